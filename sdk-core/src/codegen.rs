@@ -15,7 +15,7 @@ pub use crate::json::object::{TypedOrRaw, constant, typed};
 pub use crate::json::texts::text;
 pub use crate::json::time::Rfc3339;
 pub use crate::json::union::{one_tag, tag, variant};
-pub use crate::operation::{RawOperations, Row};
+pub use crate::operation::RawOperations;
 pub use crate::reply::decode::{FromReply, Received, Unreadable};
 pub use crate::request::body::Body;
 pub use crate::request::check::{Check, ListStyle, Validate, bad_reference};

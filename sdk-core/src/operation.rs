@@ -115,77 +115,56 @@ impl fmt::Display for Provenance {
     }
 }
 
-/// Declares the public type, which may grow, and the one that generated code of other crates constructs.
-macro_rules! operation {
-    ($( $(#[$docs:meta])* $field:ident: $ty:ty, )+) => {
-        /// One row of the operation table, generated from the spec.
-        #[derive(Debug)]
-        #[non_exhaustive]
-        pub struct Operation {
-            $( $(#[$docs])* pub $field: $ty, )+
-        }
-
-        /// All fields of an [`Operation`]. For generated code.
-        #[derive(Clone, Copy, Debug)]
-        pub struct Row {
-            $( $(#[$docs])* pub $field: $ty, )+
-        }
-
-        impl Operation {
-            /// An operation from its row. For generated code.
-            #[doc(hidden)]
-            #[must_use]
-            pub const fn generated(row: Row) -> Self {
-                assert!(is_header(row.media_type) && is_header(row.accept), "a media type is a header");
-                Self { $( $field: row.$field, )+ }
-            }
-        }
-    };
-}
-
-operation! {
+/// One row of the operation table, generated from the spec.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own from the spec"
+)]
+#[non_exhaustive]
+pub struct Operation {
     /// The `operationId`.
-    id: &'static str,
+    pub id: &'static str,
     /// The application that serves it.
-    application: App,
+    pub application: App,
     /// The group of the client that offers it, such as `people`.
-    group: &'static str,
+    pub group: &'static str,
     /// Its name in that group, such as `list`.
-    name: &'static str,
+    pub name: &'static str,
     /// The HTTP method.
-    method: Method,
+    pub method: Method,
     /// The path template, such as `/api/crm/v1/people/{reference}`.
-    route: &'static str,
+    pub route: &'static str,
     /// The scopes, any one of which is enough; empty if none is required or shown.
-    scopes: &'static [&'static str],
+    pub scopes: &'static [&'static str],
     /// Whether it takes a bearer token.
-    authenticated: bool,
+    pub authenticated: bool,
     /// When a call may be retried.
-    safety: Safety,
+    pub safety: Safety,
     /// How its reply shows that it is a replay.
-    replay: Replay,
+    pub replay: Replay,
     /// Whether it lists pages linked by a cursor.
-    cursor: bool,
+    pub cursor: bool,
     /// Whether it takes a body.
-    body: bool,
+    pub body: bool,
     /// Whether the body may be left out.
-    optional_body: bool,
+    pub optional_body: bool,
     /// The media type of the body, if it is not `application/json`.
-    media_type: Option<&'static str>,
+    pub media_type: Option<&'static str>,
     /// What it asks for with `Accept`, if its success is not only JSON.
-    accept: Option<&'static str>,
+    pub accept: Option<&'static str>,
     /// The `schemaVersion` of the reply, if the contract shows one.
-    schema_version: Option<&'static str>,
+    pub schema_version: Option<&'static str>,
     /// Whether its reply contains a secret, so that no part of it is ever printed.
-    secret_reply: bool,
+    pub secret_reply: bool,
     /// How much of it the contract shows.
-    provenance: Provenance,
+    pub provenance: Provenance,
     /// Ids of the assumptions about it (`specs/ASSUMPTIONS.md`).
-    assumptions: &'static [&'static str],
+    pub assumptions: &'static [&'static str],
     /// The documented statuses.
-    statuses: &'static [u16],
+    pub statuses: &'static [u16],
     /// What it does, in one line.
-    summary: &'static str,
+    pub summary: &'static str,
 }
 
 /// Whether a text can be the value of a header.
@@ -202,6 +181,51 @@ const fn is_header(text: Option<&str>) -> bool {
 }
 
 impl Operation {
+    /// A documented call without parameters, body or scopes, of which generated code then sets the fields.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn generated(
+        application: App,
+        id: &'static str,
+        method: Method,
+        route: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            application,
+            group: "",
+            name: "",
+            method,
+            route,
+            scopes: &[],
+            authenticated: true,
+            safety: Safety::Read,
+            replay: Replay::NotShown,
+            cursor: false,
+            body: false,
+            optional_body: false,
+            media_type: None,
+            accept: None,
+            schema_version: None,
+            secret_reply: false,
+            provenance: Provenance::Documented,
+            assumptions: &[],
+            statuses: &[],
+            summary: "",
+        }
+    }
+
+    /// The same, if it can be sent: where that is a `static`, it does not compile otherwise. For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn checked(self) -> Self {
+        assert!(
+            is_header(self.media_type) && is_header(self.accept),
+            "a media type is a header"
+        );
+        self
+    }
+
     /// Whether its body is JSON.
     pub(crate) fn has_json_body(&self) -> bool {
         let media_type = self.media_type.and_then(|it| it.split(';').next());
@@ -241,35 +265,22 @@ impl RawOperations {
     #[must_use]
     pub const fn of(application: App) -> Self {
         Self {
-            read: row(application, Method::Get, Safety::Read),
-            command: row(application, Method::Post, Safety::Unkeyed),
+            read: raw(application, Method::Get, Safety::Read),
+            command: raw(application, Method::Post, Safety::Unkeyed),
         }
     }
 }
 
-const fn row(application: App, method: Method, safety: Safety) -> Operation {
-    Operation {
-        id: RAW,
-        application,
-        group: "raw",
-        name: "call",
-        method,
-        route: "(raw)",
-        scopes: &[],
-        authenticated: true,
-        safety,
-        replay: Replay::NotShown,
-        cursor: false,
-        body: safety.is_command(),
-        optional_body: true,
-        media_type: None,
-        accept: None,
-        schema_version: None,
-        // The reply might contain a token.
-        secret_reply: true,
-        provenance: Provenance::NameOnly,
-        assumptions: &[],
-        statuses: &[],
-        summary: "A call of a path that this SDK does not know.",
-    }
+const fn raw(application: App, method: Method, safety: Safety) -> Operation {
+    let mut operation = Operation::generated(application, RAW, method, "(raw)");
+    operation.group = "raw";
+    operation.name = "call";
+    operation.safety = safety;
+    operation.body = safety.is_command();
+    operation.optional_body = true;
+    // The reply might contain a token.
+    operation.secret_reply = true;
+    operation.provenance = Provenance::NameOnly;
+    operation.summary = "A call of a path that this SDK does not know.";
+    operation
 }

@@ -2,258 +2,278 @@
 
 //! The operation table.
 
-use sdk_core::codegen::{Application, RawOperations, Row};
+use sdk_core::codegen::{Application, RawOperations};
 use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /meta`.
-pub static GET_ACCOUNTING_METADATA: Operation = Operation::generated(Row {
-    id: "getAccountingMetadata",
-    application: App::Accounting,
-    group: "service",
-    name: "meta",
-    method: Method::Get,
-    route: "/meta",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-accounting-api.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200],
-    summary: "Get the contract and version metadata of Accounting.",
-});
+pub static GET_ACCOUNTING_METADATA: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "getAccountingMetadata",
+        Method::Get,
+        "/meta",
+    );
+    it.group = "service";
+    it.name = "meta";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-accounting-api.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200];
+    it.summary = "Get the contract and version metadata of Accounting.";
+    it.checked()
+};
 
 /// `GET /ready`.
-pub static GET_ACCOUNTING_READINESS: Operation = Operation::generated(Row {
-    id: "getAccountingReadiness",
-    application: App::Accounting,
-    group: "service",
-    name: "ready",
-    method: Method::Get,
-    route: "/ready",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200],
-    summary: "Call the readiness operation of Accounting.",
-});
+pub static GET_ACCOUNTING_READINESS: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "getAccountingReadiness",
+        Method::Get,
+        "/ready",
+    );
+    it.group = "service";
+    it.name = "ready";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200];
+    it.summary = "Call the readiness operation of Accounting.";
+    it.checked()
+};
 
 /// `GET /actor`.
-pub static GET_ACCOUNTING_ACTOR: Operation = Operation::generated(Row {
-    id: "getAccountingActor",
-    application: App::Accounting,
-    group: "actor",
-    name: "get",
-    method: Method::Get,
-    route: "/actor",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200],
-    summary: "Call the actor operation.",
-});
+pub static GET_ACCOUNTING_ACTOR: Operation = {
+    let mut it = Operation::generated(App::Accounting, "getAccountingActor", Method::Get, "/actor");
+    it.group = "actor";
+    it.name = "get";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200];
+    it.summary = "Call the actor operation.";
+    it.checked()
+};
 
 /// `GET /overview`.
-pub static GET_ACCOUNTING_OVERVIEW: Operation = Operation::generated(Row {
-    id: "getAccountingOverview",
-    application: App::Accounting,
-    group: "overview",
-    name: "get",
-    method: Method::Get,
-    route: "/overview",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200],
-    summary: "Call the overview operation.",
-});
+pub static GET_ACCOUNTING_OVERVIEW: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "getAccountingOverview",
+        Method::Get,
+        "/overview",
+    );
+    it.group = "overview";
+    it.name = "get";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200];
+    it.summary = "Call the overview operation.";
+    it.checked()
+};
 
 /// `GET /counterparties`.
-pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = Operation::generated(Row {
-    id: "listFinancialCounterparties",
-    application: App::Accounting,
-    group: "counterparties",
-    name: "list",
-    method: Method::Get,
-    route: "/counterparties",
-    scopes: &["accounting:counterparties:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403],
-    summary: "List financial counterparties.",
-});
+pub static LIST_FINANCIAL_COUNTERPARTIES: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "listFinancialCounterparties",
+        Method::Get,
+        "/counterparties",
+    );
+    it.group = "counterparties";
+    it.name = "list";
+    it.scopes = &["accounting:counterparties:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403];
+    it.summary = "List financial counterparties.";
+    it.checked()
+};
 
 /// `POST /counterparties`.
-pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = Operation::generated(Row {
-    id: "createFinancialCounterparty",
-    application: App::Accounting,
-    group: "counterparties",
-    name: "create",
-    method: Method::Post,
-    route: "/counterparties",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200, 201],
-    summary: "Post to the counterparties.",
-});
+pub static CREATE_FINANCIAL_COUNTERPARTY: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "createFinancialCounterparty",
+        Method::Post,
+        "/counterparties",
+    );
+    it.group = "counterparties";
+    it.name = "create";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200, 201];
+    it.summary = "Post to the counterparties.";
+    it.checked()
+};
 
 /// `GET /invoices`.
-pub static LIST_INVOICES: Operation = Operation::generated(Row {
-    id: "listInvoices",
-    application: App::Accounting,
-    group: "invoices",
-    name: "list",
-    method: Method::Get,
-    route: "/invoices",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200],
-    summary: "Call the invoices operation.",
-});
+pub static LIST_INVOICES: Operation = {
+    let mut it = Operation::generated(App::Accounting, "listInvoices", Method::Get, "/invoices");
+    it.group = "invoices";
+    it.name = "list";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200];
+    it.summary = "Call the invoices operation.";
+    it.checked()
+};
 
 /// `POST /invoice-drafts`.
-pub static CREATE_INVOICE_DRAFT: Operation = Operation::generated(Row {
-    id: "createInvoiceDraft",
-    application: App::Accounting,
-    group: "invoice_drafts",
-    name: "create",
-    method: Method::Post,
-    route: "/invoice-drafts",
-    scopes: &["accounting:invoices:draft"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::Member,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-accounting-command-result.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[201, 400, 401, 403, 409, 422],
-    summary: "Create an invoice draft.",
-});
+pub static CREATE_INVOICE_DRAFT: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "createInvoiceDraft",
+        Method::Post,
+        "/invoice-drafts",
+    );
+    it.group = "invoice_drafts";
+    it.name = "create";
+    it.scopes = &["accounting:invoices:draft"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::Member;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-accounting-command-result.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[201, 400, 401, 403, 409, 422];
+    it.summary = "Create an invoice draft.";
+    it.checked()
+};
 
 /// `POST /import-runs`.
-pub static CREATE_IMPORT_RUN: Operation = Operation::generated(Row {
-    id: "createImportRun",
-    application: App::Accounting,
-    group: "import_runs",
-    name: "create",
-    method: Method::Post,
-    route: "/import-runs",
-    scopes: &["accounting:imports:create"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::Member,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-accounting-command-result.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[201, 400, 401, 403, 409],
-    summary: "Create an import run.",
-});
+pub static CREATE_IMPORT_RUN: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "createImportRun",
+        Method::Post,
+        "/import-runs",
+    );
+    it.group = "import_runs";
+    it.name = "create";
+    it.scopes = &["accounting:imports:create"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::Member;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-accounting-command-result.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[201, 400, 401, 403, 409];
+    it.summary = "Create an import run.";
+    it.checked()
+};
 
 /// `POST /approval-intents`.
-pub static CREATE_APPROVAL_INTENT: Operation = Operation::generated(Row {
-    id: "createApprovalIntent",
-    application: App::Accounting,
-    group: "approval_intents",
-    name: "create",
-    method: Method::Post,
-    route: "/approval-intents",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200, 201],
-    summary: "Post to the approval intents.",
-});
+pub static CREATE_APPROVAL_INTENT: Operation = {
+    let mut it = Operation::generated(
+        App::Accounting,
+        "createApprovalIntent",
+        Method::Post,
+        "/approval-intents",
+    );
+    it.group = "approval_intents";
+    it.name = "create";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200, 201];
+    it.summary = "Post to the approval intents.";
+    it.checked()
+};
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

@@ -2,108 +2,120 @@
 
 //! The operation table.
 
-use sdk_core::codegen::{Application, RawOperations, Row};
+use sdk_core::codegen::{Application, RawOperations};
 use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /calendar/v1/event-commands`.
-pub static SUBMIT_EVENT_COMMAND: Operation = Operation::generated(Row {
-    id: "submitEventCommand",
-    application: App::Calendar,
-    group: "events",
-    name: "command",
-    method: Method::Post,
-    route: "/calendar/v1/event-commands",
-    scopes: &["calendar:event:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::Member,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-calendar-command-result.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
-    summary: "Create, update or cancel an event.",
-});
+pub static SUBMIT_EVENT_COMMAND: Operation = {
+    let mut it = Operation::generated(
+        App::Calendar,
+        "submitEventCommand",
+        Method::Post,
+        "/calendar/v1/event-commands",
+    );
+    it.group = "events";
+    it.name = "command";
+    it.scopes = &["calendar:event:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::Member;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-calendar-command-result.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 201, 400, 401, 403, 404, 409, 503];
+    it.summary = "Create, update or cancel an event.";
+    it.checked()
+};
 
 /// `POST /calendar/v1/attendance-commands`.
-pub static RESPOND_ATTENDANCE: Operation = Operation::generated(Row {
-    id: "respondAttendance",
-    application: App::Calendar,
-    group: "attendance",
-    name: "respond",
-    method: Method::Post,
-    route: "/calendar/v1/attendance-commands",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200, 201],
-    summary: "Record the actor's response to an internal invitation.",
-});
+pub static RESPOND_ATTENDANCE: Operation = {
+    let mut it = Operation::generated(
+        App::Calendar,
+        "respondAttendance",
+        Method::Post,
+        "/calendar/v1/attendance-commands",
+    );
+    it.group = "attendance";
+    it.name = "respond";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200, 201];
+    it.summary = "Record the actor's response to an internal invitation.";
+    it.checked()
+};
 
 /// `POST /calendar/v1/recurrence-commands`.
-pub static CHANGE_RECURRENCE: Operation = Operation::generated(Row {
-    id: "changeRecurrence",
-    application: App::Calendar,
-    group: "recurrence",
-    name: "change",
-    method: Method::Post,
-    route: "/calendar/v1/recurrence-commands",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200, 201],
-    summary: "Modify or cancel one materialized occurrence in a local series.",
-});
+pub static CHANGE_RECURRENCE: Operation = {
+    let mut it = Operation::generated(
+        App::Calendar,
+        "changeRecurrence",
+        Method::Post,
+        "/calendar/v1/recurrence-commands",
+    );
+    it.group = "recurrence";
+    it.name = "change";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200, 201];
+    it.summary = "Modify or cancel one materialized occurrence in a local series.";
+    it.checked()
+};
 
 /// `POST /calendar/v1/hold-commands`.
-pub static MANAGE_HOLD: Operation = Operation::generated(Row {
-    id: "manageHold",
-    application: App::Calendar,
-    group: "holds",
-    name: "manage",
-    method: Method::Post,
-    route: "/calendar/v1/hold-commands",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::NameOnly,
-    assumptions: &["A01", "A08", "A09"],
-    statuses: &[200, 201],
-    summary: "Create or release an expiring scheduling hold.",
-});
+pub static MANAGE_HOLD: Operation = {
+    let mut it = Operation::generated(
+        App::Calendar,
+        "manageHold",
+        Method::Post,
+        "/calendar/v1/hold-commands",
+    );
+    it.group = "holds";
+    it.name = "manage";
+    it.scopes = &[];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::NameOnly;
+    it.assumptions = &["A01", "A08", "A09"];
+    it.statuses = &[200, 201];
+    it.summary = "Create or release an expiring scheduling hold.";
+    it.checked()
+};
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

@@ -2,513 +2,528 @@
 
 //! The operation table.
 
-use sdk_core::codegen::{Application, RawOperations, Row};
+use sdk_core::codegen::{Application, RawOperations};
 use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /api/health`.
-pub static GET_HEALTH: Operation = Operation::generated(Row {
-    id: "getHealth",
-    application: App::Crm,
-    group: "service",
-    name: "health",
-    method: Method::Get,
-    route: "/api/health",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200],
-    summary: "Check that the CRM process is alive.",
-});
+pub static GET_HEALTH: Operation = {
+    let mut it = Operation::generated(App::Crm, "getHealth", Method::Get, "/api/health");
+    it.group = "service";
+    it.name = "health";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200];
+    it.summary = "Check that the CRM process is alive.";
+    it.checked()
+};
 
 /// `GET /api/ready`.
-pub static GET_READINESS: Operation = Operation::generated(Row {
-    id: "getReadiness",
-    application: App::Crm,
-    group: "service",
-    name: "ready",
-    method: Method::Get,
-    route: "/api/ready",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 503],
-    summary: "Check that the authenticated schema of CRM is ready.",
-});
+pub static GET_READINESS: Operation = {
+    let mut it = Operation::generated(App::Crm, "getReadiness", Method::Get, "/api/ready");
+    it.group = "service";
+    it.name = "ready";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 503];
+    it.summary = "Check that the authenticated schema of CRM is ready.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/meta`.
-pub static GET_CRM_METADATA: Operation = Operation::generated(Row {
-    id: "getCrmMetadata",
-    application: App::Crm,
-    group: "service",
-    name: "meta",
-    method: Method::Get,
-    route: "/api/crm/v1/meta",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200],
-    summary: "Get the contract and version metadata of CRM.",
-});
+pub static GET_CRM_METADATA: Operation = {
+    let mut it = Operation::generated(App::Crm, "getCrmMetadata", Method::Get, "/api/crm/v1/meta");
+    it.group = "service";
+    it.name = "meta";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200];
+    it.summary = "Get the contract and version metadata of CRM.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/today`.
-pub static GET_TODAY: Operation = Operation::generated(Row {
-    id: "getToday",
-    application: App::Crm,
-    group: "today",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/today",
-    scopes: &["crm:today:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-today.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01", "A10", "A11"],
-    statuses: &[200, 401, 403, 503],
-    summary: "Get the attention queue.",
-});
+pub static GET_TODAY: Operation = {
+    let mut it = Operation::generated(App::Crm, "getToday", Method::Get, "/api/crm/v1/today");
+    it.group = "today";
+    it.name = "get";
+    it.scopes = &["crm:today:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-today.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01", "A10", "A11"];
+    it.statuses = &[200, 401, 403, 503];
+    it.summary = "Get the attention queue.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/intake-submissions`.
-pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation::generated(Row {
-    id: "listIntakeSubmissions",
-    application: App::Crm,
-    group: "intake",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/intake-submissions",
-    scopes: &["crm:intake:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01", "A07"],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List intake submissions.",
-});
+pub static LIST_INTAKE_SUBMISSIONS: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "listIntakeSubmissions",
+        Method::Get,
+        "/api/crm/v1/intake-submissions",
+    );
+    it.group = "intake";
+    it.name = "list";
+    it.scopes = &["crm:intake:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01", "A07"];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List intake submissions.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/intake-submissions/{reference}`.
-pub static GET_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
-    id: "getIntakeSubmission",
-    application: App::Crm,
-    group: "intake",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/intake-submissions/{reference}",
-    scopes: &["crm:intake:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-intake-detail.v2"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01", "A11"],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get one intake submission.",
-});
+pub static GET_INTAKE_SUBMISSION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getIntakeSubmission",
+        Method::Get,
+        "/api/crm/v1/intake-submissions/{reference}",
+    );
+    it.group = "intake";
+    it.name = "get";
+    it.scopes = &["crm:intake:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-intake-detail.v2");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01", "A11"];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get one intake submission.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/people`.
-pub static LIST_PEOPLE: Operation = Operation::generated(Row {
-    id: "listPeople",
-    application: App::Crm,
-    group: "people",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/people",
-    scopes: &["crm:people:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01", "A07"],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List people.",
-});
+pub static LIST_PEOPLE: Operation = {
+    let mut it = Operation::generated(App::Crm, "listPeople", Method::Get, "/api/crm/v1/people");
+    it.group = "people";
+    it.name = "list";
+    it.scopes = &["crm:people:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01", "A07"];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List people.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/people/{reference}`.
-pub static GET_PERSON: Operation = Operation::generated(Row {
-    id: "getPerson",
-    application: App::Crm,
-    group: "people",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/people/{reference}",
-    scopes: &["crm:people:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get the briefing on one person.",
-});
+pub static GET_PERSON: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getPerson",
+        Method::Get,
+        "/api/crm/v1/people/{reference}",
+    );
+    it.group = "people";
+    it.name = "get";
+    it.scopes = &["crm:people:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get the briefing on one person.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/people/{reference}/timeline`.
-pub static GET_PERSON_TIMELINE: Operation = Operation::generated(Row {
-    id: "getPersonTimeline",
-    application: App::Crm,
-    group: "people",
-    name: "timeline",
-    method: Method::Get,
-    route: "/api/crm/v1/people/{reference}/timeline",
-    scopes: &["crm:people:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A07"],
-    statuses: &[200, 400, 404],
-    summary: "List the activity timeline of one person.",
-});
+pub static GET_PERSON_TIMELINE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getPersonTimeline",
+        Method::Get,
+        "/api/crm/v1/people/{reference}/timeline",
+    );
+    it.group = "people";
+    it.name = "timeline";
+    it.scopes = &["crm:people:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A07"];
+    it.statuses = &[200, 400, 404];
+    it.summary = "List the activity timeline of one person.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/organizations`.
-pub static LIST_ORGANIZATIONS: Operation = Operation::generated(Row {
-    id: "listOrganizations",
-    application: App::Crm,
-    group: "organizations",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/organizations",
-    scopes: &["crm:organizations:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01", "A07"],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List organizations.",
-});
+pub static LIST_ORGANIZATIONS: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "listOrganizations",
+        Method::Get,
+        "/api/crm/v1/organizations",
+    );
+    it.group = "organizations";
+    it.name = "list";
+    it.scopes = &["crm:organizations:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01", "A07"];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List organizations.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/organizations/{reference}`.
-pub static GET_ORGANIZATION: Operation = Operation::generated(Row {
-    id: "getOrganization",
-    application: App::Crm,
-    group: "organizations",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/organizations/{reference}",
-    scopes: &["crm:organizations:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get the briefing on one organization.",
-});
+pub static GET_ORGANIZATION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getOrganization",
+        Method::Get,
+        "/api/crm/v1/organizations/{reference}",
+    );
+    it.group = "organizations";
+    it.name = "get";
+    it.scopes = &["crm:organizations:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get the briefing on one organization.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/opportunities`.
-pub static LIST_OPPORTUNITIES: Operation = Operation::generated(Row {
-    id: "listOpportunities",
-    application: App::Crm,
-    group: "opportunities",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/opportunities",
-    scopes: &["crm:opportunities:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-opportunities-page.v2"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List opportunities.",
-});
+pub static LIST_OPPORTUNITIES: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "listOpportunities",
+        Method::Get,
+        "/api/crm/v1/opportunities",
+    );
+    it.group = "opportunities";
+    it.name = "list";
+    it.scopes = &["crm:opportunities:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-opportunities-page.v2");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List opportunities.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/opportunities/{reference}`.
-pub static GET_OPPORTUNITY: Operation = Operation::generated(Row {
-    id: "getOpportunity",
-    application: App::Crm,
-    group: "opportunities",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/opportunities/{reference}",
-    scopes: &["crm:opportunities:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get one opportunity.",
-});
+pub static GET_OPPORTUNITY: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getOpportunity",
+        Method::Get,
+        "/api/crm/v1/opportunities/{reference}",
+    );
+    it.group = "opportunities";
+    it.name = "get";
+    it.scopes = &["crm:opportunities:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get one opportunity.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/tasks`.
-pub static LIST_TASKS: Operation = Operation::generated(Row {
-    id: "listTasks",
-    application: App::Crm,
-    group: "tasks",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/tasks",
-    scopes: &["crm:tasks:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01", "A07"],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List tasks.",
-});
+pub static LIST_TASKS: Operation = {
+    let mut it = Operation::generated(App::Crm, "listTasks", Method::Get, "/api/crm/v1/tasks");
+    it.group = "tasks";
+    it.name = "list";
+    it.scopes = &["crm:tasks:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01", "A07"];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List tasks.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/search`.
-pub static SEARCH: Operation = Operation::generated(Row {
-    id: "search",
-    application: App::Crm,
-    group: "search",
-    name: "query",
-    method: Method::Get,
-    route: "/api/crm/v1/search",
-    scopes: &["crm:search:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "Search across records.",
-});
+pub static SEARCH: Operation = {
+    let mut it = Operation::generated(App::Crm, "search", Method::Get, "/api/crm/v1/search");
+    it.group = "search";
+    it.name = "query";
+    it.scopes = &["crm:search:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "Search across records.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/funnel`.
-pub static GET_FUNNEL: Operation = Operation::generated(Row {
-    id: "getFunnel",
-    application: App::Crm,
-    group: "funnel",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/funnel",
-    scopes: &["crm:opportunities:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-funnel.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A10", "A12"],
-    statuses: &[200, 400],
-    summary: "Get the pipeline funnel.",
-});
+pub static GET_FUNNEL: Operation = {
+    let mut it = Operation::generated(App::Crm, "getFunnel", Method::Get, "/api/crm/v1/funnel");
+    it.group = "funnel";
+    it.name = "get";
+    it.scopes = &["crm:opportunities:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-funnel.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A10", "A12"];
+    it.statuses = &[200, 400];
+    it.summary = "Get the pipeline funnel.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/actors`.
-pub static GET_ACTORS: Operation = Operation::generated(Row {
-    id: "getActors",
-    application: App::Crm,
-    group: "actors",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/actors",
-    scopes: &["crm:today:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200],
-    summary: "List the actors who can own work.",
-});
+pub static GET_ACTORS: Operation = {
+    let mut it = Operation::generated(App::Crm, "getActors", Method::Get, "/api/crm/v1/actors");
+    it.group = "actors";
+    it.name = "list";
+    it.scopes = &["crm:today:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200];
+    it.summary = "List the actors who can own work.";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/presentation`.
-pub static GET_PRESENTATION: Operation = Operation::generated(Row {
-    id: "getPresentation",
-    application: App::Crm,
-    group: "presentation",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/presentation",
-    scopes: &["crm:today:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-presentation.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A10"],
-    statuses: &[200],
-    summary: "Get the presentation descriptor.",
-});
+pub static GET_PRESENTATION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getPresentation",
+        Method::Get,
+        "/api/crm/v1/presentation",
+    );
+    it.group = "presentation";
+    it.name = "get";
+    it.scopes = &["crm:today:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-presentation.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A10"];
+    it.statuses = &[200];
+    it.summary = "Get the presentation descriptor.";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/commands`.
-pub static SUBMIT_COMMAND: Operation = Operation::generated(Row {
-    id: "submitCommand",
-    application: App::Crm,
-    group: "commands",
-    name: "submit",
-    method: Method::Post,
-    route: "/api/crm/v1/commands",
-    scopes: &[
+pub static SUBMIT_COMMAND: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "submitCommand",
+        Method::Post,
+        "/api/crm/v1/commands",
+    );
+    it.group = "commands";
+    it.name = "submit";
+    it.scopes = &[
         "crm:opportunities:write",
         "crm:organizations:write",
         "crm:people:write",
         "crm:tasks:write",
-    ],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::Status(200),
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
-    summary: "Submit a record command.",
-});
+    ];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::Status(200);
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 201, 400, 401, 403, 404, 409, 503];
+    it.summary = "Submit a record command.";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub static REVIEW_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
-    id: "reviewIntakeSubmission",
-    application: App::Crm,
-    group: "intake",
-    name: "review",
-    method: Method::Post,
-    route: "/api/crm/v1/intake-review-commands",
-    scopes: &["crm:intake:review"],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::Status(200),
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
-    summary: "Submit a review of an intake submission.",
-});
+pub static REVIEW_INTAKE_SUBMISSION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "reviewIntakeSubmission",
+        Method::Post,
+        "/api/crm/v1/intake-review-commands",
+    );
+    it.group = "intake";
+    it.name = "review";
+    it.scopes = &["crm:intake:review"];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::Status(200);
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 201, 400, 401, 403, 404, 409, 503];
+    it.summary = "Submit a review of an intake submission.";
+    it.checked()
+};
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

@@ -2,108 +2,110 @@
 
 //! The operation table.
 
-use sdk_core::codegen::{Application, RawOperations, Row};
+use sdk_core::codegen::{Application, RawOperations};
 use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `POST /oauth/token`.
-pub static EXCHANGE_TOKEN: Operation = Operation::generated(Row {
-    id: "exchangeToken",
-    application: App::Platform,
-    group: "oauth",
-    name: "token",
-    method: Method::Post,
-    route: "/oauth/token",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: true,
-    provenance: Provenance::Documented,
-    assumptions: &["A01", "A03", "A04", "A05", "A06"],
-    statuses: &[200],
-    summary: "Exchange a client credential for a token.",
-});
+pub static EXCHANGE_TOKEN: Operation = {
+    let mut it = Operation::generated(App::Platform, "exchangeToken", Method::Post, "/oauth/token");
+    it.group = "oauth";
+    it.name = "token";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = true;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01", "A03", "A04", "A05", "A06"];
+    it.statuses = &[200];
+    it.summary = "Exchange a client credential for a token.";
+    it.checked()
+};
 
 /// `GET /platform/v1/apps`.
-pub static LIST_APPS: Operation = Operation::generated(Row {
-    id: "listApps",
-    application: App::Platform,
-    group: "apps",
-    name: "list",
-    method: Method::Get,
-    route: "/platform/v1/apps",
-    scopes: &["suite.apps:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200],
-    summary: "List the installed apps.",
-});
+pub static LIST_APPS: Operation = {
+    let mut it = Operation::generated(App::Platform, "listApps", Method::Get, "/platform/v1/apps");
+    it.group = "apps";
+    it.name = "list";
+    it.scopes = &["suite.apps:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200];
+    it.summary = "List the installed apps.";
+    it.checked()
+};
 
 /// `GET /platform/v1/organization`.
-pub static GET_ORGANIZATION_CONTEXT: Operation = Operation::generated(Row {
-    id: "getOrganizationContext",
-    application: App::Platform,
-    group: "organization",
-    name: "get",
-    method: Method::Get,
-    route: "/platform/v1/organization",
-    scopes: &["suite.organization.basic:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200],
-    summary: "Get the organization context.",
-});
+pub static GET_ORGANIZATION_CONTEXT: Operation = {
+    let mut it = Operation::generated(
+        App::Platform,
+        "getOrganizationContext",
+        Method::Get,
+        "/platform/v1/organization",
+    );
+    it.group = "organization";
+    it.name = "get";
+    it.scopes = &["suite.organization.basic:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200];
+    it.summary = "Get the organization context.";
+    it.checked()
+};
 
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`.
-pub static GET_PUBLICATION: Operation = Operation::generated(Row {
-    id: "getPublication",
-    application: App::Platform,
-    group: "publications",
-    name: "get",
-    method: Method::Get,
-    route: "/platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}",
-    scopes: &["platform.publications:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200],
-    summary: "Get one active allowlisted projection.",
-});
+pub static GET_PUBLICATION: Operation = {
+    let mut it = Operation::generated(
+        App::Platform,
+        "getPublication",
+        Method::Get,
+        "/platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}",
+    );
+    it.group = "publications";
+    it.name = "get";
+    it.scopes = &["platform.publications:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200];
+    it.summary = "Get one active allowlisted projection.";
+    it.checked()
+};
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[

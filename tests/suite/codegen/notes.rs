@@ -1,84 +1,76 @@
 //! A service of notes, and its client as far as the tests need it.
 
-use sdk_core::codegen::{ApiClient, Application, Bytes, Call, Draft, RawOperations, Row};
+use sdk_core::codegen::{ApiClient, Application, Bytes, Call, Draft, RawOperations};
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{App, Error, Method, Operation, Provenance, RawJson, Replay, Safety};
+use sdk_core::{App, Error, Method, Operation, RawJson, Safety};
 
-pub(super) const ROW: Row = Row {
-    id: "listNotes",
-    application: App::Crm,
-    group: "notes",
-    name: "list",
-    method: Method::Get,
-    route: "/notes",
-    scopes: &[],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200],
-    summary: "List the notes.",
-};
+/// A list of notes.
+pub(super) const fn list() -> Operation {
+    let mut it = Operation::generated(App::Crm, "listNotes", Method::Get, "/notes");
+    it.group = "notes";
+    it.name = "list";
+    it.statuses = &[200];
+    it.summary = "List the notes.";
+    it
+}
 
 /// A command on one note.
-pub(super) const COMMAND: Row = Row {
-    route: "/notes/{id}",
-    statuses: &[204],
-    ..ROW
+pub(super) const fn command() -> Operation {
+    let mut it = list();
+    it.route = "/notes/{id}";
+    it.statuses = &[204];
+    it
+}
+
+pub(super) static LIST: Operation = list();
+
+pub(super) static PUT: Operation = {
+    let mut it = command();
+    it.id = "putNote";
+    it.method = Method::Put;
+    it.safety = Safety::Idempotent;
+    it.body = true;
+    it.checked()
 };
 
-pub(super) static LIST: Operation = Operation::generated(ROW);
-
-pub(super) static PUT: Operation = Operation::generated(Row {
-    id: "putNote",
-    method: Method::Put,
-    safety: Safety::Idempotent,
-    body: true,
-    ..COMMAND
-});
-
-pub(super) static DELETE: Operation = Operation::generated(Row {
-    id: "deleteNote",
-    method: Method::Delete,
-    safety: Safety::Idempotent,
-    ..COMMAND
-});
+pub(super) static DELETE: Operation = {
+    let mut it = command();
+    it.id = "deleteNote";
+    it.method = Method::Delete;
+    it.safety = Safety::Idempotent;
+    it.checked()
+};
 
 /// With a body of its own media type, which may be left out.
-pub(super) static PUT_TEXT: Operation = Operation::generated(Row {
-    id: "putText",
-    route: "/notes/{id}/text",
-    body: true,
-    optional_body: true,
-    media_type: Some("text/plain; charset=utf-8"),
-    method: Method::Put,
-    safety: Safety::Idempotent,
-    ..COMMAND
-});
+pub(super) static PUT_TEXT: Operation = {
+    let mut it = command();
+    it.id = "putText";
+    it.route = "/notes/{id}/text";
+    it.body = true;
+    it.optional_body = true;
+    it.media_type = Some("text/plain; charset=utf-8");
+    it.method = Method::Put;
+    it.safety = Safety::Idempotent;
+    it.checked()
+};
 
-pub(super) static EXPORT: Operation = Operation::generated(Row {
-    id: "exportNotes",
-    route: "/notes/export",
-    accept: Some("text/csv, application/json;q=0.5"),
-    ..ROW
-});
+pub(super) static EXPORT: Operation = {
+    let mut it = list();
+    it.id = "exportNotes";
+    it.route = "/notes/export";
+    it.accept = Some("text/csv, application/json;q=0.5");
+    it.checked()
+};
 
-pub(super) static PATCH: Operation = Operation::generated(Row {
-    id: "patchNote",
-    media_type: Some("application/merge-patch+json"),
-    method: Method::Patch,
-    safety: Safety::Unkeyed,
-    body: true,
-    ..COMMAND
-});
+pub(super) static PATCH: Operation = {
+    let mut it = command();
+    it.id = "patchNote";
+    it.media_type = Some("application/merge-patch+json");
+    it.method = Method::Patch;
+    it.safety = Safety::Unkeyed;
+    it.body = true;
+    it.checked()
+};
 
 static NOTES: Application = Application {
     app: App::Crm,

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use sdk_core::codegen::{Bytes, Call, FromReply, Received, Row, Unreadable};
+use sdk_core::codegen::{Bytes, Call, FromReply, Received, Unreadable};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
     Effect, Error, ErrorKind, Members, Operation, RawJson, Receipt, Record, Response, SendPrepared,
     testing,
 };
 
-use super::notes::{COMMAND, DELETE, EXPORT, LIST, ROW, client, draft_of};
+use super::notes::{DELETE, EXPORT, LIST, client, command, draft_of, list};
 use crate::support::{assert_failed, assert_says};
 
 const JSON: &str = "application/json";
@@ -114,10 +114,11 @@ async fn each_status_has_its_own_type_and_another_one_keeps_everything() {
 
 #[test]
 fn only_a_documented_status_has_the_documented_version() {
-    static OPERATION: Operation = Operation::generated(Row {
-        schema_version: Some("job.v1"),
-        ..ROW
-    });
+    static OPERATION: Operation = {
+        let mut it = list();
+        it.schema_version = Some("job.v1");
+        it
+    };
     for (version, kind) in [("v1", None), ("v2", Some(ErrorKind::SchemaVersion))] {
         let body = format!(r#"{{"id":7,"schemaVersion":"job.{version}"}}"#);
         let reply = |status| testing::reply(&OPERATION, status).body(body.clone());
@@ -175,15 +176,17 @@ async fn of_type<T: FromReply>(
     call.command::<T>(Ok(draft)).await
 }
 
-static LATER: Operation = Operation::generated(Row {
-    statuses: &[202, 204],
-    ..COMMAND
-});
+static LATER: Operation = {
+    let mut it = command();
+    it.statuses = &[202, 204];
+    it.checked()
+};
 
-static CSV: Operation = Operation::generated(Row {
-    accept: Some("text/csv"),
-    ..ROW
-});
+static CSV: Operation = {
+    let mut it = list();
+    it.accept = Some("text/csv");
+    it.checked()
+};
 
 #[tokio::test]
 async fn another_success_is_not_taken_for_the_documented_one() {

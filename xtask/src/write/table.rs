@@ -12,7 +12,7 @@ pub(super) fn write(spec: &Spec) -> String {
     let mut code = String::from("//! The operation table.\n");
     code.push_str(&skipped(spec));
     code.push_str(
-        "\nuse sdk_core::codegen::{Application, RawOperations, Row};\nuse sdk_core::{App, Method, Operation, Provenance, Replay, Safety};\n\n",
+        "\nuse sdk_core::codegen::{Application, RawOperations};\nuse sdk_core::{App, Method, Operation, Provenance, Replay, Safety};\n\n",
     );
     for operation in &spec.operations {
         code.push_str(&row(spec, operation));
@@ -78,14 +78,14 @@ fn row(spec: &Spec, operation: &Operation) -> String {
     let body = operation.body.as_ref();
     let holds_secret = |shape| spec.schemas.holds_secret(shape);
     format!(
-        "/// `{route}`.\npub static {constant}: Operation = Operation::generated(Row {{\n\
-         id: {id:?}, application: App::{application}, group: {group:?}, name: {name:?},\n\
-         method: Method::{method}, route: {path:?}, scopes: &{scopes:?}, authenticated: {authenticated},\n\
-         safety: Safety::{safety:?}, replay: Replay::{replay}, cursor: {cursor}, body: {body},\n\
-         optional_body: {optional}, media_type: {media_type:?}, accept: {accept:?}, schema_version: {version:?},\n\
-         secret_reply: {secret},\n\
-         provenance: Provenance::{provenance}, assumptions: &{assumptions:?}, statuses: &{statuses:?},\n\
-         summary: {summary:?},\n}});\n\n",
+        "/// `{route}`.\npub static {constant}: Operation = {{\n\
+         let mut it = Operation::generated(App::{application}, {id:?}, Method::{method}, {path:?});\n\
+         it.group = {group:?}; it.name = {name:?}; it.scopes = &{scopes:?}; it.authenticated = {authenticated};\n\
+         it.safety = Safety::{safety:?}; it.replay = Replay::{replay}; it.cursor = {cursor}; it.body = {body};\n\
+         it.optional_body = {optional}; it.media_type = {media_type:?}; it.accept = {accept:?};\n\
+         it.schema_version = {version:?}; it.secret_reply = {secret}; it.provenance = Provenance::{provenance};\n\
+         it.assumptions = &{assumptions:?}; it.statuses = &{statuses:?}; it.summary = {summary:?};\n\
+         it.checked()\n}};\n\n",
         route = operation.route(),
         path = operation.path,
         constant = names::screaming(&operation.id),

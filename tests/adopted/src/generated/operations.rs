@@ -8,1238 +8,1325 @@
 //!
 //! Call them with `raw_call`.
 
-use sdk_core::codegen::{Application, RawOperations, Row};
+use sdk_core::codegen::{Application, RawOperations};
 use sdk_core::{App, Method, Operation, Provenance, Replay, Safety};
 
 /// `GET /api/health`.
-pub static GET_HEALTH: Operation = Operation::generated(Row {
-    id: "getHealth",
-    application: App::Crm,
-    group: "service",
-    name: "health",
-    method: Method::Get,
-    route: "/api/health",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200],
-    summary: "Liveness",
-});
+pub static GET_HEALTH: Operation = {
+    let mut it = Operation::generated(App::Crm, "getHealth", Method::Get, "/api/health");
+    it.group = "service";
+    it.name = "health";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200];
+    it.summary = "Liveness";
+    it.checked()
+};
 
 /// `GET /api/ready`.
-pub static GET_READINESS: Operation = Operation::generated(Row {
-    id: "getReadiness",
-    application: App::Crm,
-    group: "service",
-    name: "ready",
-    method: Method::Get,
-    route: "/api/ready",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A01"],
-    statuses: &[200, 503],
-    summary: "Readiness",
-});
+pub static GET_READINESS: Operation = {
+    let mut it = Operation::generated(App::Crm, "getReadiness", Method::Get, "/api/ready");
+    it.group = "service";
+    it.name = "ready";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A01"];
+    it.statuses = &[200, 503];
+    it.summary = "Readiness";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/meta`.
-pub static GET_CRM_METADATA: Operation = Operation::generated(Row {
-    id: "getCrmMetadata",
-    application: App::Crm,
-    group: "service",
-    name: "meta",
-    method: Method::Get,
-    route: "/api/crm/v1/meta",
-    scopes: &[],
-    authenticated: false,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200],
-    summary: "Contract and version",
-});
+pub static GET_CRM_METADATA: Operation = {
+    let mut it = Operation::generated(App::Crm, "getCrmMetadata", Method::Get, "/api/crm/v1/meta");
+    it.group = "service";
+    it.name = "meta";
+    it.scopes = &[];
+    it.authenticated = false;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200];
+    it.summary = "Contract and version";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/today`.
-pub static GET_TODAY: Operation = Operation::generated(Row {
-    id: "getToday",
-    application: App::Crm,
-    group: "today",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/today",
-    scopes: &["crm:today:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-today.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403, 503],
-    summary: "The attention queue",
-});
+pub static GET_TODAY: Operation = {
+    let mut it = Operation::generated(App::Crm, "getToday", Method::Get, "/api/crm/v1/today");
+    it.group = "today";
+    it.name = "get";
+    it.scopes = &["crm:today:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-today.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403, 503];
+    it.summary = "The attention queue";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/intake-submissions`.
-pub static LIST_INTAKE_SUBMISSIONS: Operation = Operation::generated(Row {
-    id: "listIntakeSubmissions",
-    application: App::Crm,
-    group: "intake",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/intake-submissions",
-    scopes: &["crm:intake:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List the intake queue",
-});
+pub static LIST_INTAKE_SUBMISSIONS: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "listIntakeSubmissions",
+        Method::Get,
+        "/api/crm/v1/intake-submissions",
+    );
+    it.group = "intake";
+    it.name = "list";
+    it.scopes = &["crm:intake:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List the intake queue";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/intake-submissions/{reference}`.
-pub static GET_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
-    id: "getIntakeSubmission",
-    application: App::Crm,
-    group: "intake",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/intake-submissions/{reference}",
-    scopes: &["crm:intake:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-intake-detail.v2"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get a submission with its provenance",
-});
+pub static GET_INTAKE_SUBMISSION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getIntakeSubmission",
+        Method::Get,
+        "/api/crm/v1/intake-submissions/{reference}",
+    );
+    it.group = "intake";
+    it.name = "get";
+    it.scopes = &["crm:intake:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-intake-detail.v2");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get a submission with its provenance";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/intake-review-commands`.
-pub static REVIEW_INTAKE_SUBMISSION: Operation = Operation::generated(Row {
-    id: "reviewIntakeSubmission",
-    application: App::Crm,
-    group: "intake",
-    name: "review",
-    method: Method::Post,
-    route: "/api/crm/v1/intake-review-commands",
-    scopes: &["crm:intake:review"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::Status(200),
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-command-result.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
-    summary: "Accept, dismiss or link a submission",
-});
+pub static REVIEW_INTAKE_SUBMISSION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "reviewIntakeSubmission",
+        Method::Post,
+        "/api/crm/v1/intake-review-commands",
+    );
+    it.group = "intake";
+    it.name = "review";
+    it.scopes = &["crm:intake:review"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::Status(200);
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-command-result.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 201, 400, 401, 403, 404, 409, 503];
+    it.summary = "Accept, dismiss or link a submission";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/people`.
-pub static LIST_PEOPLE: Operation = Operation::generated(Row {
-    id: "listPeople",
-    application: App::Crm,
-    group: "people",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/people",
-    scopes: &["crm:people:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-people-page.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List people",
-});
+pub static LIST_PEOPLE: Operation = {
+    let mut it = Operation::generated(App::Crm, "listPeople", Method::Get, "/api/crm/v1/people");
+    it.group = "people";
+    it.name = "list";
+    it.scopes = &["crm:people:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-people-page.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List people";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/people`.
-pub static PEOPLE_CREATE: Operation = Operation::generated(Row {
-    id: "peopleCreate",
-    application: App::Crm,
-    group: "people",
-    name: "create",
-    method: Method::Post,
-    route: "/api/crm/v1/people",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[201, 400, 401, 403, 409, 422],
-    summary: "Create a person",
-});
+pub static PEOPLE_CREATE: Operation = {
+    let mut it = Operation::generated(App::Crm, "peopleCreate", Method::Post, "/api/crm/v1/people");
+    it.group = "people";
+    it.name = "create";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[201, 400, 401, 403, 409, 422];
+    it.summary = "Create a person";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/people/{reference}`.
-pub static GET_PERSON: Operation = Operation::generated(Row {
-    id: "getPerson",
-    application: App::Crm,
-    group: "people",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/people/{reference}",
-    scopes: &["crm:people:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get a person",
-});
+pub static GET_PERSON: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getPerson",
+        Method::Get,
+        "/api/crm/v1/people/{reference}",
+    );
+    it.group = "people";
+    it.name = "get";
+    it.scopes = &["crm:people:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get a person";
+    it.checked()
+};
 
 /// `PUT /api/crm/v1/people/{reference}`.
-pub static PEOPLE_REPLACE: Operation = Operation::generated(Row {
-    id: "peopleReplace",
-    application: App::Crm,
-    group: "people",
-    name: "replace",
-    method: Method::Put,
-    route: "/api/crm/v1/people/{reference}",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 412, 422],
-    summary: "Replace a person",
-});
+pub static PEOPLE_REPLACE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "peopleReplace",
+        Method::Put,
+        "/api/crm/v1/people/{reference}",
+    );
+    it.group = "people";
+    it.name = "replace";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 412, 422];
+    it.summary = "Replace a person";
+    it.checked()
+};
 
 /// `PATCH /api/crm/v1/people/{reference}`.
-pub static PEOPLE_UPDATE: Operation = Operation::generated(Row {
-    id: "peopleUpdate",
-    application: App::Crm,
-    group: "people",
-    name: "update",
-    method: Method::Patch,
-    route: "/api/crm/v1/people/{reference}",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: Some("application/merge-patch+json"),
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 409, 422],
-    summary: "Change some members of a person",
-});
+pub static PEOPLE_UPDATE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "peopleUpdate",
+        Method::Patch,
+        "/api/crm/v1/people/{reference}",
+    );
+    it.group = "people";
+    it.name = "update";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = Some("application/merge-patch+json");
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 409, 422];
+    it.summary = "Change some members of a person";
+    it.checked()
+};
 
 /// `DELETE /api/crm/v1/people/{reference}`.
-pub static PEOPLE_DELETE: Operation = Operation::generated(Row {
-    id: "peopleDelete",
-    application: App::Crm,
-    group: "people",
-    name: "delete",
-    method: Method::Delete,
-    route: "/api/crm/v1/people/{reference}",
-    scopes: &["crm:people:write crm:people:erase"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[204, 401, 403, 404, 409],
-    summary: "Erase a person",
-});
+pub static PEOPLE_DELETE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "peopleDelete",
+        Method::Delete,
+        "/api/crm/v1/people/{reference}",
+    );
+    it.group = "people";
+    it.name = "delete";
+    it.scopes = &["crm:people:write crm:people:erase"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[204, 401, 403, 404, 409];
+    it.summary = "Erase a person";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/people/{reference}/timeline`.
-pub static GET_PERSON_TIMELINE: Operation = Operation::generated(Row {
-    id: "getPersonTimeline",
-    application: App::Crm,
-    group: "people",
-    name: "timeline",
-    method: Method::Get,
-    route: "/api/crm/v1/people/{reference}/timeline",
-    scopes: &["crm:people:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 404],
-    summary: "The timeline of a person",
-});
+pub static GET_PERSON_TIMELINE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getPersonTimeline",
+        Method::Get,
+        "/api/crm/v1/people/{reference}/timeline",
+    );
+    it.group = "people";
+    it.name = "timeline";
+    it.scopes = &["crm:people:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 404];
+    it.summary = "The timeline of a person";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/people/{reference}/activities`.
-pub static PEOPLE_ACTIVITIES_LOG: Operation = Operation::generated(Row {
-    id: "peopleActivitiesLog",
-    application: App::Crm,
-    group: "people",
-    name: "log_activity",
-    method: Method::Post,
-    route: "/api/crm/v1/people/{reference}/activities",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[201, 400, 401, 403, 404, 409],
-    summary: "Log an activity",
-});
+pub static PEOPLE_ACTIVITIES_LOG: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "peopleActivitiesLog",
+        Method::Post,
+        "/api/crm/v1/people/{reference}/activities",
+    );
+    it.group = "people";
+    it.name = "log_activity";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[201, 400, 401, 403, 404, 409];
+    it.summary = "Log an activity";
+    it.checked()
+};
 
 /// `PUT /api/crm/v1/people/{reference}/tags`.
-pub static PERSON_TAGS_REPLACE: Operation = Operation::generated(Row {
-    id: "personTagsReplace",
-    application: App::Crm,
-    group: "tags",
-    name: "person_replace",
-    method: Method::Put,
-    route: "/api/crm/v1/people/{reference}/tags",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404],
-    summary: "Set all tags of a person",
-});
+pub static PERSON_TAGS_REPLACE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "personTagsReplace",
+        Method::Put,
+        "/api/crm/v1/people/{reference}/tags",
+    );
+    it.group = "tags";
+    it.name = "person_replace";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404];
+    it.summary = "Set all tags of a person";
+    it.checked()
+};
 
 /// `PUT /api/crm/v1/people/{reference}/tags/{tag}`.
-pub static PERSON_TAGS_ADD: Operation = Operation::generated(Row {
-    id: "personTagsAdd",
-    application: App::Crm,
-    group: "tags",
-    name: "person_add",
-    method: Method::Put,
-    route: "/api/crm/v1/people/{reference}/tags/{tag}",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[204, 401, 403, 404],
-    summary: "Set one tag",
-});
+pub static PERSON_TAGS_ADD: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "personTagsAdd",
+        Method::Put,
+        "/api/crm/v1/people/{reference}/tags/{tag}",
+    );
+    it.group = "tags";
+    it.name = "person_add";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[204, 401, 403, 404];
+    it.summary = "Set one tag";
+    it.checked()
+};
 
 /// `DELETE /api/crm/v1/people/{reference}/tags/{tag}`.
-pub static PERSON_TAGS_REMOVE: Operation = Operation::generated(Row {
-    id: "personTagsRemove",
-    application: App::Crm,
-    group: "tags",
-    name: "person_remove",
-    method: Method::Delete,
-    route: "/api/crm/v1/people/{reference}/tags/{tag}",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[204, 401, 403, 404],
-    summary: "Remove one tag",
-});
+pub static PERSON_TAGS_REMOVE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "personTagsRemove",
+        Method::Delete,
+        "/api/crm/v1/people/{reference}/tags/{tag}",
+    );
+    it.group = "tags";
+    it.name = "person_remove";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[204, 401, 403, 404];
+    it.summary = "Remove one tag";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/people/merges`.
-pub static MERGE_PEOPLE: Operation = Operation::generated(Row {
-    id: "mergePeople",
-    application: App::Crm,
-    group: "people",
-    name: "merge",
-    method: Method::Post,
-    route: "/api/crm/v1/people/merges",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[202, 400, 401, 403, 404, 409],
-    summary: "Merge duplicates",
-});
+pub static MERGE_PEOPLE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "mergePeople",
+        Method::Post,
+        "/api/crm/v1/people/merges",
+    );
+    it.group = "people";
+    it.name = "merge";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[202, 400, 401, 403, 404, 409];
+    it.summary = "Merge duplicates";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/organizations`.
-pub static LIST_ORGANIZATIONS: Operation = Operation::generated(Row {
-    id: "listOrganizations",
-    application: App::Crm,
-    group: "organizations",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/organizations",
-    scopes: &["crm:organizations:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List organizations",
-});
+pub static LIST_ORGANIZATIONS: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "listOrganizations",
+        Method::Get,
+        "/api/crm/v1/organizations",
+    );
+    it.group = "organizations";
+    it.name = "list";
+    it.scopes = &["crm:organizations:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List organizations";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/organizations/{reference}`.
-pub static GET_ORGANIZATION: Operation = Operation::generated(Row {
-    id: "getOrganization",
-    application: App::Crm,
-    group: "organizations",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/organizations/{reference}",
-    scopes: &["crm:organizations:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get an organization",
-});
+pub static GET_ORGANIZATION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getOrganization",
+        Method::Get,
+        "/api/crm/v1/organizations/{reference}",
+    );
+    it.group = "organizations";
+    it.name = "get";
+    it.scopes = &["crm:organizations:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get an organization";
+    it.checked()
+};
 
 /// `PATCH /api/crm/v1/organizations/{reference}`.
-pub static UPDATE_ORGANIZATION: Operation = Operation::generated(Row {
-    id: "updateOrganization",
-    application: App::Crm,
-    group: "organizations",
-    name: "update",
-    method: Method::Patch,
-    route: "/api/crm/v1/organizations/{reference}",
-    scopes: &["crm:organizations:write"],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 409, 422],
-    summary: "Change an organization",
-});
+pub static UPDATE_ORGANIZATION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "updateOrganization",
+        Method::Patch,
+        "/api/crm/v1/organizations/{reference}",
+    );
+    it.group = "organizations";
+    it.name = "update";
+    it.scopes = &["crm:organizations:write"];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 409, 422];
+    it.summary = "Change an organization";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/organizations/{reference}/hierarchy`.
-pub static ORGANIZATIONS_HIERARCHY_GET: Operation = Operation::generated(Row {
-    id: "organizationsHierarchyGet",
-    application: App::Crm,
-    group: "organizations",
-    name: "hierarchy_get",
-    method: Method::Get,
-    route: "/api/crm/v1/organizations/{reference}/hierarchy",
-    scopes: &["crm:organizations:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403, 404],
-    summary: "Departments and subsidiaries",
-});
+pub static ORGANIZATIONS_HIERARCHY_GET: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "organizationsHierarchyGet",
+        Method::Get,
+        "/api/crm/v1/organizations/{reference}/hierarchy",
+    );
+    it.group = "organizations";
+    it.name = "hierarchy_get";
+    it.scopes = &["crm:organizations:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403, 404];
+    it.summary = "Departments and subsidiaries";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/opportunities`.
-pub static LIST_OPPORTUNITIES: Operation = Operation::generated(Row {
-    id: "listOpportunities",
-    application: App::Crm,
-    group: "opportunities",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/opportunities",
-    scopes: &["crm:opportunities:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: true,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-opportunities-page.v2"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List the pipeline",
-});
+pub static LIST_OPPORTUNITIES: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "listOpportunities",
+        Method::Get,
+        "/api/crm/v1/opportunities",
+    );
+    it.group = "opportunities";
+    it.name = "list";
+    it.scopes = &["crm:opportunities:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = true;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-opportunities-page.v2");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List the pipeline";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/opportunities`.
-pub static CREATE_OPPORTUNITY: Operation = Operation::generated(Row {
-    id: "createOpportunity",
-    application: App::Crm,
-    group: "opportunities",
-    name: "create",
-    method: Method::Post,
-    route: "/api/crm/v1/opportunities",
-    scopes: &["crm:opportunities:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[201, 400, 401, 403, 409, 422],
-    summary: "Open an opportunity",
-});
+pub static CREATE_OPPORTUNITY: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "createOpportunity",
+        Method::Post,
+        "/api/crm/v1/opportunities",
+    );
+    it.group = "opportunities";
+    it.name = "create";
+    it.scopes = &["crm:opportunities:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[201, 400, 401, 403, 409, 422];
+    it.summary = "Open an opportunity";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/opportunities/{reference}`.
-pub static GET_OPPORTUNITY: Operation = Operation::generated(Row {
-    id: "getOpportunity",
-    application: App::Crm,
-    group: "opportunities",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/opportunities/{reference}",
-    scopes: &["crm:opportunities:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 503],
-    summary: "Get an opportunity",
-});
+pub static GET_OPPORTUNITY: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getOpportunity",
+        Method::Get,
+        "/api/crm/v1/opportunities/{reference}",
+    );
+    it.group = "opportunities";
+    it.name = "get";
+    it.scopes = &["crm:opportunities:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 503];
+    it.summary = "Get an opportunity";
+    it.checked()
+};
 
 /// `PUT /api/crm/v1/opportunities/{reference}/stage`.
-pub static MOVE_OPPORTUNITY: Operation = Operation::generated(Row {
-    id: "moveOpportunity",
-    application: App::Crm,
-    group: "opportunities",
-    name: "change_stage",
-    method: Method::Put,
-    route: "/api/crm/v1/opportunities/{reference}/stage",
-    scopes: &["crm:opportunities:write"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 204, 400, 401, 403, 404, 409],
-    summary: "Move to another stage",
-});
+pub static MOVE_OPPORTUNITY: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "moveOpportunity",
+        Method::Put,
+        "/api/crm/v1/opportunities/{reference}/stage",
+    );
+    it.group = "opportunities";
+    it.name = "change_stage";
+    it.scopes = &["crm:opportunities:write"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 204, 400, 401, 403, 404, 409];
+    it.summary = "Move to another stage";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/funnel`.
-pub static GET_FUNNEL: Operation = Operation::generated(Row {
-    id: "getFunnel",
-    application: App::Crm,
-    group: "funnel",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/funnel",
-    scopes: &["crm:opportunities:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-funnel.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &["A12"],
-    statuses: &[200, 400, 401],
-    summary: "The funnel",
-});
+pub static GET_FUNNEL: Operation = {
+    let mut it = Operation::generated(App::Crm, "getFunnel", Method::Get, "/api/crm/v1/funnel");
+    it.group = "funnel";
+    it.name = "get";
+    it.scopes = &["crm:opportunities:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-funnel.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &["A12"];
+    it.statuses = &[200, 400, 401];
+    it.summary = "The funnel";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/pipeline-summary`.
-pub static PIPELINE_SUMMARY: Operation = Operation::generated(Row {
-    id: "pipelineSummary",
-    application: App::Crm,
-    group: "opportunities",
-    name: "pipeline_summary",
-    method: Method::Get,
-    route: "/api/crm/v1/pipeline-summary",
-    scopes: &["crm:opportunities:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403],
-    summary: "Totals by stage",
-});
+pub static PIPELINE_SUMMARY: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "pipelineSummary",
+        Method::Get,
+        "/api/crm/v1/pipeline-summary",
+    );
+    it.group = "opportunities";
+    it.name = "pipeline_summary";
+    it.scopes = &["crm:opportunities:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403];
+    it.summary = "Totals by stage";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/tasks`.
-pub static LIST_TASKS: Operation = Operation::generated(Row {
-    id: "listTasks",
-    application: App::Crm,
-    group: "tasks",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/tasks",
-    scopes: &["crm:tasks:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "List tasks",
-});
+pub static LIST_TASKS: Operation = {
+    let mut it = Operation::generated(App::Crm, "listTasks", Method::Get, "/api/crm/v1/tasks");
+    it.group = "tasks";
+    it.name = "list";
+    it.scopes = &["crm:tasks:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "List tasks";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/tasks`.
-pub static TASKS_CREATE: Operation = Operation::generated(Row {
-    id: "tasksCreate",
-    application: App::Crm,
-    group: "tasks",
-    name: "create",
-    method: Method::Post,
-    route: "/api/crm/v1/tasks",
-    scopes: &["crm:tasks:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[201, 400, 401, 403, 409, 422],
-    summary: "Create a task",
-});
+pub static TASKS_CREATE: Operation = {
+    let mut it = Operation::generated(App::Crm, "tasksCreate", Method::Post, "/api/crm/v1/tasks");
+    it.group = "tasks";
+    it.name = "create";
+    it.scopes = &["crm:tasks:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[201, 400, 401, 403, 409, 422];
+    it.summary = "Create a task";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/tasks/batch`.
-pub static TASKS_CREATE_BATCH: Operation = Operation::generated(Row {
-    id: "tasksCreateBatch",
-    application: App::Crm,
-    group: "tasks",
-    name: "create_batch",
-    method: Method::Post,
-    route: "/api/crm/v1/tasks/batch",
-    scopes: &["crm:tasks:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[207, 400, 401, 403, 409],
-    summary: "Create several tasks",
-});
+pub static TASKS_CREATE_BATCH: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "tasksCreateBatch",
+        Method::Post,
+        "/api/crm/v1/tasks/batch",
+    );
+    it.group = "tasks";
+    it.name = "create_batch";
+    it.scopes = &["crm:tasks:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[207, 400, 401, 403, 409];
+    it.summary = "Create several tasks";
+    it.checked()
+};
 
 /// `PATCH /api/crm/v1/tasks/{taskId}`.
-pub static TASKS_UPDATE: Operation = Operation::generated(Row {
-    id: "tasksUpdate",
-    application: App::Crm,
-    group: "tasks",
-    name: "update",
-    method: Method::Patch,
-    route: "/api/crm/v1/tasks/{taskId}",
-    scopes: &["crm:tasks:write"],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: Some("application/merge-patch+json"),
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 404, 409],
-    summary: "Change a task",
-});
+pub static TASKS_UPDATE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "tasksUpdate",
+        Method::Patch,
+        "/api/crm/v1/tasks/{taskId}",
+    );
+    it.group = "tasks";
+    it.name = "update";
+    it.scopes = &["crm:tasks:write"];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = Some("application/merge-patch+json");
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 404, 409];
+    it.summary = "Change a task";
+    it.checked()
+};
 
 /// `DELETE /api/crm/v1/tasks/{taskId}`.
-pub static TASKS_DELETE: Operation = Operation::generated(Row {
-    id: "tasksDelete",
-    application: App::Crm,
-    group: "tasks",
-    name: "delete",
-    method: Method::Delete,
-    route: "/api/crm/v1/tasks/{taskId}",
-    scopes: &["crm:tasks:write"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[204, 401, 403, 404],
-    summary: "Delete a task",
-});
+pub static TASKS_DELETE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "tasksDelete",
+        Method::Delete,
+        "/api/crm/v1/tasks/{taskId}",
+    );
+    it.group = "tasks";
+    it.name = "delete";
+    it.scopes = &["crm:tasks:write"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[204, 401, 403, 404];
+    it.summary = "Delete a task";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/notes`.
-pub static CREATE_NOTE: Operation = Operation::generated(Row {
-    id: "createNote",
-    application: App::Crm,
-    group: "notes",
-    name: "create",
-    method: Method::Post,
-    route: "/api/crm/v1/notes",
-    scopes: &["crm:people:write", "crm:organizations:write"],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[201, 400, 401, 403, 409],
-    summary: "Write a note",
-});
+pub static CREATE_NOTE: Operation = {
+    let mut it = Operation::generated(App::Crm, "createNote", Method::Post, "/api/crm/v1/notes");
+    it.group = "notes";
+    it.name = "create";
+    it.scopes = &["crm:people:write", "crm:organizations:write"];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[201, 400, 401, 403, 409];
+    it.summary = "Write a note";
+    it.checked()
+};
 
 /// `DELETE /api/crm/v1/notes/{noteId}`.
-pub static DELETE_NOTE: Operation = Operation::generated(Row {
-    id: "deleteNote",
-    application: App::Crm,
-    group: "notes",
-    name: "delete",
-    method: Method::Delete,
-    route: "/api/crm/v1/notes/{noteId}",
-    scopes: &["crm:people:write"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[204, 401, 403, 404],
-    summary: "Delete a note",
-});
+pub static DELETE_NOTE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "deleteNote",
+        Method::Delete,
+        "/api/crm/v1/notes/{noteId}",
+    );
+    it.group = "notes";
+    it.name = "delete";
+    it.scopes = &["crm:people:write"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[204, 401, 403, 404];
+    it.summary = "Delete a note";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/search`.
-pub static SEARCH: Operation = Operation::generated(Row {
-    id: "search",
-    application: App::Crm,
-    group: "search",
-    name: "query",
-    method: Method::Get,
-    route: "/api/crm/v1/search",
-    scopes: &["crm:search:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403, 503],
-    summary: "Search all records",
-});
+pub static SEARCH: Operation = {
+    let mut it = Operation::generated(App::Crm, "search", Method::Get, "/api/crm/v1/search");
+    it.group = "search";
+    it.name = "query";
+    it.scopes = &["crm:search:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403, 503];
+    it.summary = "Search all records";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/actors`.
-pub static GET_ACTORS: Operation = Operation::generated(Row {
-    id: "getActors",
-    application: App::Crm,
-    group: "actors",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/actors",
-    scopes: &["crm:today:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403],
-    summary: "Who can own work",
-});
+pub static GET_ACTORS: Operation = {
+    let mut it = Operation::generated(App::Crm, "getActors", Method::Get, "/api/crm/v1/actors");
+    it.group = "actors";
+    it.name = "list";
+    it.scopes = &["crm:today:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403];
+    it.summary = "Who can own work";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/presentation`.
-pub static GET_PRESENTATION: Operation = Operation::generated(Row {
-    id: "getPresentation",
-    application: App::Crm,
-    group: "presentation",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/presentation",
-    scopes: &["crm:today:read"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-presentation.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403],
-    summary: "Navigation, views and actions",
-});
+pub static GET_PRESENTATION: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getPresentation",
+        Method::Get,
+        "/api/crm/v1/presentation",
+    );
+    it.group = "presentation";
+    it.name = "get";
+    it.scopes = &["crm:today:read"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-presentation.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403];
+    it.summary = "Navigation, views and actions";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/commands`.
-pub static SUBMIT_COMMAND: Operation = Operation::generated(Row {
-    id: "submitCommand",
-    application: App::Crm,
-    group: "commands",
-    name: "submit",
-    method: Method::Post,
-    route: "/api/crm/v1/commands",
-    scopes: &[
+pub static SUBMIT_COMMAND: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "submitCommand",
+        Method::Post,
+        "/api/crm/v1/commands",
+    );
+    it.group = "commands";
+    it.name = "submit";
+    it.scopes = &[
         "crm:opportunities:write",
         "crm:organizations:write",
         "crm:people:write",
         "crm:tasks:write",
-    ],
-    authenticated: true,
-    safety: Safety::Keyed,
-    replay: Replay::Status(200),
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: Some("suite-crm-command-result.v1"),
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 201, 400, 401, 403, 404, 409, 503],
-    summary: "Submit a record command",
-});
+    ];
+    it.authenticated = true;
+    it.safety = Safety::Keyed;
+    it.replay = Replay::Status(200);
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = Some("suite-crm-command-result.v1");
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 201, 400, 401, 403, 404, 409, 503];
+    it.summary = "Submit a record command";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/exports`.
-pub static CREATE_EXPORT: Operation = Operation::generated(Row {
-    id: "createExport",
-    application: App::Crm,
-    group: "exports",
-    name: "create",
-    method: Method::Post,
-    route: "/api/crm/v1/exports",
-    scopes: &["crm:exports:run"],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 202, 204, 400, 401, 403, 429],
-    summary: "Export records",
-});
+pub static CREATE_EXPORT: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "createExport",
+        Method::Post,
+        "/api/crm/v1/exports",
+    );
+    it.group = "exports";
+    it.name = "create";
+    it.scopes = &["crm:exports:run"];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 202, 204, 400, 401, 403, 429];
+    it.summary = "Export records";
+    it.checked()
+};
 
 /// `DELETE /api/crm/v1/exports`.
-pub static DELETE_EXPORTS: Operation = Operation::generated(Row {
-    id: "deleteExports",
-    application: App::Crm,
-    group: "exports",
-    name: "delete",
-    method: Method::Delete,
-    route: "/api/crm/v1/exports",
-    scopes: &["crm:exports:run"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 400, 401, 403],
-    summary: "Delete several exports",
-});
+pub static DELETE_EXPORTS: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "deleteExports",
+        Method::Delete,
+        "/api/crm/v1/exports",
+    );
+    it.group = "exports";
+    it.name = "delete";
+    it.scopes = &["crm:exports:run"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 400, 401, 403];
+    it.summary = "Delete several exports";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/exports/{exportId}`.
-pub static GET_EXPORT: Operation = Operation::generated(Row {
-    id: "getExport",
-    application: App::Crm,
-    group: "exports",
-    name: "get",
-    method: Method::Get,
-    route: "/api/crm/v1/exports/{exportId}",
-    scopes: &["crm:exports:run"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 202, 401, 403, 404],
-    summary: "Get an export, or how far it is",
-});
+pub static GET_EXPORT: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "getExport",
+        Method::Get,
+        "/api/crm/v1/exports/{exportId}",
+    );
+    it.group = "exports";
+    it.name = "get";
+    it.scopes = &["crm:exports:run"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 202, 401, 403, 404];
+    it.summary = "Get an export, or how far it is";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/exports/{exportId}/file`.
-pub static DOWNLOAD_EXPORT: Operation = Operation::generated(Row {
-    id: "downloadExport",
-    application: App::Crm,
-    group: "exports",
-    name: "download",
-    method: Method::Get,
-    route: "/api/crm/v1/exports/{exportId}/file",
-    scopes: &["crm:exports:run"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: Some("text/csv"),
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403, 404],
-    summary: "Download as CSV",
-});
+pub static DOWNLOAD_EXPORT: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "downloadExport",
+        Method::Get,
+        "/api/crm/v1/exports/{exportId}/file",
+    );
+    it.group = "exports";
+    it.name = "download";
+    it.scopes = &["crm:exports:run"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = Some("text/csv");
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403, 404];
+    it.summary = "Download as CSV";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/settings/webhooks`.
-pub static SETTINGS_WEBHOOKS_LIST: Operation = Operation::generated(Row {
-    id: "settingsWebhooksList",
-    application: App::Crm,
-    group: "webhook_settings",
-    name: "list",
-    method: Method::Get,
-    route: "/api/crm/v1/settings/webhooks",
-    scopes: &["crm:settings"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: true,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403],
-    summary: "List webhooks",
-});
+pub static SETTINGS_WEBHOOKS_LIST: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "settingsWebhooksList",
+        Method::Get,
+        "/api/crm/v1/settings/webhooks",
+    );
+    it.group = "webhook_settings";
+    it.name = "list";
+    it.scopes = &["crm:settings"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = true;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403];
+    it.summary = "List webhooks";
+    it.checked()
+};
 
 /// `PUT /api/crm/v1/settings/webhooks/{webhookId}`.
-pub static SETTINGS_WEBHOOKS_PUT: Operation = Operation::generated(Row {
-    id: "settingsWebhooksPut",
-    application: App::Crm,
-    group: "webhook_settings",
-    name: "replace",
-    method: Method::Put,
-    route: "/api/crm/v1/settings/webhooks/{webhookId}",
-    scopes: &["crm:settings"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: true,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 201, 400, 401, 403],
-    summary: "Create or replace a webhook",
-});
+pub static SETTINGS_WEBHOOKS_PUT: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "settingsWebhooksPut",
+        Method::Put,
+        "/api/crm/v1/settings/webhooks/{webhookId}",
+    );
+    it.group = "webhook_settings";
+    it.name = "replace";
+    it.scopes = &["crm:settings"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = true;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 201, 400, 401, 403];
+    it.summary = "Create or replace a webhook";
+    it.checked()
+};
 
 /// `DELETE /api/crm/v1/settings/webhooks/{webhookId}`.
-pub static SETTINGS_WEBHOOKS_DELETE: Operation = Operation::generated(Row {
-    id: "settingsWebhooksDelete",
-    application: App::Crm,
-    group: "webhook_settings",
-    name: "delete",
-    method: Method::Delete,
-    route: "/api/crm/v1/settings/webhooks/{webhookId}",
-    scopes: &["crm:settings"],
-    authenticated: true,
-    safety: Safety::Idempotent,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[204, 401, 403, 404],
-    summary: "Delete a webhook",
-});
+pub static SETTINGS_WEBHOOKS_DELETE: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "settingsWebhooksDelete",
+        Method::Delete,
+        "/api/crm/v1/settings/webhooks/{webhookId}",
+    );
+    it.group = "webhook_settings";
+    it.name = "delete";
+    it.scopes = &["crm:settings"];
+    it.authenticated = true;
+    it.safety = Safety::Idempotent;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[204, 401, 403, 404];
+    it.summary = "Delete a webhook";
+    it.checked()
+};
 
 /// `POST /api/crm/v1/settings/webhooks/{webhookId}/deliveries`.
-pub static SETTINGS_WEBHOOKS_TEST: Operation = Operation::generated(Row {
-    id: "settingsWebhooksTest",
-    application: App::Crm,
-    group: "webhook_settings",
-    name: "test",
-    method: Method::Post,
-    route: "/api/crm/v1/settings/webhooks/{webhookId}/deliveries",
-    scopes: &["crm:settings"],
-    authenticated: true,
-    safety: Safety::Unkeyed,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: true,
-    optional_body: true,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[202, 401, 403, 404],
-    summary: "Send a test event",
-});
+pub static SETTINGS_WEBHOOKS_TEST: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "settingsWebhooksTest",
+        Method::Post,
+        "/api/crm/v1/settings/webhooks/{webhookId}/deliveries",
+    );
+    it.group = "webhook_settings";
+    it.name = "test";
+    it.scopes = &["crm:settings"];
+    it.authenticated = true;
+    it.safety = Safety::Unkeyed;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = true;
+    it.optional_body = true;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[202, 401, 403, 404];
+    it.summary = "Send a test event";
+    it.checked()
+};
 
 /// `GET /api/crm/v1/settings/tags`.
-pub static SETTINGS_TAGS_GET: Operation = Operation::generated(Row {
-    id: "settingsTagsGet",
-    application: App::Crm,
-    group: "tags",
-    name: "settings_get",
-    method: Method::Get,
-    route: "/api/crm/v1/settings/tags",
-    scopes: &["crm:settings"],
-    authenticated: true,
-    safety: Safety::Read,
-    replay: Replay::NotShown,
-    cursor: false,
-    body: false,
-    optional_body: false,
-    media_type: None,
-    accept: None,
-    schema_version: None,
-    secret_reply: false,
-    provenance: Provenance::Documented,
-    assumptions: &[],
-    statuses: &[200, 401, 403],
-    summary: "All tags and their settings",
-});
+pub static SETTINGS_TAGS_GET: Operation = {
+    let mut it = Operation::generated(
+        App::Crm,
+        "settingsTagsGet",
+        Method::Get,
+        "/api/crm/v1/settings/tags",
+    );
+    it.group = "tags";
+    it.name = "settings_get";
+    it.scopes = &["crm:settings"];
+    it.authenticated = true;
+    it.safety = Safety::Read;
+    it.replay = Replay::NotShown;
+    it.cursor = false;
+    it.body = false;
+    it.optional_body = false;
+    it.media_type = None;
+    it.accept = None;
+    it.schema_version = None;
+    it.secret_reply = false;
+    it.provenance = Provenance::Documented;
+    it.assumptions = &[];
+    it.statuses = &[200, 401, 403];
+    it.summary = "All tags and their settings";
+    it.checked()
+};
 
 /// All operations, in the order of the spec.
 pub static OPERATIONS: &[&Operation] = &[
