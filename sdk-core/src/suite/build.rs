@@ -17,7 +17,7 @@ use crate::suite::sources::{Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
 use crate::text::{Line, one_line};
 use crate::token::cache::TokenCache;
-use crate::token::common::Common;
+use crate::token::common::EntryContext;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
@@ -108,7 +108,7 @@ impl SuiteBuilder {
         let shared = Shared {
             connections,
             agent,
-            tokens: TokenCache::of(Common {
+            tokens: TokenCache::of(EntryContext {
                 source,
                 policy,
                 random: self.random.clone(),
@@ -185,7 +185,7 @@ impl SuiteBuilder {
             Arc::clone(source)
         } else {
             let fixed = fixed?;
-            for what in fixed.lacks() {
+            for what in fixed.missing_fields() {
                 let rule = format!("have a {what}");
                 errors.push(refused("credentials", &rule, "an empty one"));
             }

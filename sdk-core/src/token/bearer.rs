@@ -30,9 +30,9 @@ pub struct BearerToken {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Fresh,
-    Soft,
-    Hard,
-    Dead,
+    RenewSoon,
+    RenewNow,
+    Expired,
 }
 
 impl BearerToken {
@@ -42,7 +42,7 @@ impl BearerToken {
         start: Instant,
         generation: u64,
         policy: &TokenPolicy,
-        roll: f64,
+        random: f64,
     ) -> Result<Self, TokenError> {
         let secret = token.expose();
         let lifetime = lifetime::effective(token.lifetime(), secret, policy);
@@ -50,7 +50,7 @@ impl BearerToken {
             header: bearer_header(secret)?,
             scopes: token.scopes().map(Arc::from),
             generation,
-            schedule: lifetime::schedule(start, lifetime, policy, roll),
+            schedule: lifetime::schedule(start, lifetime, policy, random),
             accepted: AtomicBool::new(false),
         })
     }
@@ -63,7 +63,7 @@ getters! {
     /// The scopes that were granted, if the source states them.
     pub granted_scopes -> Option<&[String]> = it.scopes.as_deref();
     /// How long the token is still trusted.
-    pub expires_in -> Duration = it.schedule.end.saturating_duration_since(Instant::now());
+    pub expires_in -> Duration = it.schedule.expires_at.saturating_duration_since(Instant::now());
     /// The number of this token among those of its entry, from 1.
     pub generation -> u64 = it.generation;
 }
@@ -83,17 +83,21 @@ impl BearerToken {
     }
 
     pub(super) fn phase(&self, now: Instant) -> Phase {
-        let Schedule { soft, hard, end } = self.schedule;
+        let Schedule {
+            renew_soon_at,
+            renew_now_at,
+            expires_at,
+        } = self.schedule;
         match now {
-            _ if now < soft => Phase::Fresh,
-            _ if now < hard => Phase::Soft,
-            _ if now < end => Phase::Hard,
-            _ => Phase::Dead,
+            _ if now < renew_soon_at => Phase::Fresh,
+            _ if now < renew_now_at => Phase::RenewSoon,
+            _ if now < expires_at => Phase::RenewNow,
+            _ => Phase::Expired,
         }
     }
 
-    pub(super) fn end(&self) -> Instant {
-        self.schedule.end
+    pub(super) fn expires_at(&self) -> Instant {
+        self.schedule.expires_at
     }
 }
 

@@ -12,7 +12,7 @@ use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
 use crate::policy::random::RandomSource;
 use crate::secret::confidential::Confidential;
-use crate::token::common::Common;
+use crate::token::common::EntryContext;
 use crate::token::entry::TokenEntry;
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
@@ -26,7 +26,7 @@ const SWEEP: Duration = Duration::from_secs(60);
 /// A source stands for one token endpoint and one client. An entry lives as long as anybody holds it or its token lives. Keep
 /// an entry instead of looking it up for each call.
 pub struct TokenCache {
-    common: Arc<Common>,
+    context: Arc<EntryContext>,
     entries: Mutex<Entries>,
 }
 
@@ -40,7 +40,7 @@ struct Entries {
 impl TokenCache {
     /// An empty cache, which obtains nothing before it is needed.
     pub fn new(source: Arc<dyn TokenSource>, policy: TokenPolicy) -> Self {
-        Self::of(Common {
+        Self::of(EntryContext {
             source,
             policy: Arc::new(policy),
             random: RandomSource::default(),
@@ -50,9 +50,9 @@ impl TokenCache {
         })
     }
 
-    pub(crate) fn of(common: Common) -> Self {
+    pub(crate) fn of(context: EntryContext) -> Self {
         Self {
-            common: Arc::new(common),
+            context: Arc::new(context),
             entries: Mutex::default(),
         }
     }
@@ -70,20 +70,20 @@ impl TokenCache {
             return Arc::clone(entry);
         }
         let request = Arc::new(request);
-        let common = Arc::clone(&self.common);
-        let entry = Arc::new(TokenEntry::new(Arc::clone(&request), app, common));
+        let context = Arc::clone(&self.context);
+        let entry = Arc::new(TokenEntry::new(Arc::clone(&request), app, context));
         entries.all.insert(request, Arc::clone(&entry));
         entry
     }
 
     /// How many renewals were started, those of entries that are gone included.
     pub fn exchanges(&self) -> u64 {
-        self.common.exchanges.load(Ordering::Relaxed)
+        self.context.exchanges.load(Ordering::Relaxed)
     }
 
     /// Adds recent tokens to what is confidential.
     pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        self.common.recent.confide(confidential);
+        self.context.recent.confide(confidential);
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
@@ -103,10 +103,10 @@ impl Entries {
         }
         self.due = Some(next);
         self.all.retain(|_, entry| {
-            let idle = entry.shed(now);
+            let idle = entry.drop_if_expired(now);
             Arc::strong_count(entry) > 1 || !idle
         });
     }
 }
 
-debug_fields! { TokenCache |it| policy: it.common.policy, entries: it.lock().all.values().collect::<Vec<_>>() }
+debug_fields! { TokenCache |it| policy: it.context.policy, entries: it.lock().all.values().collect::<Vec<_>>() }

@@ -10,7 +10,7 @@ use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
 
 /// The source of the tokens of one client at one endpoint, and the rules for them.
-pub(crate) struct Common {
+pub(crate) struct EntryContext {
     pub(crate) source: Arc<dyn TokenSource>,
     pub(crate) policy: Arc<TokenPolicy>,
     /// What jitter and margins are drawn from.

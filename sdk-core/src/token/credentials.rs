@@ -102,7 +102,7 @@ impl ClientCredentials {
     }
 
     /// What it lacks.
-    pub(crate) fn lacks(&self) -> impl Iterator<Item = &'static str> + use<> {
+    pub(crate) fn missing_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         let no_id = self.id.is_empty().then_some("client id");
         let no_secret = self.secret.expose().is_empty().then_some("secret");
         no_id.into_iter().chain(no_secret)

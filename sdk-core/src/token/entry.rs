@@ -15,34 +15,38 @@ use crate::observe::watcher::Watcher;
 use crate::operation::Operation;
 use crate::secret::confidential::Confidential;
 use crate::token::bearer::BearerToken;
-use crate::token::caller::{Caller, Step};
-use crate::token::common::Common;
+use crate::token::common::EntryContext;
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::flight::Outcome;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::Rejection;
+use crate::token::running::Outcome;
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::State;
+use crate::token::waiter::{Action, Waiter};
 
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {
     request: Arc<TokenRequest>,
     /// The application that renewals are reported for.
     app: Option<App>,
-    common: Arc<Common>,
+    context: Arc<EntryContext>,
     state: RwLock<State>,
     /// Notified whenever any renewal ends: every waiter looks again.
-    news: Notify,
+    renewal_ended: Notify,
 }
 
 impl TokenEntry {
-    pub(super) fn new(request: Arc<TokenRequest>, app: Option<App>, common: Arc<Common>) -> Self {
+    pub(super) fn new(
+        request: Arc<TokenRequest>,
+        app: Option<App>,
+        context: Arc<EntryContext>,
+    ) -> Self {
         Self {
             request,
             app,
-            common,
+            context,
             state: RwLock::default(),
-            news: Notify::new(),
+            renewal_ended: Notify::new(),
         }
     }
 
@@ -53,11 +57,11 @@ impl TokenEntry {
 
     /// A live token for an attempt of at most this length. Waits only if there is none, or if it is about to expire and would
     /// not outlast the attempt.
-    pub async fn bearer_for(self: &Arc<Self>, need: Duration) -> Outcome {
+    pub async fn bearer_for(self: &Arc<Self>, min_validity: Duration) -> Outcome {
         match self.try_bearer() {
             Some(token) => Ok(token),
             // Boxed, because few calls wait and the futures of all calls should stay small.
-            None => Box::pin(self.obtain(false, need)).await,
+            None => Box::pin(self.obtain(false, min_validity)).await,
         }
     }
 
@@ -83,14 +87,14 @@ impl TokenEntry {
         renewals: u32,
     ) -> Rejection {
         let now = Instant::now();
-        let roll = self.common.random.fraction();
+        let random = self.context.random.fraction();
         self.write()
-            .reject(token, operation, renewals, now, self.policy(), roll)
+            .reject(token, operation, renewals, now, self.policy(), random)
     }
 
     /// How many renewals were started, successful or not.
     pub fn exchanges(&self) -> u64 {
-        self.read().flights()
+        self.read().renewals_started()
     }
 
     /// The audience and scopes of the token.
@@ -99,34 +103,34 @@ impl TokenEntry {
     }
 
     /// Starts or joins a renewal if necessary.
-    async fn obtain(self: &Arc<Self>, eager: bool, need: Duration) -> Outcome {
+    async fn obtain(self: &Arc<Self>, wants_fresh: bool, min_validity: Duration) -> Outcome {
         let Ok(runtime) = Handle::try_current() else {
             let why = "there is no Tokio runtime here; await the call within one";
             return Err(TokenError::new(TokenErrorKind::Lost).with_description(why));
         };
-        let mut caller = Caller::new(runtime.id(), eager, need);
+        let mut waiter = Waiter::new(runtime.id(), wants_fresh, min_validity);
         loop {
-            let mut news = pin!(self.news.notified());
+            let mut ended = pin!(self.renewal_ended.notified());
             // Before it looks at the state, so that it misses nothing.
-            news.as_mut().enable();
-            match self.step(&runtime, &mut caller) {
-                Step::Use(token) => return Ok(token),
-                Step::Fail(error) => return Err(error),
-                // Whether there is news or the time has come, it looks again.
-                Step::Wait(until) => drop(timeout_at(until, news).await),
+            ended.as_mut().enable();
+            match self.next_action(&runtime, &mut waiter) {
+                Action::Use(token) => return Ok(token),
+                Action::Fail(error) => return Err(error),
+                // It looks again when a renewal has ended, and when its time has come.
+                Action::Wait(until) => drop(timeout_at(until, ended).await),
             }
         }
     }
 
     /// Gives up a renewal that is still under way, and notifies all waiters.
-    pub(super) fn lose(&self, id: u64) {
-        self.write().abandon(id);
-        self.announce();
+    pub(super) fn abandon_renewal(&self, id: u64) {
+        self.write().abandon_renewal(id);
+        self.notify_waiters();
     }
 
     /// Wakes all waiters.
-    pub(super) fn announce(&self) {
-        self.news.notify_waiters();
+    pub(super) fn notify_waiters(&self) {
+        self.renewal_ended.notify_waiters();
     }
 
     /// Whether renewal `id` is under way, and was not given up.
@@ -141,16 +145,16 @@ impl TokenEntry {
         answer: Result<AccessToken, TokenError>,
     ) -> Outcome {
         let answer = answer
-            .inspect(|token| self.common.recent.keep([token.expose()]))
+            .inspect(|token| self.context.recent.keep([token.expose()]))
             .map_err(|error| {
                 // A source may quote an earlier token.
                 let mut confidential = Confidential::default();
-                self.common.recent.confide(&mut confidential);
+                self.context.recent.confide(&mut confidential);
                 error.withheld(&confidential)
             });
-        let roll = self.common.random.fraction();
+        let random = self.context.random.fraction();
         self.write()
-            .settle(id, started, Instant::now(), answer, self.policy(), roll)
+            .settle(id, started, Instant::now(), answer, self.policy(), random)
     }
 
     /// The token, unless it has expired.
@@ -160,7 +164,7 @@ impl TokenEntry {
 
     /// Drops the token if it has expired. Returns whether nothing is left that is worth keeping: no token, no renewal under way,
     /// and no backoff.
-    pub(super) fn shed(&self, now: Instant) -> bool {
+    pub(super) fn drop_if_expired(&self, now: Instant) -> bool {
         if self.read().has_expired(now) {
             self.write().drop_expired(now);
         }
@@ -169,12 +173,12 @@ impl TokenEntry {
 
     /// The application and the observers that renewals are reported for and to.
     pub(super) fn watched(&self) -> (Option<App>, &Watcher) {
-        (self.app, &self.common.watcher)
+        (self.app, &self.context.watcher)
     }
 
     /// Notes that a renewal was started.
     pub(super) fn started(&self) {
-        self.common.exchanges.fetch_add(1, Ordering::Relaxed);
+        self.context.exchanges.fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn backoff_left(&self) -> Duration {
@@ -182,11 +186,11 @@ impl TokenEntry {
     }
 
     pub(super) fn source(&self) -> &dyn TokenSource {
-        &*self.common.source
+        &*self.context.source
     }
 
     pub(super) fn policy(&self) -> &TokenPolicy {
-        &self.common.policy
+        &self.context.policy
     }
 
     // No panic under the lock can leave the state half changed, so a poisoned lock is harmless.

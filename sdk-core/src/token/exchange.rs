@@ -16,7 +16,7 @@ use crate::observe::watcher::Watcher;
 use crate::operation::Method;
 use crate::policy::random::RandomSource;
 use crate::secret::confidential::{Confidential, Recent};
-use crate::token::contained::contained;
+use crate::token::catch_panic::catch_panic;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::form;
@@ -117,10 +117,10 @@ impl ClientCredentialsSource {
     async fn current(&self) -> Result<ClientCredentials, TokenError> {
         // Not called outside: the call itself may panic.
         let given = async { self.credentials.credentials().await };
-        let given = contained("the credential source", given).await;
+        let given = catch_panic("the credential source", given).await;
         let credentials = given.map_err(|error| error.withheld(&self.confidential()))?;
         credentials.keep(&self.known);
-        match credentials.lacks().next() {
+        match credentials.missing_fields().next() {
             // A file, for example, is empty while it is being written.
             Some(what) => Err(TokenError::new(TokenErrorKind::Source)
                 .with_description(format!("the credential has an empty {what}"))

@@ -25,30 +25,34 @@ pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPo
 }
 
 /// When a token changes its phase.
+#[expect(
+    clippy::struct_field_names,
+    reason = "`_at` says that the fields are instants, not durations"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Schedule {
     /// From here on, a call starts a renewal and continues.
-    pub(super) soft: Instant,
+    pub(super) renew_soon_at: Instant,
     /// From here on, a call waits for the renewal.
-    pub(super) hard: Instant,
+    pub(super) renew_now_at: Instant,
     /// From here on, the token has expired.
-    pub(super) end: Instant,
+    pub(super) expires_at: Instant,
 }
 
-/// The schedule of a token of `lifetime` that was requested at `start`; `roll`, from 0 to 1, sets the jitter.
+/// The schedule of a token of `lifetime` that was requested at `start`; `random`, from 0 to 1, sets the jitter.
 pub(super) fn schedule(
     start: Instant,
     lifetime: Duration,
     policy: &TokenPolicy,
-    roll: f64,
+    random: f64,
 ) -> Schedule {
     let hard_left = share(policy.hard_fraction);
-    let jitter = share(policy.soft_jitter) * (2.0 * roll - 1.0);
+    let jitter = share(policy.soft_jitter) * (2.0 * random - 1.0);
     let soft_left = share(policy.soft_fraction + jitter).max(hard_left);
     Schedule {
-        soft: later(start, lifetime.mul_f64(1.0 - soft_left)),
-        hard: later(start, lifetime.mul_f64(1.0 - hard_left)),
-        end: later(start, lifetime),
+        renew_soon_at: later(start, lifetime.mul_f64(1.0 - soft_left)),
+        renew_now_at: later(start, lifetime.mul_f64(1.0 - hard_left)),
+        expires_at: later(start, lifetime),
     }
 }
 

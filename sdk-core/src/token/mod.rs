@@ -4,14 +4,12 @@
 
 pub(crate) mod bearer;
 pub(crate) mod cache;
-pub(crate) mod caller;
+pub(crate) mod catch_panic;
 pub(crate) mod common;
-pub(crate) mod contained;
 pub(crate) mod credentials;
 pub(crate) mod entry;
 pub(crate) mod error;
 pub(crate) mod exchange;
-pub(crate) mod flight;
 pub(crate) mod form;
 pub(crate) mod jwt;
 pub(crate) mod lifetime;
@@ -20,9 +18,11 @@ pub(crate) mod rejection;
 pub(crate) mod renewal;
 pub(crate) mod reply;
 pub(crate) mod rotation;
+pub(crate) mod running;
 pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod transport;
+pub(crate) mod waiter;
 
 #[cfg(test)]
 mod search;

@@ -45,11 +45,11 @@ impl Rejection {
 ///
 /// An operation is known by its address.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Rejections(pub(super) BTreeMap<usize, Streak>);
+pub(super) struct RejectionTracker(pub(super) BTreeMap<usize, RejectionStreak>);
 
 /// Tokens that an operation refused as soon as they arrived.
 #[derive(Clone, Debug)]
-pub(super) struct Streak {
+pub(super) struct RejectionStreak {
     pub(super) length: u32,
     pub(super) last: Instant,
     pub(super) backoff_until: Option<Instant>,
@@ -57,7 +57,7 @@ pub(super) struct Streak {
     pub(super) generation: u64,
 }
 
-impl Streak {
+impl RejectionStreak {
     /// Whether it is recent enough to count.
     fn counts(&self, now: Instant, policy: &TokenPolicy) -> bool {
         // Twice the longest wait: otherwise each rejection of a long storm would count as the first.
@@ -67,7 +67,7 @@ impl Streak {
     }
 }
 
-impl Rejections {
+impl RejectionTracker {
     /// Whether to ignore a rejection, because the operation has recently refused one token after another. If the token was
     /// accepted anywhere, it may have been revoked since, so the operation is doubted for a few seconds only.
     pub(super) fn in_backoff(
@@ -96,10 +96,10 @@ impl Rejections {
         generation: u64,
         now: Instant,
         policy: &TokenPolicy,
-        roll: f64,
+        random: f64,
     ) {
         self.0.retain(|_, streak| streak.counts(now, policy));
-        let streak = self.0.entry(key(operation)).or_insert(Streak {
+        let streak = self.0.entry(key(operation)).or_insert(RejectionStreak {
             length: 0,
             last: now,
             backoff_until: None,
@@ -110,7 +110,7 @@ impl Rejections {
             return;
         }
         if streak.length > 0 {
-            let wait = policy.renewal_backoff.half_jitter(streak.length, roll);
+            let wait = policy.renewal_backoff.half_jitter(streak.length, random);
             streak.backoff_until = Some(lifetime::later(now, wait));
         }
         (streak.generation, streak.last) = (generation, now);

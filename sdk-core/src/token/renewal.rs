@@ -11,30 +11,30 @@ use tracing::{Instrument as _, Span};
 
 use crate::app::App;
 use crate::text::one_line;
-use crate::token::caller::{Caller, Step};
-use crate::token::contained::contained;
+use crate::token::catch_panic::catch_panic;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::flight::Outcome;
+use crate::token::running::Outcome;
+use crate::token::waiter::{Action, Waiter};
 
 /// How often a renewal checks whether anybody can still use its token.
 const CHECK: Duration = Duration::from_millis(500);
 
 impl TokenEntry {
     /// What a caller does next. Starts a renewal if one is due.
-    pub(super) fn step(self: &Arc<Self>, runtime: &Handle, caller: &mut Caller) -> Step {
-        let decision = self.write().next(Instant::now(), caller, self.policy());
-        if let Some(id) = decision.start {
+    pub(super) fn next_action(self: &Arc<Self>, runtime: &Handle, waiter: &mut Waiter) -> Action {
+        let transition = self.write().next(Instant::now(), waiter, self.policy());
+        if let Some(id) = transition.start {
             self.started();
             let entry = Arc::clone(self);
-            let renewal = run(Ticket { entry, id }).instrument(self.span());
-            // Outside the lock: a runtime that shuts down drops the task, and with it the ticket, at once.
+            let renewal = run(RenewalGuard { entry, id }).instrument(self.span());
+            // Outside the lock: a runtime that shuts down drops the task, and with it the guard, at once.
             runtime.spawn(renewal);
         }
-        if decision.news {
-            self.announce();
+        if transition.notify_waiters {
+            self.notify_waiters();
         }
-        decision.step
+        transition.action
     }
 
     /// The span of a renewal that begins: a separate trace, because many calls may wait for it, and none owns it. It follows
@@ -58,30 +58,30 @@ impl TokenEntry {
 }
 
 /// A renewal to run. When it is dropped, the renewal has ended or was lost with its runtime, and all waiters are notified.
-pub(super) struct Ticket {
+pub(super) struct RenewalGuard {
     pub(super) entry: Arc<TokenEntry>,
     pub(super) id: u64,
 }
 
-impl Drop for Ticket {
+impl Drop for RenewalGuard {
     fn drop(&mut self) {
-        self.entry.lose(self.id);
+        self.entry.abandon_renewal(self.id);
     }
 }
 
-pub(super) async fn run(ticket: Ticket) {
-    let (entry, started) = (&ticket.entry, Instant::now());
+pub(super) async fn run(guard: RenewalGuard) {
+    let (entry, started) = (&guard.entry, Instant::now());
     let (app, watcher) = entry.watched();
     let watch = watcher.renewal(app, TokenErrorKind::Lost.as_str());
     // Its runtime may have stood still until others gave it up.
-    if !entry.renews(ticket.id) {
+    if !entry.renews(guard.id) {
         return;
     }
     let limit = entry.policy().renewal_timeout;
     let (source, request) = (entry.source(), entry.request());
     // Not called outside: the call itself may panic.
     let answer = async { source.token(request).await };
-    let answer = contained("the token source or its transport", answer);
+    let answer = catch_panic("the token source or its transport", answer);
     let mut answer = pin!(timeout(limit, answer));
     let answer = loop {
         if let Ok(answer) = timeout(CHECK, answer.as_mut()).await {
@@ -96,7 +96,7 @@ pub(super) async fn run(ticket: Ticket) {
         let late = format!("the token source did not answer within {limit:?}");
         Err(TokenError::new(TokenErrorKind::Timeout).with_description(late))
     });
-    let outcome = entry.settle(ticket.id, started, answer);
+    let outcome = entry.settle(guard.id, started, answer);
     report(entry, started, &outcome);
     watch.end(outcome.err().map(|error| error.kind().as_str()));
 }

@@ -13,8 +13,8 @@ use crate::token::policy::TokenPolicy;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) runtime: u8,
-    pub(super) eager: bool,
-    pub(super) need: u8,
+    pub(super) wants_fresh: bool,
+    pub(super) min_validity: u8,
 }
 
 /// What a token source answers: a token that lives for so many ticks from the start of the renewal, or from its last attempt,
@@ -32,7 +32,7 @@ pub(super) struct Scope {
     pub(super) kinds: &'static [Kind],
     pub(super) answers: &'static [Answer],
     /// From 0 to 1: what chance may say, in thousandths.
-    pub(super) rolls: &'static [u16],
+    pub(super) random_values: &'static [u16],
     /// How many operations there are. With none, a caller is gone once it has a token.
     pub(super) targets: u8,
     /// Whether time may pass before a caller that was woken runs.
@@ -43,11 +43,11 @@ pub(super) struct Scope {
     pub(super) tick: u64,
 }
 
-const fn kind(runtime: u8, eager: bool, need: u8) -> Kind {
+const fn kind(runtime: u8, wants_fresh: bool, min_validity: u8) -> Kind {
     Kind {
         runtime,
-        eager,
-        need,
+        wants_fresh,
+        min_validity,
     }
 }
 
@@ -82,7 +82,7 @@ impl Scope {
             callers,
             kinds: ALL_KINDS,
             answers: ALL_ANSWERS,
-            rolls: &[0, 500, 999],
+            random_values: &[0, 500, 999],
             targets: 0,
             lazy: true,
             tasks: 3,
@@ -95,7 +95,7 @@ impl Scope {
         Self {
             kinds: FEW_KINDS,
             answers: FEW_ANSWERS,
-            rolls: &[500],
+            random_values: &[500],
             lazy: false,
             tasks: 2,
             ..Self::of(callers)
@@ -117,7 +117,7 @@ impl Scope {
         Self {
             kinds: PLAIN_KIND,
             answers: &[Answer::Lives(4), Answer::Fails(0)],
-            rolls: &[500],
+            random_values: &[500],
             lazy: false,
             tasks: 1,
             targets,

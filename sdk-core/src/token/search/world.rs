@@ -7,32 +7,32 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::token::bearer::{BearerToken, Phase};
-use crate::token::caller::{Caller, Step};
 use crate::token::error::TokenError;
 use crate::token::policy::TokenPolicy;
 use crate::token::search::scope::{Answer, Rules};
 use crate::token::source::AccessToken;
 use crate::token::state::State;
+use crate::token::waiter::{Action, Waiter};
 
 /// Why a caller wants a token, and how many tokens in a row its target has refused.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Errand {
+pub(super) struct Purpose {
     pub(super) kind: u8,
     pub(super) target: u8,
     pub(super) refused: u32,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum WaiterState {
     Away,
     Waits {
-        errand: Errand,
-        caller: Caller,
+        purpose: Purpose,
+        waiter: Waiter,
         look: Instant,
         woken: bool,
     },
     Holds {
-        errand: Errand,
+        purpose: Purpose,
         token: Arc<BearerToken>,
     },
 }
@@ -52,29 +52,24 @@ pub(super) enum Event {
     Arrives { kind: u8, target: u8 },
     Looks(u8),
     Leaves(u8),
-    Settles { task: u8, answer: u8, roll: u16 },
+    Settles { task: u8, answer: u8, random: u16 },
     Dies(u8),
     Accepted(u8),
-    Refused { caller: u8, roll: u16 },
+    Refused { waiter: u8, random: u16 },
 }
 
-/// A law that a step has broken.
+/// The invariant that a step has broken.
 pub(super) type Broken = &'static str;
 
-macro_rules! law {
-    ($holds:expr, $text:literal) => {
-        if !$holds {
-            return Err($text);
-        }
-    };
+pub(super) fn invariant(holds: bool, name: Broken) -> Result<(), Broken> {
+    if holds { Ok(()) } else { Err(name) }
 }
-pub(super) use law;
 
 #[derive(Clone)]
 pub(super) struct World {
     pub(super) state: State,
     pub(super) now: Instant,
-    pub(super) callers: Vec<Place>,
+    pub(super) callers: Vec<WaiterState>,
     pub(super) tasks: Vec<Task>,
     /// Before these instants no renewal may begin: the last one succeeded, the last one failed.
     pub(super) routine: Instant,
@@ -85,7 +80,7 @@ pub(super) struct World {
     pub(super) storm: [Instant; 2],
 }
 
-impl Place {
+impl WaiterState {
     pub(super) fn is_runnable(&self, now: Instant) -> bool {
         matches!(self, Self::Waits { woken, look, .. } if *woken || *look <= now)
     }
@@ -97,7 +92,7 @@ impl World {
         Self {
             state: State::default(),
             now,
-            callers: vec![Place::Away; rules.scope.callers],
+            callers: vec![WaiterState::Away; rules.scope.callers],
             tasks: Vec::new(),
             routine: now,
             backoff: now,
@@ -116,42 +111,48 @@ impl World {
         if self.state.has_expired(self.now) || self.is_unused() {
             events.push(Event::Sweep);
         }
-        if self.callers.iter().any(|it| matches!(it, Place::Away)) {
+        if self
+            .callers
+            .iter()
+            .any(|it| matches!(it, WaiterState::Away))
+        {
             for kind in 0..u8::try_from(scope.kinds.len()).unwrap() {
                 for target in 0..scope.targets.max(1) {
                     events.push(Event::Arrives { kind, target });
                 }
             }
         }
-        for (slot, place) in (0..).zip(&self.callers) {
-            match place {
-                Place::Away => continue,
-                Place::Waits { .. } if place.is_runnable(self.now) => {
+        for (slot, caller) in (0..).zip(&self.callers) {
+            match caller {
+                WaiterState::Away => continue,
+                WaiterState::Waits { .. } if caller.is_runnable(self.now) => {
                     events.push(Event::Looks(slot));
                 }
-                Place::Waits { .. } => {}
-                Place::Holds { .. } => {
+                WaiterState::Waits { .. } => {}
+                WaiterState::Holds { .. } => {
                     events.push(Event::Accepted(slot));
-                    events.extend(
-                        scope
-                            .rolls
-                            .iter()
-                            .map(|&roll| Event::Refused { caller: slot, roll }),
-                    );
+                    events.extend(scope.random_values.iter().map(|&random| Event::Refused {
+                        waiter: slot,
+                        random,
+                    }));
                 }
             }
             events.push(Event::Leaves(slot));
         }
         for (task, _) in (0..).zip(&self.tasks) {
             for answer in 0..u8::try_from(scope.answers.len()).unwrap() {
-                let settles = |&roll| Event::Settles { task, answer, roll };
-                events.extend(scope.rolls.iter().map(settles));
+                let settles = |&random| Event::Settles {
+                    task,
+                    answer,
+                    random,
+                };
+                events.extend(scope.random_values.iter().map(settles));
             }
             events.push(Event::Dies(task));
         }
     }
 
-    /// The world after an event, unless a step breaks a law.
+    /// The world after an event, unless a step breaks an invariant.
     pub(super) fn after(&self, event: Event, rules: &Rules) -> Result<Self, Broken> {
         let mut next = self.clone();
         next.apply(event, rules).map(|()| next)
@@ -168,29 +169,33 @@ impl World {
                 }
             }
             Event::Arrives { kind, target } => {
-                let away = |place: &Place| matches!(place, Place::Away);
+                let away = |caller: &WaiterState| matches!(caller, WaiterState::Away);
                 let slot = self.callers.iter().position(away).unwrap();
-                let errand = Errand {
+                let purpose = Purpose {
                     kind,
                     target,
                     refused: 0,
                 };
-                self.callers[slot] = self.arrival(errand, rules);
+                self.callers[slot] = self.arrival(purpose, rules);
                 return self.look(slot, rules);
             }
             Event::Looks(slot) => return self.look(usize::from(slot), rules),
-            Event::Leaves(slot) => self.callers[usize::from(slot)] = Place::Away,
-            Event::Settles { task, answer, roll } => {
+            Event::Leaves(slot) => self.callers[usize::from(slot)] = WaiterState::Away,
+            Event::Settles {
+                task,
+                answer,
+                random,
+            } => {
                 let answer = rules.scope.answers[usize::from(answer)];
-                return self.settle(usize::from(task), answer, chance(roll), rules);
+                return self.settle(usize::from(task), answer, chance(random), rules);
             }
             Event::Dies(task) => {
                 let task = self.tasks.remove(usize::from(task));
                 self.end(task.id);
             }
             Event::Accepted(slot) => self.accept(usize::from(slot)),
-            Event::Refused { caller, roll } => {
-                return self.refuse(usize::from(caller), chance(roll), rules);
+            Event::Refused { waiter, random } => {
+                return self.refuse(usize::from(waiter), chance(random), rules);
             }
         }
         Ok(())
@@ -198,15 +203,23 @@ impl World {
 
     /// Whether only the cache holds the entry.
     fn is_unused(&self) -> bool {
-        self.tasks.is_empty() && self.callers.iter().all(|it| matches!(it, Place::Away))
+        self.tasks.is_empty()
+            && self
+                .callers
+                .iter()
+                .all(|it| matches!(it, WaiterState::Away))
     }
 
-    pub(super) fn arrival(&self, errand: Errand, rules: &Rules) -> Place {
-        let kind = rules.scope.kinds[usize::from(errand.kind)];
+    pub(super) fn arrival(&self, purpose: Purpose, rules: &Rules) -> WaiterState {
+        let kind = rules.scope.kinds[usize::from(purpose.kind)];
         let runtime = rules.runtimes[usize::from(kind.runtime)];
-        Place::Waits {
-            errand,
-            caller: Caller::new(runtime, kind.eager, rules.scope.ticks(kind.need)),
+        WaiterState::Waits {
+            purpose,
+            waiter: Waiter::new(
+                runtime,
+                kind.wants_fresh,
+                rules.scope.ticks(kind.min_validity),
+            ),
             look: self.now,
             woken: true,
         }
@@ -215,24 +228,26 @@ impl World {
     /// A caller asks what to do.
     fn look(&mut self, slot: usize, rules: &Rules) -> Result<(), Broken> {
         let (now, policy) = (self.now, &rules.policy);
-        let Place::Waits {
-            errand, mut caller, ..
+        let WaiterState::Waits {
+            purpose,
+            mut waiter,
+            ..
         } = self.callers[slot].clone()
         else {
-            unreachable!("only a caller that waits looks");
+            unreachable!("only a waiter that waits looks");
         };
-        let (flight, live, began) = (self.state.flight, self.state.live(now), self.began);
-        let (earlier, generation) = (caller, self.generation());
-        let decision = self.state.next(now, &mut caller, policy);
-        law!(
+        let (renewal, live, began) = (self.state.renewal, self.state.live(now), self.began);
+        let (earlier, generation) = (waiter, self.generation());
+        let transition = self.state.next(now, &mut waiter, policy);
+        invariant(
             self.generation() == generation,
-            "2: to look changes no token"
-        );
-        if let Some(id) = decision.start {
-            let free = flight.is_none() || decision.news;
-            law!(free, "4: no renewal begins while one is under way");
+            "2: to look changes no token",
+        )?;
+        if let Some(id) = transition.start {
+            let free = renewal.is_none() || transition.notify_waiters;
+            invariant(free, "4: no renewal begins while one is under way")?;
             let due = self.backoff <= now && self.routine <= now;
-            law!(due, "6: no renewal begins before its time");
+            invariant(due, "6: no renewal begins before its time")?;
             self.began = now;
             self.tasks.push(Task { id, started: now });
             if self.tasks.len() > rules.scope.tasks {
@@ -240,92 +255,94 @@ impl World {
                 self.end(oldest.id);
             }
         }
-        if decision.news {
-            let given_up = flight.is_some_and(|flight| {
-                let limit = if flight.runtime == caller.runtime {
+        if transition.notify_waiters {
+            let given_up = renewal.is_some_and(|renewal| {
+                let limit = if renewal.runtime == waiter.runtime {
                     policy.renewal_timeout + policy.min_interval
                 } else {
                     policy.exchange_timeout
                 };
                 began + limit <= now
             });
-            law!(given_up, "5: only a renewal without hope is given up");
+            invariant(given_up, "5: only a renewal without hope is given up")?;
         } else {
-            let kept =
-                flight.is_none_or(|flight| self.state.flight.is_some_and(|it| it.id == flight.id));
-            law!(kept, "4: a renewal under way stays so");
+            let kept = renewal
+                .is_none_or(|renewal| self.state.renewal.is_some_and(|it| it.id == renewal.id));
+            invariant(kept, "4: a renewal under way stays so")?;
         }
-        self.callers[slot] = match decision.step {
-            Step::Use(token) => {
-                law!(token.end() > now, "3: no dead token is handed out");
-                let entitled = !caller.eager
+        self.callers[slot] = match transition.action {
+            Action::Use(token) => {
+                invariant(token.expires_at() > now, "3: no dead token is handed out")?;
+                let entitled = !waiter.wants_fresh
                     || token.phase(now) == Phase::Fresh
                     || earlier.wait.is_some()
                     || self.state.failures > 0
                     || now < self.routine;
-                law!(entitled, "9: no ageing token for who wants a fresh one");
+                invariant(entitled, "9: no ageing token for who wants a fresh one")?;
                 if rules.scope.targets == 0 {
-                    Place::Away
+                    WaiterState::Away
                 } else {
-                    Place::Holds { errand, token }
+                    WaiterState::Holds { purpose, token }
                 }
             }
-            Step::Fail(_) => {
-                law!(live.is_none(), "7: who has a live token never fails");
-                let failed = self.state.setback.is_some();
-                law!(failed, "7: no failure without a reason");
-                Place::Away
+            Action::Fail(_) => {
+                invariant(live.is_none(), "7: who has a live token never fails")?;
+                let failed = self.state.failure.is_some();
+                invariant(failed, "7: no failure without a reason")?;
+                WaiterState::Away
             }
-            Step::Wait(look) => {
-                self.waits(&earlier, &caller, look, live.as_deref(), policy)?;
-                Place::Waits {
-                    errand,
-                    caller,
+            Action::Wait(look) => {
+                self.waits(&earlier, &waiter, look, live.as_deref(), policy)?;
+                WaiterState::Waits {
+                    purpose,
+                    waiter,
                     look,
                     woken: false,
                 }
             }
         };
-        if decision.news {
+        if transition.notify_waiters {
             self.wake();
         }
         Ok(())
     }
 
-    /// The laws of a caller that waits from now on.
+    /// The invariants of a caller that waits from now on.
     fn waits(
         &self,
-        earlier: &Caller,
-        caller: &Caller,
+        earlier: &Waiter,
+        waiter: &Waiter,
         look: Instant,
         live: Option<&BearerToken>,
         policy: &TokenPolicy,
     ) -> Result<(), Broken> {
         let now = self.now;
-        let flight = self.state.flight.ok_or("5: no wait without a renewal")?;
+        let renewal = self.state.renewal.ok_or("5: no wait without a renewal")?;
         let limit = now + policy.renewal_timeout + policy.min_interval;
-        let bound = look <= flight.overdue && flight.overdue <= limit;
-        law!(bound, "5: every wait has an end");
-        let further = earlier.waited() <= caller.waited();
-        law!(further, "5: no caller waits for an earlier renewal");
-        let foreign = flight.runtime != caller.runtime;
-        law!(look > now, "5: no caller waits for what is over");
+        let bound = look <= renewal.overdue && renewal.overdue <= limit;
+        invariant(bound, "5: every wait has an end")?;
+        let further = earlier.waited() <= waiter.waited();
+        invariant(further, "5: no waiter waits for an earlier renewal")?;
+        let foreign = renewal.runtime != waiter.runtime;
+        invariant(look > now, "5: no waiter waits for what is over")?;
         let overtaken = !foreign || look <= self.began + policy.exchange_timeout;
-        law!(
+        invariant(
             overtaken,
-            "5: another runtime's renewal is overtaken in time"
-        );
-        let failed = self.state.setback.as_ref();
-        let told = failed.is_some_and(|it| earlier.waited().is_some_and(|id| id <= it.flight));
-        law!(!told, "6: who waited for what failed is told so");
+            "5: another runtime's renewal is overtaken in time",
+        )?;
+        let failed = self.state.failure.as_ref();
+        let told = failed.is_some_and(|it| earlier.waited().is_some_and(|id| id <= it.renewal));
+        invariant(!told, "6: who waited for what failed is told so")?;
         if let Some(token) = live {
-            let came = earlier.waited().is_some_and(|it| it <= self.state.landed);
-            law!(!came, "1: who waited for a token takes it");
-            let rest = token.end() - now;
-            let due = token.phase(now) == Phase::Hard && rest < caller.need;
-            let must = caller.eager || due && self.state.failures == 0;
-            law!(must, "1: no caller waits although its token lasts");
-            law!(look <= now + rest / 2, "5: half of a live token is left");
+            let came = earlier
+                .waited()
+                .is_some_and(|it| it <= self.state.last_success);
+            invariant(!came, "1: who waited for a token takes it")?;
+            let rest = token.expires_at() - now;
+            let due = token.phase(now) == Phase::RenewNow && rest < waiter.min_validity;
+            let must = waiter.wants_fresh || due && self.state.failures == 0;
+            invariant(must, "1: no waiter waits although its token lasts")?;
+            invariant(look <= now + rest / 2, "5: half of a live token is left")?;
         }
         Ok(())
     }
@@ -335,7 +352,7 @@ impl World {
         &mut self,
         task: usize,
         answer: Answer,
-        roll: f64,
+        random: f64,
         rules: &Rules,
     ) -> Result<(), Broken> {
         let (now, policy, scope) = (self.now, &rules.policy, &rules.scope);
@@ -350,34 +367,40 @@ impl World {
                 (Err(error), started, asked)
             }
         };
-        let current = self.state.flight.is_some_and(|flight| flight.id == id);
+        let current = self.state.renewal.is_some_and(|renewal| renewal.id == id);
         let (held, generation) = (self.state.live(now), self.generation());
         let end = answer
             .as_ref()
             .ok()
             .and_then(|it| Some(start + it.lifetime()?));
-        let outcome = self.state.settle(id, started, now, answer, policy, roll);
+        let outcome = self.state.settle(id, started, now, answer, policy, random);
         let changed = self.generation() != generation;
         let live = self.state.live(now);
-        law!(live.is_some() || held.is_none(), "2: no live token is lost");
-        law!(live.is_some() || !changed, "3: no dead token is taken");
+        invariant(live.is_some() || held.is_none(), "2: no live token is lost")?;
+        invariant(live.is_some() || !changed, "3: no dead token is taken")?;
         if let (Some(held), Some(live)) = (&held, &live) {
-            let longer = !changed || live.end() > held.end();
-            law!(longer, "2: no token takes the place of a longer one");
+            let longer = !changed || live.expires_at() > held.expires_at();
+            invariant(longer, "2: no token takes the caller of a longer one")?;
         }
-        let best = end.into_iter().chain(held.map(|held| held.end())).max();
+        let best = end
+            .into_iter()
+            .chain(held.map(|held| held.expires_at()))
+            .max();
         if let Some(best) = best.filter(|best| *best > now) {
-            let taken = live.is_some_and(|live| live.end() == best);
-            law!(taken, "2: the longer token is kept");
+            let taken = live.is_some_and(|live| live.expires_at() == best);
+            invariant(taken, "2: the longer token is kept")?;
         }
         if let Ok(token) = outcome {
-            law!(token.end() > now, "3: no waiter is told of a dead token");
-            law!(end.is_some(), "6: no failure is told as a success");
+            invariant(
+                token.expires_at() > now,
+                "3: no waiter is told of a dead token",
+            )?;
+            invariant(end.is_some(), "6: no failure is told as a success")?;
             if current || changed {
                 (self.routine, self.backoff) = (start + policy.min_interval, now);
             }
         } else {
-            law!(!changed, "2: a failure changes no token");
+            invariant(!changed, "2: a failure changes no token")?;
             if current {
                 let backoff = policy.renewal_backoff;
                 self.backoff = now + asked.min(backoff.cap) + backoff.base / 2;
@@ -389,13 +412,13 @@ impl World {
 
     /// A renewal is over, or was lost with its runtime.
     fn end(&mut self, id: u64) {
-        self.state.abandon(id);
+        self.state.abandon_renewal(id);
         self.wake();
     }
 
     fn wake(&mut self) {
-        for place in &mut self.callers {
-            if let Place::Waits { woken, .. } = place {
+        for caller in &mut self.callers {
+            if let WaiterState::Waits { woken, .. } = caller {
                 *woken = true;
             }
         }

@@ -258,9 +258,9 @@ fn a_jwt_tells_its_lifetime_without_a_clock() {
 fn the_schedule_scales_with_the_lifetime_and_survives_any_setting() {
     let policy = TokenPolicy::default();
     let start = Instant::now();
-    let plan = |policy: &TokenPolicy, seconds: u64, roll: f64| {
-        let plan = lifetime::schedule(start, Duration::from_secs(seconds), policy, roll);
-        [plan.soft, plan.hard, plan.end].map(|at| (at - start).as_millis())
+    let plan = |policy: &TokenPolicy, seconds: u64, random: f64| {
+        let plan = lifetime::schedule(start, Duration::from_secs(seconds), policy, random);
+        [plan.renew_soon_at, plan.renew_now_at, plan.expires_at].map(|at| (at - start).as_millis())
     };
     assert_eq!(plan(&policy, 300, 0.5), [225_000, 270_000, 300_000]);
     assert_eq!(plan(&policy, 300, 0.0), [240_000, 270_000, 300_000]);
@@ -274,7 +274,7 @@ fn the_schedule_scales_with_the_lifetime_and_survives_any_setting() {
             ..TokenPolicy::default()
         };
         let longest = lifetime::effective(Some(Duration::MAX), "", &policy);
-        let [soft, hard, end] = plan(&policy, longest.as_secs(), 0.9);
-        assert!(soft <= hard && hard <= end);
+        let [renew_soon_at, renew_now_at, expires_at] = plan(&policy, longest.as_secs(), 0.9);
+        assert!(renew_soon_at <= renew_now_at && renew_now_at <= expires_at);
     }
 }

@@ -27,9 +27,9 @@ use crate::token::cache::TokenCache;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::exchange::ClientCredentialsSource;
-use crate::token::flight::Outcome;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::Rejection;
+use crate::token::running::Outcome;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 
 type Answer = Result<AccessToken, TokenError>;

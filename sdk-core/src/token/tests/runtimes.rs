@@ -6,8 +6,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
-use crate::token::caller::{Caller, Step};
 use crate::token::state::State;
+use crate::token::waiter::{Action, Waiter};
 
 fn paused() -> Runtime {
     let mut paused = Builder::new_current_thread();
@@ -27,7 +27,7 @@ fn driven() -> Runtime {
 }
 
 /// Begins a call on a runtime, which is then driven no more.
-fn abandon(runtime: &Runtime, entry: &Arc<TokenEntry>) {
+fn abandon_renewal(runtime: &Runtime, entry: &Arc<TokenEntry>) {
     let call = async { tokio::time::timeout(EXCHANGE / 2, entry.bearer()).await };
     runtime.block_on(call).unwrap_err();
 }
@@ -41,7 +41,7 @@ fn call(entry: &Arc<TokenEntry>) -> impl Future<Output = Result<usize, String>> 
 #[test]
 fn fault_11_a_renewal_that_died_with_its_runtime_is_started_anew_on_another() {
     let (entry, source) = steady();
-    abandon(&paused(), &entry);
+    abandon_renewal(&paused(), &entry);
 
     assert_eq!(paused().block_on(timed(&entry)), (Ok(1), EXCHANGE));
     assert_eq!(source.asked(), 2);
@@ -59,7 +59,7 @@ fn fault_11_a_token_outlives_its_runtime() {
 fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
     let (entry, source) = steady();
     let idle = paused();
-    abandon(&idle, &entry);
+    abandon_renewal(&idle, &entry);
 
     let (outcome, took) = paused().block_on(timed(&entry));
     assert_eq!(outcome, Ok(1));
@@ -73,14 +73,14 @@ fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
 }
 
 /// The callers of eight runtimes, of which the first starts a renewal at `start`.
-fn eight_callers(state: &mut State, start: Instant, policy: &TokenPolicy) -> Vec<Caller> {
+fn eight_callers(state: &mut State, start: Instant, policy: &TokenPolicy) -> Vec<Waiter> {
     let mut callers: Vec<_> = (0..8)
-        .map(|_| Caller::new(blocking().handle().id(), false, Duration::MAX))
+        .map(|_| Waiter::new(blocking().handle().id(), false, Duration::MAX))
         .collect();
-    for (number, caller) in callers.iter_mut().enumerate() {
-        let decision = state.next(start, caller, policy);
-        assert_eq!(decision.start, (number == 0).then_some(1));
-        assert!(matches!(decision.step, Step::Wait(_)));
+    for (number, waiter) in callers.iter_mut().enumerate() {
+        let transition = state.next(start, waiter, policy);
+        assert_eq!(transition.start, (number == 0).then_some(1));
+        assert!(matches!(transition.action, Action::Wait(_)));
     }
     callers
 }
@@ -91,18 +91,18 @@ fn fault_38_a_renewal_that_is_merely_slow_is_waited_for_by_eight_runtimes() {
     let mut callers = eight_callers(&mut state, start, &policy);
     for seconds in 0..10 {
         let now = start + Duration::from_secs(seconds);
-        for caller in &mut callers {
-            let decision = state.next(now, caller, &policy);
-            assert_eq!(decision.start, None, "after {seconds} s");
-            assert!(matches!(decision.step, Step::Wait(until) if until > now));
+        for waiter in &mut callers {
+            let transition = state.next(now, waiter, &policy);
+            assert_eq!(transition.start, None, "after {seconds} s");
+            assert!(matches!(transition.action, Action::Wait(until) if until > now));
         }
     }
     let now = start + Duration::from_secs(10);
     let answer = Ok(token(0, 300));
     state.settle(1, start, now, answer, &policy, 0.5).unwrap();
-    for caller in &mut callers {
-        let decision = state.next(now, caller, &policy);
-        assert!(matches!(decision.step, Step::Use(_)));
+    for waiter in &mut callers {
+        let transition = state.next(now, waiter, &policy);
+        assert!(matches!(transition.action, Action::Use(_)));
     }
 }
 
@@ -111,18 +111,18 @@ fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
     let (mut state, start, policy) = (State::default(), Instant::now(), TokenPolicy::default());
     let mut callers = eight_callers(&mut state, start, &policy);
     let limit = start + policy.exchange_timeout;
-    for caller in &mut callers[1..] {
-        let early = state.next(limit - EXCHANGE, caller, &policy);
-        assert!(matches!(early.step, Step::Wait(until) if until == limit));
+    for waiter in &mut callers[1..] {
+        let early = state.next(limit - EXCHANGE, waiter, &policy);
+        assert!(matches!(early.action, Action::Wait(until) if until == limit));
     }
     // The caller on the runtime of the renewal knows that somebody drives it.
     let own = state.next(limit, &mut callers[0], &policy);
-    assert!(!own.news && matches!(own.step, Step::Wait(until) if until > limit));
+    assert!(!own.notify_waiters && matches!(own.action, Action::Wait(until) if until > limit));
     let overtakes = state.next(limit, &mut callers[1], &policy);
-    assert_eq!((overtakes.start, overtakes.news), (Some(2), true));
-    for caller in &mut callers[2..] {
-        let joins = state.next(limit, caller, &policy);
-        assert!(joins.start.is_none() && matches!(joins.step, Step::Wait(_)));
+    assert_eq!((overtakes.start, overtakes.notify_waiters), (Some(2), true));
+    for waiter in &mut callers[2..] {
+        let joins = state.next(limit, waiter, &policy);
+        assert!(joins.start.is_none() && matches!(joins.action, Action::Wait(_)));
     }
 }
 
@@ -138,7 +138,7 @@ fn fault_68_whoever_waits_is_served_by_whichever_renewal_delivers() {
     }
     // Another caller gives it up and starts a second one, which succeeds at once.
     source.takes(Duration::ZERO);
-    entry.lose(1);
+    entry.abandon_renewal(1);
     let runtime = blocking();
     runtime.block_on(entry.bearer()).unwrap();
 

@@ -12,7 +12,7 @@ use crate::token::error::TokenError;
 pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Flight {
+pub(super) struct RunningRenewal {
     pub(super) id: u64,
     /// Where its task runs. If nobody drives this runtime, it never ends.
     pub(super) runtime: runtime::Id,
@@ -22,7 +22,7 @@ pub(super) struct Flight {
     pub(super) overdue: Instant,
 }
 
-impl Flight {
+impl RunningRenewal {
     /// When a caller on this runtime gives it up. Whoever runs on the same runtime knows that somebody drives it.
     pub(super) fn limit(&self, runtime: runtime::Id) -> Instant {
         if runtime == self.runtime {

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::token::search::scope::Rules;
-use crate::token::search::world::{Place, World};
+use crate::token::search::world::{WaiterState, World};
 
-pub(super) fn print(world: &World, rules: &Rules) -> u64 {
+pub(super) fn fingerprint(world: &World, rules: &Rules) -> u64 {
     let (state, now) = (&world.state, world.now);
     let left = |instant: Instant| micros(instant.saturating_duration_since(now));
     let age = |instant: Instant, most| {
@@ -17,8 +17,8 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
         micros(age.min(most))
     };
     let mut ids: Vec<u64> = world.tasks.iter().map(|task| task.id).collect();
-    ids.extend(world.callers.iter().filter_map(|place| match place {
-        Place::Waits { caller, .. } => caller.waited(),
+    ids.extend(world.callers.iter().filter_map(|caller| match caller {
+        WaiterState::Waits { waiter, .. } => waiter.waited(),
         _ => None,
     }));
     ids.sort_unstable();
@@ -28,13 +28,17 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     let current = state.token.as_ref();
     if let Some(token) = current {
         let schedule = token.schedule;
-        [schedule.soft, schedule.hard, schedule.end]
-            .map(left)
-            .hash(&mut out);
+        [
+            schedule.renew_soon_at,
+            schedule.renew_now_at,
+            schedule.expires_at,
+        ]
+        .map(left)
+        .hash(&mut out);
         token.was_accepted().hash(&mut out);
     }
-    let flight = state.flight.as_ref();
-    flight
+    let renewal = state.renewal.as_ref();
+    renewal
         .map(|it| {
             (
                 rank(it.id),
@@ -44,12 +48,12 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
             )
         })
         .hash(&mut out);
-    let setback = state.setback.as_ref();
-    setback
-        .map(|it| (rank(it.flight), left(it.until)))
+    let failure = state.failure.as_ref();
+    failure
+        .map(|it| (rank(it.renewal), left(it.until)))
         .hash(&mut out);
     // From the third failure on, all backoffs are the same.
-    (state.failures.min(3), rank(state.landed)).hash(&mut out);
+    (state.failures.min(3), rank(state.last_success)).hash(&mut out);
     state.next_routine.map_or(0, left).hash(&mut out);
     let memory = Duration::from_secs(60);
     for (key, streak) in &state.rejections.0 {
@@ -72,32 +76,33 @@ pub(super) fn print(world: &World, rules: &Rules) -> u64 {
     [world.routine, world.backoff].map(left).hash(&mut out);
     world.storm.map(left).hash(&mut out);
     let mut callers: Vec<[u64; 7]> = Vec::with_capacity(world.callers.len());
-    for place in &world.callers {
-        callers.push(match place {
-            Place::Away => [0; 7],
-            Place::Waits {
-                errand,
-                caller,
+    for caller in &world.callers {
+        callers.push(match caller {
+            WaiterState::Away => [0; 7],
+            WaiterState::Waits {
+                purpose,
+                waiter,
                 look,
                 woken,
             } => {
-                let wait = caller.wait.as_ref();
+                let wait = waiter.wait.as_ref();
                 [
                     1,
-                    u64::from(errand.kind),
-                    u64::from(errand.target),
-                    u64::from(errand.refused),
-                    wait.map_or(0, |wait| rank(wait.flight) as u64),
-                    wait.and_then(|it| it.spare).map_or(0, |it| left(it) + 1),
+                    u64::from(purpose.kind),
+                    u64::from(purpose.target),
+                    u64::from(purpose.refused),
+                    wait.map_or(0, |wait| rank(wait.renewal) as u64),
+                    wait.and_then(|it| it.fallback_at)
+                        .map_or(0, |it| left(it) + 1),
                     if *woken { 0 } else { left(*look) },
                 ]
             }
-            Place::Holds { errand, token } => {
+            WaiterState::Holds { purpose, token } => {
                 let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
                 let mut words = [2; 7];
-                words[1] = u64::from(errand.kind);
-                words[2] = u64::from(errand.target);
-                words[3] = u64::from(errand.refused);
+                words[1] = u64::from(purpose.kind);
+                words[2] = u64::from(purpose.target);
+                words[3] = u64::from(purpose.refused);
                 words[4] = u64::from(newest);
                 words
             }

@@ -8,7 +8,7 @@ use crate::caught::unless_panicked;
 use crate::token::error::{TokenError, TokenErrorKind};
 
 /// Turns a panic into an error for all waiters, which says `what` panicked.
-pub(super) async fn contained<T>(
+pub(super) async fn catch_panic<T>(
     what: &str,
     answer: impl Future<Output = Result<T, TokenError>>,
 ) -> Result<T, TokenError> {

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::time::Instant;
 
-use crate::token::search::laws;
-use crate::token::search::print::print;
+use crate::token::search::fingerprint::fingerprint;
+use crate::token::search::invariants;
 use crate::token::search::scope::{Rules, Scope};
-use crate::token::search::world::{Broken, Event, Place, World};
+use crate::token::search::world::{Broken, Event, WaiterState, World};
 
 #[derive(Debug)]
 pub(super) struct Found {
@@ -18,7 +18,7 @@ pub(super) struct Found {
     /// Whether there is nothing further.
     pub(super) whole: bool,
     pub(super) seconds: f64,
-    /// The first law that was broken, and the shortest way there.
+    /// The first invariant that was broken, and the shortest way there.
     pub(super) broken: Option<(Broken, Vec<Event>)>,
 }
 
@@ -40,12 +40,12 @@ impl Hasher for Same {
     }
 }
 
-/// Searches until nothing is left, a law is broken, or so many states were seen.
+/// Searches until nothing is left, an invariant is broken, or so many states were seen.
 pub(super) fn search(scope: Scope, most: usize) -> Found {
     let (rules, begun) = (Rules::new(scope), Instant::now());
     let mut seen = HashSet::<u64, BuildHasherDefault<Same>>::default();
     let first = World::new(&rules);
-    seen.insert(print(&first, &rules));
+    seen.insert(fingerprint(&first, &rules));
     let mut ways: Vec<(u32, Event)> = vec![(0, Event::Start)];
     let mut found = Found {
         states: 1,
@@ -71,17 +71,17 @@ pub(super) fn search(scope: Scope, most: usize) -> Found {
                 found.transitions += 1;
                 let after = world.after(event, &rules);
                 let checked = after.and_then(|after| {
-                    if !seen.insert(print(&after, &rules)) {
+                    if !seen.insert(fingerprint(&after, &rules)) {
                         return Ok(());
                     }
                     let number = u32::try_from(ways.len()).map_err(|_| "too many states")?;
                     ways.push((at, event));
-                    laws::check(&after, &rules)?;
+                    invariants::check(&after, &rules)?;
                     next.push((number, after));
                     Ok(())
                 });
-                if let Err(law) = checked {
-                    found.broken = Some((law, way(&ways, at, event)));
+                if let Err(invariant) = checked {
+                    found.broken = Some((invariant, way(&ways, at, event)));
                     break 'search;
                 }
             }
@@ -108,7 +108,7 @@ fn way(ways: &[(u32, Event)], mut at: u32, last: Event) -> Vec<Event> {
 }
 
 /// What happens on a way, for people.
-pub(super) fn told(scope: Scope, way: &[Event]) -> String {
+pub(super) fn describe_path(scope: Scope, way: &[Event]) -> String {
     let rules = Rules::new(scope);
     let (mut world, mut text) = (World::new(&rules), String::new());
     let begun = world.now;
@@ -121,22 +121,22 @@ pub(super) fn told(scope: Scope, way: &[Event]) -> String {
         world = after;
         let at = |instant: tokio::time::Instant| (instant - begun).as_secs_f64();
         if let Some(token) = &world.state.token {
-            let _ = write!(text, "; token until {:.1}", at(token.end()));
+            let _ = write!(text, "; token until {:.1}", at(token.expires_at()));
         }
-        if let Some(flight) = &world.state.flight {
+        if let Some(renewal) = &world.state.renewal {
             let _ = write!(
                 text,
                 "; renewal {} until {:.1}",
-                flight.id,
-                at(flight.overdue)
+                renewal.id,
+                at(renewal.overdue)
             );
         }
-        for place in &world.callers {
-            let _ = match place {
-                Place::Away => write!(text, "; -"),
-                Place::Waits { woken: true, .. } => write!(text, "; woken"),
-                Place::Waits { look, .. } => write!(text, "; waits until {:.1}", at(*look)),
-                Place::Holds { .. } => write!(text, "; holds a token"),
+        for caller in &world.callers {
+            let _ = match caller {
+                WaiterState::Away => write!(text, "; -"),
+                WaiterState::Waits { woken: true, .. } => write!(text, "; woken"),
+                WaiterState::Waits { look, .. } => write!(text, "; waits until {:.1}", at(*look)),
+                WaiterState::Holds { .. } => write!(text, "; holds a token"),
             };
         }
     }
@@ -149,9 +149,13 @@ fn named(event: Event, scope: &Scope) -> String {
             let kind = scope.kinds[usize::from(kind)];
             format!("arrives for target {target}: {kind:?}")
         }
-        Event::Settles { task, answer, roll } => {
+        Event::Settles {
+            task,
+            answer,
+            random,
+        } => {
             let answer = scope.answers[usize::from(answer)];
-            format!("task {task} settles: {answer:?}, roll {roll}")
+            format!("task {task} settles: {answer:?}, random {random}")
         }
         event => format!("{event:?}"),
     }

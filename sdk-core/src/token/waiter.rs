@@ -8,44 +8,44 @@ use tokio::time::Instant;
 
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
-use crate::token::flight::Flight;
+use crate::token::running::RunningRenewal;
 
 /// What a caller does next.
 #[derive(Debug)]
-pub(super) struct Decision {
-    pub(super) step: Step,
+pub(super) struct Transition {
+    pub(super) action: Action,
     /// The renewal that the caller must start.
     pub(super) start: Option<u64>,
     /// Whether the caller gave up a renewal, so that all waiters must look again.
-    pub(super) news: bool,
+    pub(super) notify_waiters: bool,
 }
 
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum Action {
     Use(Arc<BearerToken>),
     Fail(TokenError),
     /// Look again once a renewal has ended, and at this instant at the latest.
     Wait(Instant),
 }
 
-impl From<Step> for Decision {
-    fn from(step: Step) -> Self {
+impl From<Action> for Transition {
+    fn from(action: Action) -> Self {
         Self {
-            step,
+            action,
             start: None,
-            news: false,
+            notify_waiters: false,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Caller {
+pub(super) struct Waiter {
     /// Where a renewal would run.
     pub(super) runtime: runtime::Id,
     /// Whether it waits for a fresh token where others use an ageing one.
-    pub(super) eager: bool,
+    pub(super) wants_fresh: bool,
     /// How long the token has to last: the timeout of an attempt.
-    pub(super) need: Duration,
+    pub(super) min_validity: Duration,
     /// The renewal that it has waited for, the last of several.
     pub(super) wait: Option<Wait>,
 }
@@ -53,47 +53,49 @@ pub(super) struct Caller {
 /// A caller's wait for a renewal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    pub(super) flight: u64,
+    pub(super) renewal: u64,
     /// When it has spent half the rest of its live token, so that a stalled endpoint does no harm early.
-    pub(super) spare: Option<Instant>,
+    pub(super) fallback_at: Option<Instant>,
 }
 
-impl Caller {
-    pub(super) fn new(runtime: runtime::Id, eager: bool, need: Duration) -> Self {
+impl Waiter {
+    pub(super) fn new(runtime: runtime::Id, wants_fresh: bool, min_validity: Duration) -> Self {
         Self {
             runtime,
-            eager,
-            need,
+            wants_fresh,
+            min_validity,
             wait: None,
         }
     }
 
     /// The renewal that it has waited for, if any.
     pub(super) fn waited(&self) -> Option<u64> {
-        self.wait.map(|wait| wait.flight)
+        self.wait.map(|wait| wait.renewal)
     }
 
     /// Whether it has spent the spare time of its live token.
-    pub(super) fn has_spent(&self, now: Instant) -> bool {
-        let spare = self.wait.and_then(|wait| wait.spare);
-        spare.is_some_and(|spare| spare <= now)
+    pub(super) fn has_reached_fallback(&self, now: Instant) -> bool {
+        let fallback_at = self.wait.and_then(|wait| wait.fallback_at);
+        fallback_at.is_some_and(|fallback_at| fallback_at <= now)
     }
 
-    /// Waits for `flight`. Returns when to look again.
+    /// Waits for `renewal`. Returns when to look again.
     pub(super) fn wait_for(
         &mut self,
-        flight: &Flight,
+        renewal: &RunningRenewal,
         live: Option<&BearerToken>,
         now: Instant,
     ) -> Instant {
-        let known = self.wait.filter(|wait| wait.flight == flight.id);
-        let half = |token: &BearerToken| now + token.end().saturating_duration_since(now) / 2;
-        let spare = live.map(|token| known.and_then(|it| it.spare).unwrap_or(half(token)));
+        let known = self.wait.filter(|wait| wait.renewal == renewal.id);
+        let half =
+            |token: &BearerToken| now + token.expires_at().saturating_duration_since(now) / 2;
+        let fallback_at =
+            live.map(|token| known.and_then(|it| it.fallback_at).unwrap_or(half(token)));
         self.wait = Some(Wait {
-            flight: flight.id,
-            spare,
+            renewal: renewal.id,
+            fallback_at,
         });
-        let limit = flight.limit(self.runtime);
-        spare.map_or(limit, |spare| spare.min(limit))
+        let limit = renewal.limit(self.runtime);
+        fallback_at.map_or(limit, |fallback_at| fallback_at.min(limit))
     }
 }
