@@ -6,7 +6,7 @@ use crate::json::members::Members;
 use crate::json::number::Number;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
-use crate::json::time::{Rfc3339, Timestamp};
+use crate::json::time::Rfc3339;
 use crate::operation::Operation;
 use crate::request::reference::Pattern;
 use crate::text::counted;
@@ -240,21 +240,6 @@ impl Check<'_> {
                 self.refuse(first, &rule, "both")
             }
         }
-    }
-
-    /// One instant is not after another.
-    pub fn ordered(
-        &self,
-        from: &str,
-        start: Option<&Timestamp>,
-        to: &str,
-        end: Option<&Timestamp>,
-    ) -> Result<(), Error> {
-        let (Some(start), Some(end)) = (start, end) else {
-            return Ok(());
-        };
-        let rule = || format!("not be after `{to}`");
-        self.holds(start <= end, from, rule, || format!("{start}, after {end}"))
     }
 
     fn holds(

@@ -241,11 +241,12 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
     for (left, right) in &operation.exclusive {
         lines.push(format!("- `{left}` and `{right}` exclude each other."));
     }
-    for (first, last) in &operation.ordered {
-        lines.push(format!("- `{first}` must not be after `{last}`."));
-    }
     if !lines.is_empty() {
         lines.push("\nA value outside these limits fails before anything is sent.".into());
+    }
+    for (first, last) in &operation.ordered {
+        let rule = format!("`{first}` must not be after `{last}`.");
+        lines.push(format!("\n{rule} {LEFT_TO_THE_SERVICE}"));
     }
     let values = operation.parameters.iter().map(|it| (&*it.name, &it.value));
     let body = operation.body.iter().map(|it| ("body", &it.value));

@@ -27,11 +27,6 @@ impl Builder<'_> {
             let (left, right) = (set(left), set(right));
             let _ = writeln!(checks, "check.exclusive(&[{left}, {right}])?;");
         }
-        for (first, last) in &operation.ordered {
-            let time = |name| format!("{name:?}, self.{}.as_ref()", field(name));
-            let (first, last) = (time(first), time(last));
-            let _ = writeln!(checks, "check.ordered({first}, {last})?;");
-        }
         if !checks.is_empty() {
             checks.insert_str(0, "let check = self.call.check();\n");
         }

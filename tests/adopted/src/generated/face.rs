@@ -9387,9 +9387,7 @@ impl FunnelApi {
     ///
     /// # Limits and defaults
     ///
-    /// - `from` must not be after `to`.
-    ///
-    /// A value outside these limits fails before anything is sent.
+    /// `from` must not be after `to`. Only the service checks that.
     ///
     /// # Reply
     ///
@@ -9435,9 +9433,7 @@ impl FunnelApi {
 ///
 /// # Limits and defaults
 ///
-/// - `from` must not be after `to`.
-///
-/// A value outside these limits fails before anything is sent.
+/// `from` must not be after `to`. Only the service checks that.
 ///
 /// # Reply
 ///
@@ -9479,7 +9475,6 @@ impl GetFunnel {
         let check = self.call.check();
         check.rfc3339("from", self.from.as_ref())?;
         check.rfc3339("to", self.to.as_ref())?;
-        check.ordered("from", self.from.as_ref(), "to", self.to.as_ref())?;
         Ok(calls::get_funnel(
             self.call.endpoint(),
             self.from.as_ref(),
