@@ -135,7 +135,8 @@ debug_fields! { RequestBody |it| bytes: it.bytes.as_ref().map_or(0, Bytes::len) 
 #[error("the request was given up before a connection took it")]
 struct Cancelled;
 
-/// When the suite stops waiting for the response and its body: an extension of each request that a [`Transport`] receives.
+/// When the suite stops waiting for the response and its body: an extension of each request that a
+/// [`Transport`](crate::transport::Transport) receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(pub Instant);
 
