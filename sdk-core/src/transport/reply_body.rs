@@ -103,19 +103,18 @@ impl From<Response<ReplyBody>> for Incoming {
 impl Incoming {
     /// The next piece of the body; `None` at its end. It is empty where a frame holds anything else.
     async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
-        let body = match &mut self.body {
+        match &mut self.body {
             #[cfg(feature = "reqwest-013")]
-            Arriving::Reqwest(response) => return Ok(response.chunk().await?),
-            Arriving::Custom(body) => body,
-        };
-        // A body that is always ready would keep the deadline from being looked at.
-        consume_budget().await;
-        match body.frame().await {
-            Some(frame) => {
+            Arriving::Reqwest(response) => Ok(response.chunk().await?),
+            Arriving::Custom(body) => {
+                // A body that is always ready would keep the deadline from being looked at.
+                consume_budget().await;
+                let Some(frame) = body.frame().await else {
+                    return Ok(None);
+                };
                 let data = frame.map_err(TransportError::unspecified)?.into_data();
                 Ok(Some(data.unwrap_or_default()))
             }
-            None => Ok(None),
         }
     }
 }
