@@ -27,12 +27,10 @@ mod drift;
 #[doc(hidden)]
 pub mod engine;
 mod error;
-mod getters;
 pub mod guide;
 mod json;
 mod list;
 mod macros;
-mod named;
 pub mod observe;
 mod operation;
 mod options;

@@ -9,7 +9,6 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::macros::debug_fields;
-use crate::named::named;
 use crate::observe::error_type::ErrorType;
 use crate::operation::{Method, Operation};
 use crate::reply::response::Reply;
@@ -24,16 +23,27 @@ pub struct ObservedCall<'a> {
     pub installation: Option<&'a str>,
 }
 
-named! {
-    /// How a call or an attempt ended.
-    #[non_exhaustive]
-    pub enum Outcome {
-        /// It succeeded.
-        Ok = "ok";
-        /// It failed.
-        Error = "error";
-        /// Its caller dropped it, which is not a failure.
-        Cancelled = "cancelled";
+/// How a call or an attempt ended.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// It succeeded.
+    Ok,
+    /// It failed.
+    Error,
+    /// Its caller dropped it, which is not a failure.
+    Cancelled,
+}
+
+impl Outcome {
+    /// The name in metrics and traces, which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Cancelled => "cancelled",
+        }
     }
 }
 
@@ -162,20 +172,33 @@ impl End<'_> {
     }
 }
 
-named! {
-    /// What a call waited for.
-    #[non_exhaustive]
-    pub enum WaitReason {
-        /// A token.
-        Token = "token";
-        /// The backoff before the next attempt.
-        Backoff = "backoff";
-        /// The next attempt, as long as the server asked.
-        RetryAfter = "retry_after";
-        /// Its turn among the calls in flight.
-        Limit = "limit";
-        /// The next attempt, because the application asked for fewer requests (429).
-        Rate = "rate";
+/// What a call waited for.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WaitReason {
+    /// A token.
+    Token,
+    /// The backoff before the next attempt.
+    Backoff,
+    /// The next attempt, as long as the server asked.
+    RetryAfter,
+    /// Its turn among the calls in flight.
+    Limit,
+    /// The next attempt, because the application asked for fewer requests (429).
+    Rate,
+}
+
+impl WaitReason {
+    /// The name in metrics and traces, which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Token => "token",
+            Self::Backoff => "backoff",
+            Self::RetryAfter => "retry_after",
+            Self::Limit => "limit",
+            Self::Rate => "rate",
+        }
     }
 }
 
@@ -209,16 +232,27 @@ pub struct Retry<'a> {
     pub wait: Duration,
 }
 
-named! {
-    /// Why a call that could be retried is not.
-    #[non_exhaustive]
-    pub enum Denial {
-        /// The retry budget is used up.
-        Budget = "budget";
-        /// The next attempt would begin after the deadline of the call.
-        Deadline = "deadline";
-        /// All attempts were made.
-        Attempts = "attempts";
+/// Why a call that could be retried is not.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Denial {
+    /// The retry budget is used up.
+    Budget,
+    /// The next attempt would begin after the deadline of the call.
+    Deadline,
+    /// All attempts were made.
+    Attempts,
+}
+
+impl Denial {
+    /// The name in metrics and traces, which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Budget => "budget",
+            Self::Deadline => "deadline",
+            Self::Attempts => "attempts",
+        }
     }
 }
 

@@ -9,7 +9,6 @@ use http::HeaderValue;
 use secrecy::zeroize::Zeroizing;
 use tokio::time::Instant;
 
-use crate::getters::getters;
 use crate::macros::debug_fields;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
@@ -54,21 +53,33 @@ impl BearerToken {
             accepted: AtomicBool::new(false),
         })
     }
-}
 
-getters! {
-    BearerToken |it|
     /// The value of the `Authorization` header, marked sensitive. Cloning it copies no bytes.
-    pub header -> &HeaderValue = &it.header;
-    /// The scopes that were granted, if the source states them.
-    pub granted_scopes -> Option<&[String]> = it.scopes.as_deref();
-    /// How long the token is still trusted.
-    pub expires_in -> Duration = it.schedule.expires_at.saturating_duration_since(Instant::now());
-    /// The number of this token among those of its entry, from 1.
-    pub generation -> u64 = it.generation;
-}
+    #[must_use]
+    pub fn header(&self) -> &HeaderValue {
+        &self.header
+    }
 
-impl BearerToken {
+    /// The scopes that were granted, if the source states them.
+    #[must_use]
+    pub fn granted_scopes(&self) -> Option<&[String]> {
+        self.scopes.as_deref()
+    }
+
+    /// How long the token is still trusted.
+    #[must_use]
+    pub fn expires_in(&self) -> Duration {
+        self.schedule
+            .expires_at
+            .saturating_duration_since(Instant::now())
+    }
+
+    /// The number of this token among those of its entry, from 1.
+    #[must_use]
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
     /// Records that a service accepted the token.
     pub(crate) fn mark_accepted(&self) {
         // A read is cheaper, and only the first time changes anything.

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use crate::getters::getters;
 use crate::macros::debug_fields;
 use crate::secret::confidential::Recent;
 use crate::secret::value::Secret;
@@ -85,15 +84,6 @@ impl ClientCredentials {
     }
 }
 
-getters! {
-    ClientCredentials |it|
-    /// The client id, which is not secret.
-    pub id -> &str = &it.id;
-    pub(crate) secret -> &Secret = &it.secret;
-    pub(crate) method -> ClientAuthentication = it.authentication;
-    pub(crate) audience_name -> &str = &it.audience_field;
-}
-
 impl ClientCredentials {
     /// Remembers the secret and the form fields as confidential.
     pub(crate) fn keep(&self, known: &Recent) {
@@ -110,6 +100,24 @@ impl ClientCredentials {
 
     pub(crate) fn extra_fields(&self) -> &[(String, Secret)] {
         &self.fields
+    }
+
+    /// The client id, which is not secret.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn secret(&self) -> &Secret {
+        &self.secret
+    }
+
+    pub(crate) fn method(&self) -> ClientAuthentication {
+        self.authentication
+    }
+
+    pub(crate) fn audience_name(&self) -> &str {
+        &self.audience_field
     }
 }
 

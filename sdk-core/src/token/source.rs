@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::getters::getters;
 use crate::macros::debug_fields;
 use crate::secret::value::Secret;
 use crate::token::error::TokenError;
@@ -129,16 +128,26 @@ impl AccessToken {
         self.requested_at = Some(instant);
         self
     }
-}
 
-getters! {
-    AccessToken |it|
     /// The lifetime, if it is set.
-    pub lifetime -> Option<Duration> = it.lifetime;
+    #[must_use]
+    pub fn lifetime(&self) -> Option<Duration> {
+        self.lifetime
+    }
+
     /// The granted scopes, if they are set.
-    pub scopes -> Option<&[String]> = it.scopes.as_deref();
-    pub(super) requested_at -> Option<Instant> = it.requested_at;
-    pub(super) expose -> &str = it.secret.expose();
+    #[must_use]
+    pub fn scopes(&self) -> Option<&[String]> {
+        self.scopes.as_deref()
+    }
+
+    pub(super) fn requested_at(&self) -> Option<Instant> {
+        self.requested_at
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        self.secret.expose()
+    }
 }
 
 debug_fields! { AccessToken |it| secret: "[redacted]", lifetime: it.lifetime, scopes: it.scopes }
