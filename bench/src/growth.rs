@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use http::header::AUTHORIZATION;
 use http::{Request, Response};
-use sdk_core::engine::TokenCache;
+use sdk_core::internal::TokenCache;
 use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
 use sdk_core::{
     AccessToken, App, ClientCredentials, Suite, SuiteBuilder, TokenFuture, TokenPolicy,

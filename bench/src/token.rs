@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use sdk_core::engine::{ClientCredentialsSource, TokenCache, TokenEntry};
+use sdk_core::internal::{ClientCredentialsSource, TokenCache, TokenEntry};
 use sdk_core::{ClientCredentials, TokenFuture, TokenPolicy, TokenRequest, TokenSource};
 use serde::{Deserialize, Serialize};
 

@@ -24,10 +24,10 @@ mod client;
 pub mod codegen;
 mod command;
 mod drift;
-#[doc(hidden)]
-pub mod engine;
 mod error;
 pub mod guide;
+#[doc(hidden)]
+pub mod internal;
 mod json;
 mod list;
 mod macros;
@@ -89,7 +89,7 @@ pub use suite::builder::SuiteBuilder;
 pub use suite::{Stats, Suite};
 pub use text::one_line;
 pub use token::credentials::{ClientAuthentication, ClientCredentials};
+pub use token::credentials::{CredentialSource, CredentialsFuture};
 pub use token::error::{TokenError, TokenErrorKind};
 pub use token::policy::TokenPolicy;
-pub use token::rotation::{CredentialSource, CredentialsFuture};
 pub use token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};

@@ -17,11 +17,11 @@ use crate::suite::sources::{Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
 use crate::text::{Line, one_line};
 use crate::token::cache::TokenCache;
-use crate::token::common::EntryContext;
+use crate::token::credentials::CredentialSource;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
+use crate::token::entry::EntryContext;
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
-use crate::token::rotation::CredentialSource;
 use crate::token::source::TokenSource;
 
 /// The default retry budget: 100 retries in a row, and in the long run one for five successes.

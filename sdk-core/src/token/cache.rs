@@ -12,7 +12,7 @@ use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
 use crate::policy::random::RandomSource;
 use crate::secret::confidential::Confidential;
-use crate::token::common::EntryContext;
+use crate::token::entry::EntryContext;
 use crate::token::entry::TokenEntry;
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;

@@ -1,7 +1,7 @@
-//! A cached token and the renewal that it may have under way.
+//! A cached token and the renewal that it may have in flight.
 
 use std::pin::pin;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
@@ -13,16 +13,30 @@ use crate::app::App;
 use crate::macros::debug_fields;
 use crate::observe::watcher::Watcher;
 use crate::operation::Operation;
-use crate::secret::confidential::Confidential;
+use crate::policy::random::RandomSource;
+use crate::secret::confidential::{Confidential, Recent};
 use crate::token::bearer::BearerToken;
-use crate::token::common::EntryContext;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::Rejection;
-use crate::token::running::Outcome;
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::State;
+use crate::token::waiter::Outcome;
 use crate::token::waiter::{Action, Waiter};
+
+/// The source of the tokens of one client at one endpoint, and the rules for them.
+pub(crate) struct EntryContext {
+    pub(crate) source: Arc<dyn TokenSource>,
+    pub(crate) policy: Arc<TokenPolicy>,
+    /// What jitter and margins are drawn from.
+    pub(crate) random: RandomSource,
+    /// Recent tokens, which a server may repeat.
+    pub(crate) recent: Arc<Recent>,
+    /// Whom renewals are reported to.
+    pub(crate) watcher: Watcher,
+    /// How many renewals were started. Entries come and go, and their renewals still count.
+    pub(crate) exchanges: AtomicU64,
+}
 
 /// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
 pub struct TokenEntry {

@@ -2,9 +2,13 @@
 
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
+
+use crate::caught::unless_panicked;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::error::source::{Source, says};
@@ -278,6 +282,19 @@ impl fmt::Display for Parts {
         }
         Ok(())
     }
+}
+
+/// Turns a panic into an error for all waiters, which says `what` panicked.
+pub(super) async fn catch_panic<T>(
+    what: &str,
+    answer: impl Future<Output = Result<T, TokenError>>,
+) -> Result<T, TokenError> {
+    // Unwind safe: the future is not polled again, and only its author sees invariants that it broke.
+    let answer = AssertUnwindSafe(answer).catch_unwind().await;
+    unless_panicked(answer).unwrap_or_else(|| {
+        let error = TokenError::new(TokenErrorKind::Source);
+        Err(error.with_description(format!("{what} panicked")))
+    })
 }
 
 #[cfg(test)]

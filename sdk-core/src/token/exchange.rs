@@ -16,16 +16,15 @@ use crate::observe::watcher::Watcher;
 use crate::operation::Method;
 use crate::policy::random::RandomSource;
 use crate::secret::confidential::{Confidential, Recent};
-use crate::token::catch_panic::catch_panic;
-use crate::token::credentials::{ClientAuthentication, ClientCredentials};
-use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::form;
+
+use crate::token::credentials::{ClientAuthentication, ClientCredentials, CredentialSource};
+use crate::token::error::{TokenError, TokenErrorKind, catch_panic};
 use crate::token::policy::TokenPolicy;
-use crate::token::rotation::CredentialSource;
+use crate::token::{lifetime, wire};
+
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
-use crate::token::{lifetime, reply, transport};
 use crate::transport::connections::Sender;
-use crate::transport::error::{TransportError, describe_target};
+use crate::transport::error::{SendState, TransportError, describe_target, is_tls, root_cause};
 use crate::transport::reply_body::{self, BodyError};
 use crate::transport::request_body::{Outgoing, SendTracker};
 
@@ -187,18 +186,18 @@ impl ClientCredentialsSource {
         let limit = self.policy.max_response_bytes;
         let read = reply_body::read_secret(&mut response, limit, until).await;
         let read = read.map_err(|unread| match unread {
-            BodyError::TooLarge(_) => reply::malformed(&format!(
+            BodyError::TooLarge(_) => wire::malformed(&format!(
                 "it has more than {limit} bytes; check the address of the token endpoint, or raise `max_response_bytes` of \
                  the token policy"
             )),
             BodyError::Broken(error) => self.failure(error),
             BodyError::Late => late(),
             BodyError::Encoded(_) => {
-                reply::malformed("it is compressed, and its transport did not decode it")
+                wire::malformed("it is compressed, and its transport did not decode it")
             }
         });
         if (200..300).contains(&status) {
-            let token = reply::success(&read?, request, &self.confidential())
+            let token = wire::success(&read?, request, &self.confidential())
                 .map_err(|error| error.with_status(status))?;
             self.given.keep([token.expose()]);
             return Ok(token);
@@ -211,7 +210,7 @@ impl ClientCredentialsSource {
         let mut confidential = self.confidential();
         confidential.add_secrets_of_reply(&body);
         let headers = &response.headers;
-        Err(reply::failure(status, headers, &body, &confidential))
+        Err(wire::failure(status, headers, &body, &confidential))
     }
 
     fn post(
@@ -227,7 +226,7 @@ impl ClientCredentialsSource {
             headers.insert(USER_AGENT, HeaderValue::clone(agent));
         }
         if credentials.method() == ClientAuthentication::Basic {
-            let basic = form::basic(credentials)?;
+            let basic = wire::basic(credentials)?;
             self.known.keep([basic.encoded()]);
             headers.insert(AUTHORIZATION, basic.0);
         }
@@ -235,7 +234,7 @@ impl ClientCredentialsSource {
             method: http::Method::POST,
             url: Url::clone(&self.token_url),
             headers,
-            body: Some(form::body(credentials, request)),
+            body: Some(wire::body(credentials, request)),
         })
     }
 
@@ -252,7 +251,7 @@ impl ClientCredentialsSource {
     }
 
     fn failure(&self, error: TransportError) -> TokenError {
-        let error = transport::failure(error, &self.token_url, self.proxy.as_deref());
+        let error = transport_failure(error, &self.token_url, self.proxy.as_deref());
         // A transport may quote the request.
         error.withheld(&self.confidential())
     }
@@ -276,4 +275,24 @@ impl TokenSource for ClientCredentialsSource {
 debug_fields! {
     ClientCredentialsSource |it|
     token_url: it.token_url.origin().ascii_serialization() + it.token_url.path()
+}
+
+/// Turns a failure of the transport into a token error that names host, port and proxy of the endpoint, but no secret.
+fn transport_failure(error: TransportError, endpoint: &Url, proxy: Option<&str>) -> TokenError {
+    let kind = match error.send_state() {
+        SendState::Redirected => TokenErrorKind::Malformed,
+        _ if error.is_timeout() => TokenErrorKind::Timeout,
+        _ => TokenErrorKind::Unreachable,
+    };
+    // A retry helps neither a bad certificate nor a malformed request.
+    let lasting = matches!(
+        error.send_state(),
+        SendState::Unsendable | SendState::Redirected
+    );
+    let retryable = !lasting && !is_tls(&error);
+    let (target, root) = (describe_target(endpoint, proxy), root_cause(&error));
+    TokenError::new(kind)
+        .with_description(format!("{target}: {root}"))
+        .with_retryable(retryable)
+        .with_cause(error)
 }

@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use secrecy::zeroize::Zeroizing;
+use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::token::jwt;
 use crate::token::policy::TokenPolicy;
 
 /// Longer than any sensible setting, and far from overflow.
@@ -13,7 +16,7 @@ const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// The lifetime that the engine uses: the stated one or that of the JWT, whichever is shorter, or the default if neither is
 /// known. The policy limits it, at the lower end so that not every call renews.
 pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPolicy) -> Duration {
-    let known = [stated, jwt::lifetime(secret)];
+    let known = [stated, jwt_lifetime(secret)];
     known
         .into_iter()
         .flatten()
@@ -70,4 +73,22 @@ pub(crate) fn later(instant: Instant, duration: Duration) -> Instant {
     instant
         .checked_add(duration)
         .unwrap_or_else(|| instant + YEAR)
+}
+
+#[derive(Deserialize)]
+struct Claims {
+    exp: f64,
+    iat: f64,
+}
+
+/// The lifetime of a JWT, `exp - iat`, which needs no clock, if the token is a JWT and the difference is positive.
+pub(super) fn jwt_lifetime(token: &str) -> Option<Duration> {
+    let [_header, payload, _signature] = *token.split('.').collect::<Vec<_>>() else {
+        return None;
+    };
+    let payload = Zeroizing::new(URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?);
+    let claims: Claims = serde_json::from_slice(&payload).ok()?;
+    let seconds = claims.exp - claims.iat;
+    let lifetime = Duration::try_from_secs_f64(seconds).ok();
+    lifetime.filter(|_| seconds > 0.0)
 }

@@ -4,25 +4,18 @@
 
 pub(crate) mod bearer;
 pub(crate) mod cache;
-pub(crate) mod catch_panic;
-pub(crate) mod common;
 pub(crate) mod credentials;
 pub(crate) mod entry;
 pub(crate) mod error;
 pub(crate) mod exchange;
-pub(crate) mod form;
-pub(crate) mod jwt;
 pub(crate) mod lifetime;
 pub(crate) mod policy;
 pub(crate) mod rejection;
 pub(crate) mod renewal;
-pub(crate) mod reply;
-pub(crate) mod rotation;
-pub(crate) mod running;
 pub(crate) mod source;
 pub(crate) mod state;
-pub(crate) mod transport;
 pub(crate) mod waiter;
+pub(crate) mod wire;
 
 #[cfg(test)]
 mod search;

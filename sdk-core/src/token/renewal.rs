@@ -11,10 +11,10 @@ use tracing::{Instrument as _, Span};
 
 use crate::app::App;
 use crate::text::one_line;
-use crate::token::catch_panic::catch_panic;
+
 use crate::token::entry::TokenEntry;
-use crate::token::error::{TokenError, TokenErrorKind};
-use crate::token::running::Outcome;
+use crate::token::error::{TokenError, TokenErrorKind, catch_panic};
+use crate::token::waiter::Outcome;
 use crate::token::waiter::{Action, Waiter};
 
 /// How often a renewal checks whether anybody can still use its token.

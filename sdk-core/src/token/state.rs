@@ -12,9 +12,9 @@ use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{MOST_RENEWALS, Rejection, RejectionTracker};
-use crate::token::running::{Outcome, RunningRenewal};
 use crate::token::source::AccessToken;
 use crate::token::waiter::{Action, Transition, Waiter};
+use crate::token::waiter::{Outcome, RunningRenewal};
 
 /// A failed renewal, and until when all callers get its error.
 #[derive(Clone, Debug)]

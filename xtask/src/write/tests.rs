@@ -190,15 +190,15 @@ fn each_construct_of_a_vendor_has_its_place() {
         "self.call.set_header(\"If-Match\", &self.if_match);",
         // The bodies.
         "body: Body::json(&operations::REPLACE_THING, body)",
-        "media_type: Some(\"application/merge-patch+json\")",
+        "it.media_type = Some(\"application/merge-patch+json\");",
         "pub fn body(mut self, body: &[Shape]) -> Self { self.body = Some(Body::list(&operations::DELETE_THING, body, 0, usize::MAX));",
         "self.body.as_ref().map(Body::bytes).transpose()?",
         ".json_if(body)",
         // The replies.
         "impl IntoFuture for DeleteThing { type Output = Result<Receipt<()>, Error>;",
         "pub fn exact_replay(self, replay: ExactReplay) -> Self {",
-        "safety: Safety::Idempotent",
-        "accept: Some(\"application/json, text/csv\")",
+        "it.safety = Safety::Idempotent;",
+        "it.accept = Some(\"application/json, text/csv\");",
         "pub enum ReplaceThingReply { /// 200: Replaced. Ok(Shape), /// 202: Later. Accepted(Bytes), /// 204: Nothing to do. NoContent,",
         "200 => FromReply::receive(reply).map(Self::Ok), 202 => FromReply::receive(reply).map(Self::Accepted), 204 => <()>::receive(reply)",
         "/// # Reply headers /// /// - `ETag`: Its version. /// /// `receipt.header(\"ETag\")` reads one.",

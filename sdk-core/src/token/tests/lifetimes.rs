@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::super::{jwt, lifetime};
+use super::super::lifetime;
 use super::*;
 
 fn jwt(claims: &str) -> String {
@@ -235,7 +235,8 @@ async fn fault_37_a_jwt_that_ends_before_what_is_stated_wins() {
 
 #[test]
 fn a_jwt_tells_its_lifetime_without_a_clock() {
-    let seconds = |claims: &str| jwt::lifetime(&jwt(claims)).map(|lifetime| lifetime.as_secs());
+    let seconds =
+        |claims: &str| lifetime::jwt_lifetime(&jwt(claims)).map(|lifetime| lifetime.as_secs());
     assert_eq!(seconds(r#"{"iat":1000,"exp":1240,"sub":"x"}"#), Some(240));
     assert_eq!(seconds(r#"{"iat":1000.5,"exp":1001.75}"#), Some(1));
     for odd in [
@@ -250,7 +251,7 @@ fn a_jwt_tells_its_lifetime_without_a_clock() {
         assert_eq!(seconds(odd), None, "{odd}");
     }
     for odd in ["", "opaque", "a.b", "..", "a.!!.c", "a.b.c.d"] {
-        assert_eq!(jwt::lifetime(odd), None, "{odd}");
+        assert_eq!(lifetime::jwt_lifetime(odd), None, "{odd}");
     }
 }
 

@@ -29,8 +29,8 @@ use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::Rejection;
-use crate::token::running::Outcome;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
+use crate::token::waiter::Outcome;
 
 type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;

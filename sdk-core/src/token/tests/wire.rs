@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderMap;
 use url::form_urlencoded;
 
-use super::super::{form, reply};
+use super::super::wire;
 use super::*;
 use crate::secret::confidential::Confidential;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
@@ -14,11 +14,11 @@ const AWKWARD: &str = "we:ird|100%|a+b|two words|Grüße-日本|&=;/?#\"'";
 
 /// A successful reply, read without anything confidential.
 fn success(body: &str, request: &TokenRequest) -> Answer {
-    reply::success(body.as_bytes(), request, &Confidential::default())
+    wire::success(body.as_bytes(), request, &Confidential::default())
 }
 
 fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(String, String)> {
-    form_urlencoded::parse(&form::body(credentials, request))
+    form_urlencoded::parse(&wire::body(credentials, request))
         .into_owned()
         .collect()
 }
@@ -27,7 +27,7 @@ fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(Strin
 fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_basic() {
     let basic = |id, secret| {
         let credentials = ClientCredentials::new(id, secret);
-        form::basic(&credentials).unwrap().0
+        wire::basic(&credentials).unwrap().0
     };
     for id in AWKWARD.split('|') {
         for secret in AWKWARD.split('|') {
@@ -69,7 +69,7 @@ fn fault_35_a_strict_server_reads_back_any_id_and_secret_from_the_form() {
 #[test]
 fn the_form_has_what_is_requested_and_can_be_adjusted() {
     let plain = ClientCredentials::new("id", "secret");
-    let least = form::body(&plain, &TokenRequest::new());
+    let least = wire::body(&plain, &TokenRequest::new());
     assert_eq!(least, "grant_type=client_credentials");
 
     let adjusted = plain
@@ -80,7 +80,7 @@ fn the_form_has_what_is_requested_and_can_be_adjusted() {
         .with_audience("https://crm.example/")
         .with_scopes(["ignored"]);
     assert_eq!(
-        form::body(&adjusted, &request),
+        wire::body(&adjusted, &request),
         "grant_type=client_credentials&resource=https%3A%2F%2Fcrm.example%2F&scope=all&tenant=t+1"
     );
 }
@@ -159,7 +159,7 @@ fn both_error_shapes_are_understood() {
     let mut confidential = Confidential::default();
     confidential.add("s3cret-canary");
     let read = |status: u16, body: &str| {
-        reply::failure(status, &HeaderMap::new(), body.as_bytes(), &confidential)
+        wire::failure(status, &HeaderMap::new(), body.as_bytes(), &confidential)
     };
     let plain = r#"{"error":"invalid_client","error_description":"unknown client"}"#;
     let text = "token refused (status 401): unknown client [invalid_client]";
@@ -199,7 +199,7 @@ fn the_status_decides_when_the_body_explains_nothing() {
     ] {
         for body in ["", "<html>", "null", r#"{"error":7}"#, "[]"] {
             let (headers, confidential) = (HeaderMap::new(), Confidential::default());
-            let error = reply::failure(status, &headers, body.as_bytes(), &confidential);
+            let error = wire::failure(status, &headers, body.as_bytes(), &confidential);
             assert_eq!(super::kind(&error), (kind, retryable));
             assert_eq!(error.status(), Some(status));
         }

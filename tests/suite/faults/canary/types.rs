@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use sdk_core::engine::{ClientCredentialsSource, TokenCache};
+use sdk_core::internal::{ClientCredentialsSource, TokenCache};
 use sdk_core::{
     AccessToken, CallOptions, ClientAuthentication, Method, RawJson, Secret, TokenPolicy,
     TokenRequest,
