@@ -14,7 +14,7 @@ use crate::operation::Operation;
 use crate::policy::retry::retry_after;
 use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::reply::response::{Reply, request_id};
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
 use crate::transport::reply_body::BodyError;
@@ -46,7 +46,7 @@ pub(super) fn classify(
     }
     let error = match body {
         Ok(body) => match decode(ResponseHead::of(status, &headers), &body, &|text| {
-            state.confidential(b"").line(Line::Message, text)
+            state.redactor(b"").line(Line::Message, text)
         }) {
             Ok(mismatch) => {
                 return AttemptResult::Done(Reply {
@@ -75,14 +75,14 @@ pub(super) fn classify(
             .with(|parts| parts.retryable = true),
         Err(BodyError::Late) => late_body(whole_call, state),
         Err(BodyError::Encoded(encoding)) => {
-            let encoding = state.confidential(b"").line(Line::Message, &encoding);
+            let encoding = state.redactor(b"").line(Line::Message, &encoding);
             Error::decode(format!(
                 "the reply is compressed ({encoding}), and its transport did not decode it"
             ))
         }
     };
     let retry = error.is_retryable() && state.may_replay;
-    let error = of_status(error, status, &headers, &state.confidential(b""));
+    let error = of_status(error, status, &headers, &state.redactor(b""));
     failed(error, retry)
 }
 
@@ -94,8 +94,8 @@ fn unreadable_reply(
     state: &CallState<'_, '_>,
 ) -> AttemptResult {
     // The messages quote the reply.
-    let confidential = state.confidential(&body);
-    let shown = |text: &str| confidential.line(Line::Message, text);
+    let redactor = state.redactor(&body);
+    let shown = |text: &str| redactor.line(Line::Message, text);
     let is_secret = state.is_secret_reply();
     let is_truncated = matches!(unreadable, Unreadable::Truncated(_));
     let error = match unreadable {
@@ -106,7 +106,7 @@ fn unreadable_reply(
                 .with(|parts| parts.retryable = true)
         }
         Unreadable::Malformed(_) if is_secret => malformed_secret(&body),
-        Unreadable::Malformed(message) => malformed(&shown(&message), &body, &confidential),
+        Unreadable::Malformed(message) => malformed(&shown(&message), &body, &redactor),
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");
             let hint = "raise `max_response_elements` of the suite's builder if that is expected";
@@ -122,8 +122,7 @@ fn unreadable_reply(
             other_schema(expected, found, decodes, detail)
         }
     };
-    let error =
-        of_status(error, status, headers, &confidential).with(|parts| parts.body = Some(body));
+    let error = of_status(error, status, headers, &redactor).with(|parts| parts.body = Some(body));
     failed(error, is_truncated && state.may_replay)
 }
 
@@ -137,13 +136,13 @@ fn malformed_secret(body: &Bytes) -> Error {
     })
 }
 
-fn malformed(message: &str, body: &Bytes, confidential: &Confidential) -> Error {
+fn malformed(message: &str, body: &Bytes, redactor: &Redactor) -> Error {
     let error = Error::decode(message);
     // JSON of the service may hold personal data; a page of something in between says what that is.
     if body.is_empty() || serde_json::from_slice::<IgnoredAny>(body).is_ok() {
         return error;
     }
-    let begin = confidential.line(Line::Excerpt, &text_of(body));
+    let begin = redactor.line(Line::Excerpt, &text_of(body));
     error.with_hint(format!("the body begins with {begin:?}"))
 }
 
@@ -178,10 +177,10 @@ pub(super) fn of_status(
     error: Error,
     status: u16,
     headers: &HeaderMap,
-    confidential: &Confidential,
+    redactor: &Redactor,
 ) -> Error {
-    let id = request_id(headers).map(|id| confidential.line(Line::RequestId, id));
-    error.with_headers(headers, confidential).with(|parts| {
+    let id = request_id(headers).map(|id| redactor.line(Line::RequestId, id));
+    error.with_headers(headers, redactor).with(|parts| {
         parts.status = Some(status);
         parts.request_id = id;
         parts.effect = Effect::of_status(status);
@@ -195,14 +194,14 @@ pub(super) fn refused(
     body: Bytes,
     state: &CallState<'_, '_>,
 ) -> AttemptResult {
-    let confidential = state.confidential(&body);
+    let redactor = state.redactor(&body);
     let envelope = Envelope::parse(state.client.application().shows_envelope, &body);
-    let envelope = envelope.shown(&confidential);
+    let envelope = envelope.shown(&redactor);
     let kind = ErrorKind::of_status(status);
     let retryable = envelope.is_retryable(status);
     let retry_after = retry_after(headers);
     let error = Error::new(kind, envelope.message.unwrap_or_default());
-    let mut error = of_status(error, status, headers, &confidential).with(|parts| {
+    let mut error = of_status(error, status, headers, &redactor).with(|parts| {
         parts.code = envelope.code;
         parts.retryable = retryable;
         parts.retry_after = retry_after;
@@ -216,7 +215,7 @@ pub(super) fn refused(
             return AttemptResult::RefreshToken(error.with_hint(state.client.audience_hint()));
         }
         403 => {
-            let hint = scope_hint(state.operation, state.bearer.as_deref(), &confidential);
+            let hint = scope_hint(state.operation, state.bearer.as_deref(), &redactor);
             error = error.with_hint(hint);
         }
         // Only the owning application knows which (contract, Authentication).
@@ -243,22 +242,14 @@ fn of_proxy(error: Error, state: &CallState<'_, '_>) -> Error {
 }
 
 /// A call that is not sent, because its token surely lacks the scope.
-pub(super) fn unscoped(
-    operation: &Operation,
-    bearer: &BearerToken,
-    confidential: &Confidential,
-) -> Error {
+pub(super) fn unscoped(operation: &Operation, bearer: &BearerToken, redactor: &Redactor) -> Error {
     let message = "not sent, because the token lacks the required scope";
-    let hint = scope_hint(operation, Some(bearer), confidential);
+    let hint = scope_hint(operation, Some(bearer), redactor);
     Error::new(ErrorKind::Forbidden, message).with_hint(hint)
 }
 
 /// The scopes that the operation requires and those that the token was granted.
-fn scope_hint(
-    operation: &Operation,
-    bearer: Option<&BearerToken>,
-    confidential: &Confidential,
-) -> String {
+fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>, redactor: &Redactor) -> String {
     let Some(bearer) = bearer else {
         return "the call was sent without a token".to_owned();
     };
@@ -273,12 +264,12 @@ fn scope_hint(
         Some(scopes) => {
             // Searched as it came: with commas between its words, a value with blanks is not found.
             let came = scopes.join(" ");
-            let shown = if confidential.is_in(&came) {
+            let shown = if redactor.matches(&came) {
                 came
             } else {
                 scopes.join(", ")
             };
-            let shown = confidential.line(Line::Message, &shown);
+            let shown = redactor.line(Line::Message, &shown);
             format!("the token was granted {shown}")
         }
     };

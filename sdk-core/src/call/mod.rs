@@ -25,14 +25,14 @@ use crate::command::key::IdempotencyKey;
 use crate::command::prepared::{CommandFlags, PreparedCommand, VERSION};
 use crate::error::Error;
 use crate::macros::debug_fields;
-use crate::observe::call::CallWatch;
+use crate::observe::call::CallSpan;
 use crate::operation::{Operation, Replay, Safety};
 use crate::options::{self, CallOptions, ExactReplay, SchemaPolicy};
 use crate::reply::decode::{DecodeRules, FromReply, ResponseHead, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::text::Line;
 
 /// A call under construction: client, operation and options. Generated builders hold one.
@@ -221,7 +221,7 @@ impl Call {
     fn refused(&self, refused: &Error) -> Error {
         self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         let error = self.failed(refused.clone());
-        let watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
+        let watch = CallSpan::begin(&self.client.suite().observers, self.operation);
         watch.end(&Err(error.clone()), &str::to_owned);
         error
     }
@@ -287,15 +287,15 @@ impl Call {
     }
 
     /// What no text may repeat: the credential, the tokens, the key, and the caller's values in headers and query.
-    pub(super) fn confidential(&self) -> Confidential {
+    pub(super) fn redactor(&self) -> Redactor {
         let suite = self.client.suite();
-        let mut confidential = Confidential::default();
-        suite.confide(&mut confidential);
+        let mut redactor = Redactor::default();
+        suite.add_to(&mut redactor);
         if let Some(key) = &self.options.key {
-            confidential.add(key.as_str());
+            redactor.add(key.as_str());
         }
         for options in [self.client.defaults(), &self.options] {
-            options.confide(&mut confidential);
+            options.add_to(&mut redactor);
         }
         // The caller set the query of a stored command when preparing it.
         if let Some((_, query)) = self
@@ -304,30 +304,30 @@ impl Call {
             .and_then(|it| it.path().split_once('?'))
         {
             for (_, value) in form_urlencoded::parse(query.as_bytes()) {
-                options::confide(&value, &mut confidential);
+                options::add_to(&value, &mut redactor);
             }
         }
-        confidential
+        redactor
     }
 
     /// [`confidential`](Self::confidential) with the secrets in a request and its reply.
-    pub(super) fn confidential_with(&self, draft: &Draft, body: &[u8]) -> Confidential {
-        let mut confidential = self.confidential();
-        draft.confide(&mut confidential);
+    pub(super) fn confidential_with(&self, draft: &Draft, body: &[u8]) -> Redactor {
+        let mut redactor = self.redactor();
+        draft.add_to(&mut redactor);
         if self.operation.secret_reply {
-            confidential.add_secrets_of_reply(body);
+            redactor.add_secrets_of_reply(body);
         }
-        confidential
+        redactor
     }
 
     /// An error about the content of a reply that was received and decoded.
     pub(crate) fn unfit<T>(&self, error: Error, response: &Response<T>) -> Error {
-        let confidential = self.confidential();
+        let redactor = self.redactor();
         let id = response.request_id();
         response
-            .failed(error.withheld(&confidential))
-            .with_headers(response.headers(), &confidential)
-            .with(|parts| parts.request_id = id.map(|id| confidential.line(Line::RequestId, id)))
+            .failed(error.withheld(&redactor))
+            .with_headers(response.headers(), &redactor)
+            .with(|parts| parts.request_id = id.map(|id| redactor.line(Line::RequestId, id)))
     }
 }
 

@@ -47,9 +47,9 @@ pub(super) fn timed_out(
 /// No reply at all. The transport's own words may quote the request.
 pub(super) fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -> AttemptResult {
     let (target, mut why) = (target(state), root_cause(&error).to_string());
-    let confidential = state.confidential(b"");
-    if confidential.is_in(&why) {
-        why = confidential.line(Line::Message, &why);
+    let redactor = state.redactor(b"");
+    if redactor.matches(&why) {
+        why = redactor.line(Line::Message, &why);
     }
     let sender = state.client.endpoint().sender();
     let tls = sender.opens_connections() && is_tls(&error);
@@ -102,7 +102,7 @@ pub(super) fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -
     let error = Error::new(kind, message)
         .with_cause(error)
         .with(|parts| (parts.effect, parts.retryable) = (effect, helps))
-        .withheld(&confidential);
+        .withheld(&redactor);
     failed(error, retry)
 }
 

@@ -15,10 +15,10 @@ use crate::call::state::{CallState, DecodeResponse};
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
-use crate::observe::attempt::{AttemptWatch, Planned};
-use crate::observe::call::CallWatch;
+use crate::observe::attempt::{AttemptInfo, AttemptSpan};
+use crate::observe::call::CallSpan;
 use crate::observe::error_type::ErrorType;
-use crate::observe::event::{Denial, End, WaitReason};
+use crate::observe::event::{AttemptEnd, Denial, WaitReason};
 use crate::observe::spans;
 use crate::options::ScopePolicy;
 use crate::policy::concurrency::{ConcurrencyLimit, Permit, PermitTimeout};
@@ -36,7 +36,7 @@ impl Call {
         limits: &Limits,
         decode: DecodeResponse<'_>,
     ) -> Result<Reply, Error> {
-        let mut watch = CallWatch::begin(&self.client.suite().watcher, self.operation);
+        let mut watch = CallSpan::begin(&self.client.suite().observers, self.operation);
         // As after an earlier attempt of the same call: what this one is told proves nothing about that one.
         if self.stored.as_ref().is_some_and(|it| it.was_sent()) {
             watch.effect = Effect::Unknown;
@@ -46,8 +46,8 @@ impl Call {
         let result = running.instrument(span).await;
         watch.end(&result, &|id| {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
-            let confidential = self.confidential_with(draft, body);
-            confidential.line(Line::RequestId, id)
+            let redactor = self.confidential_with(draft, body);
+            redactor.line(Line::RequestId, id)
         });
         result
     }
@@ -58,7 +58,7 @@ impl Call {
         draft: &mut Draft,
         limits: &Limits,
         decode: DecodeResponse<'_>,
-        watch: &mut CallWatch<'_>,
+        watch: &mut CallSpan<'_>,
     ) -> Result<Reply, Error> {
         self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         Error::without_runtime().map_err(|error| error.with_operation(self.operation))?;
@@ -100,7 +100,7 @@ impl Call {
     async fn token(
         &self,
         limits: &Limits,
-        watch: &CallWatch<'_>,
+        watch: &CallSpan<'_>,
     ) -> Result<Arc<BearerToken>, Error> {
         let tokens = self.client.tokens();
         let bearer = if let Some(bearer) = tokens.try_bearer() {
@@ -120,7 +120,7 @@ impl Call {
     ) -> Result<Arc<BearerToken>, Error> {
         let refuses = limits.scope_policy == ScopePolicy::Refuse;
         if refuses && self.operation.lacks_required_scope(bearer.granted_scopes()) {
-            return Err(unscoped(self.operation, &bearer, &self.confidential()));
+            return Err(unscoped(self.operation, &bearer, &self.redactor()));
         }
         Ok(bearer)
     }
@@ -213,7 +213,7 @@ impl Call {
         let (status, version) = (outcome.status(), outcome.version());
         let result = classify(outcome, until == limits.deadline, state, decode);
         let error = result.error();
-        let end = End {
+        let end = AttemptEnd {
             status,
             version,
             failure: error.map(ErrorType::of),
@@ -241,12 +241,12 @@ impl Call {
         tracker: Option<&SendTracker>,
         started: Instant,
         until: Instant,
-    ) -> Result<(impl Future<Output = Answer> + use<>, AttemptWatch<'a>), Error> {
+    ) -> Result<(impl Future<Output = Answer> + use<>, AttemptSpan<'a>), Error> {
         let mut request = build_request(self, state.draft, state.bearer.as_deref())?;
         let (suite, endpoint) = (self.client.suite(), self.client.endpoint());
         state.watch.attempting();
         suite.attempts.fetch_add(1, Ordering::Relaxed);
-        let planned = Planned {
+        let planned = AttemptInfo {
             operation: Some(self.operation),
             method: state.draft.method,
             template: self.operation.route,
@@ -255,7 +255,7 @@ impl Call {
             started,
         };
         let Outgoing { url, headers, .. } = &mut request;
-        let watch = AttemptWatch::begin(&suite.watcher, planned, url, headers);
+        let watch = AttemptSpan::begin(&suite.observers, planned, url, headers);
         let sender = endpoint.sender();
         let sending = watch.span.in_scope(|| sender.send(request, tracker, until));
         Ok((sending, watch))

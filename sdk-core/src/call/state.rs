@@ -9,12 +9,12 @@ use crate::call::Call;
 use crate::client::ApiClient;
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::observe::call::CallWatch;
+use crate::observe::call::CallSpan;
 use crate::operation::{Operation, Safety};
 use crate::options::ExactReplay;
 use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::request::draft::Draft;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::token::bearer::BearerToken;
 
 /// Decodes a reply and stores the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is
@@ -30,7 +30,7 @@ pub(super) struct CallState<'a, 'w> {
     pub(super) operation: &'static Operation,
     pub(super) limits: &'a Limits,
     /// What its attempts came to.
-    pub(super) watch: &'a mut CallWatch<'w>,
+    pub(super) watch: &'a mut CallSpan<'w>,
     /// How many attempts followed a 401; they do not count as retries.
     pub(super) renewals: u32,
     /// How many of these followed each other directly.
@@ -49,7 +49,7 @@ impl<'a, 'w> CallState<'a, 'w> {
         call: &'a Call,
         draft: &'a Draft,
         limits: &'a Limits,
-        watch: &'a mut CallWatch<'w>,
+        watch: &'a mut CallSpan<'w>,
     ) -> Self {
         Self {
             client: &call.client,
@@ -67,7 +67,7 @@ impl<'a, 'w> CallState<'a, 'w> {
     }
 
     /// What no text may repeat once this body was received.
-    pub(super) fn confidential(&self, body: &[u8]) -> Confidential {
+    pub(super) fn redactor(&self, body: &[u8]) -> Redactor {
         self.call.confidential_with(self.draft, body)
     }
 

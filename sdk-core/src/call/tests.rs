@@ -18,7 +18,7 @@ use crate::call::classify::classify;
 use crate::call::state::CallState;
 use crate::client::ApiClient;
 use crate::error::kind::Effect;
-use crate::observe::call::CallWatch;
+use crate::observe::call::CallSpan;
 use crate::operation::{Operation, RawOperations, Safety};
 use crate::options::ExactReplay;
 use crate::reply::decode::receive;
@@ -121,7 +121,7 @@ fn classified(client: &ApiClient, outcome: impl Fn() -> Outcome) -> Option<(Effe
             let url = Url::parse("https://crm.suite.test/test").unwrap();
             let draft = Draft::new(operation.method, url);
             let limits = client.limits(&call.options);
-            let mut watch = CallWatch::begin(&client.suite().watcher, operation);
+            let mut watch = CallSpan::begin(&client.suite().observers, operation);
             let state = CallState::new(&call, &draft, &limits, &mut watch);
             let result = classify(outcome(), false, &state, &mut |head, body, shown| {
                 let (_, mismatch) =
@@ -254,7 +254,7 @@ fn a_retry_after_is_passed_on() {
     let call = Call::new(&client, &READ);
     let url = Url::parse("https://crm.suite.test/test").unwrap();
     let (draft, limits) = (Draft::new(READ.method, url), client.limits(&call.options));
-    let mut watch = CallWatch::begin(&client.suite().watcher, &READ);
+    let mut watch = CallSpan::begin(&client.suite().observers, &READ);
     let state = CallState::new(&call, &draft, &limits, &mut watch);
     let outcome = Outcome::Reply {
         status: 429,

@@ -126,8 +126,8 @@ impl ApiClient {
     ) -> Result<T, Error> {
         Error::without_runtime().map_err(|error| error.with_installation(self.label()))?;
         let limits = self.limits(&CallOptions::default());
-        let (app, watcher) = (self.application().app, &self.suite().watcher);
-        let _waiting = watcher.wait(WaitReason::Token, app, None);
+        let (app, observers) = (self.application().app, &self.suite().observers);
+        let _waiting = observers.wait(WaitReason::Token, app, None);
         self.in_time(&limits, wait).await
     }
 

@@ -13,7 +13,7 @@ use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::operation::Operation;
 use crate::options::SchemaPolicy;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::text::Line;
 
 /// How the served contract relates to the one this SDK was built for.
@@ -94,10 +94,10 @@ impl ApiClient {
                 // The report covers another schema version.
                 call.change(|options| options.with_schema_policy(SchemaPolicy::Warn));
                 let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
-                let mut confidential = Confidential::default();
-                self.suite().confide(&mut confidential);
-                self.defaults().confide(&mut confidential);
-                Ok(compare(application, operation, metadata, &confidential))
+                let mut redactor = Redactor::default();
+                self.suite().add_to(&mut redactor);
+                self.defaults().add_to(&mut redactor);
+                Ok(compare(application, operation, metadata, &redactor))
             }
         }
     }
@@ -122,9 +122,9 @@ fn compare(
     application: &'static Application,
     operation: &'static Operation,
     metadata: RawJson,
-    confidential: &Confidential,
+    redactor: &Redactor,
 ) -> ContractReport {
-    let shown = |text: String| confidential.line(Line::Message, &text);
+    let shown = |text: String| redactor.line(Line::Message, &text);
     let record = Record::from(metadata);
     // Accounting's members are documented; those of the CRM are assumed to have the same names (A46).
     let served = record

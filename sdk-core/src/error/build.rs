@@ -12,7 +12,7 @@ use crate::error::kind::{AttemptRecord, Effect, ErrorKind};
 use crate::error::source::{Source, says};
 use crate::error::{Error, Parts};
 use crate::operation::Operation;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::secret::value::ShortSecret;
 use crate::text::{Line, counted, one_line};
 
@@ -121,15 +121,15 @@ impl Error {
     }
 
     /// Keeps the headers of a reply, with confidential values redacted.
-    pub(crate) fn with_headers(self, headers: &HeaderMap, confidential: &Confidential) -> Self {
+    pub(crate) fn with_headers(self, headers: &HeaderMap, redactor: &Redactor) -> Self {
         let mut kept = HeaderMap::with_capacity(headers.len());
         for (name, value) in headers {
             // A name that contains a secret cannot be kept at all.
-            if confidential.is_in(name.as_str()) {
+            if redactor.matches(name.as_str()) {
                 continue;
             }
-            let hidden = *name == SET_COOKIE
-                || confidential.is_in(&String::from_utf8_lossy(value.as_bytes()));
+            let hidden =
+                *name == SET_COOKIE || redactor.matches(&String::from_utf8_lossy(value.as_bytes()));
             let redacted = || HeaderValue::from_static("[redacted]");
             kept.append(name, if hidden { redacted() } else { value.clone() });
         }
@@ -150,13 +150,13 @@ impl Error {
     }
 
     /// The same error with confidential text redacted from its message, and without a cause that has any.
-    pub(crate) fn withheld(self, confidential: &Confidential) -> Self {
+    pub(crate) fn withheld(self, redactor: &Redactor) -> Self {
         self.with(|error| {
-            if confidential.is_in(&error.message) {
-                error.message = confidential.line(Line::Message, &error.message);
+            if redactor.matches(&error.message) {
+                error.message = redactor.line(Line::Message, &error.message);
             }
             let cause = error.source.as_deref();
-            if cause.is_some_and(|it| says(it, |text| confidential.is_in(text))) {
+            if cause.is_some_and(|it| says(it, |text| redactor.matches(text))) {
                 error.source = None;
             }
         })

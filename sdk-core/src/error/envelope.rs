@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::text::Line;
 
 /// The longest error body that is parsed; a longer one is only kept raw.
@@ -67,9 +67,8 @@ impl Envelope {
     }
 
     /// The same as bounded lines, with confidential text redacted.
-    pub(crate) fn shown(self, confidential: &Confidential) -> Self {
-        let line =
-            |line: Line, text: Option<String>| text.map(|text| confidential.line(line, &text));
+    pub(crate) fn shown(self, redactor: &Redactor) -> Self {
+        let line = |line: Line, text: Option<String>| text.map(|text| redactor.line(line, &text));
         Self {
             code: line(Line::Code, self.code),
             message: line(Line::Message, self.message),

@@ -10,10 +10,10 @@ use url::Url;
 
 use crate::error::kind::Effect;
 use crate::observe::error_type::ErrorType;
-use crate::observe::event::{AttemptEnded, End, ObservedAttempt, ObservedCall, Outcome};
+use crate::observe::event::{AttemptEnd, AttemptEnded, ObservedAttempt, ObservedCall, Outcome};
 use crate::observe::headers::ExtraHeaders;
+use crate::observe::observers::Observers;
 use crate::observe::spans;
-use crate::observe::watcher::Watcher;
 use crate::operation::{Method, Operation};
 
 /// Where requests go, in a form that events share without a copy.
@@ -34,7 +34,7 @@ impl Server {
 
 /// What an attempt is.
 #[derive(Clone, Copy)]
-pub(crate) struct Planned<'a> {
+pub(crate) struct AttemptInfo<'a> {
     /// `None` if it is a token exchange.
     pub(crate) operation: Option<&'static Operation>,
     pub(crate) method: Method,
@@ -45,32 +45,32 @@ pub(crate) struct Planned<'a> {
 }
 
 /// An attempt under way. If it is dropped before it ended, it was cancelled.
-pub(crate) struct AttemptWatch<'a> {
-    watcher: &'a Watcher,
-    pub(crate) planned: Planned<'a>,
+pub(crate) struct AttemptSpan<'a> {
+    observers: &'a Observers,
+    pub(crate) planned: AttemptInfo<'a>,
     pub(crate) span: Span,
     /// When the last byte came, if that matters to anybody.
     received: Option<Instant>,
     ended: bool,
 }
 
-impl<'a> AttemptWatch<'a> {
+impl<'a> AttemptSpan<'a> {
     /// Begins an attempt, with the headers that its observers add.
     pub(crate) fn begin(
-        watcher: &'a Watcher,
-        planned: Planned<'a>,
+        observers: &'a Observers,
+        planned: AttemptInfo<'a>,
         url: &Url,
         headers: &mut HeaderMap,
     ) -> Self {
-        let observed = planned.observed(watcher.installation());
+        let observed = planned.observed(observers.installation());
         let span = spans::attempt_span(&observed, url);
-        if watcher.is_watching() {
+        if observers.any() {
             let _entered = span.enter();
             let mut extra = ExtraHeaders::new(headers);
-            watcher.tell(|observer| observer.attempt_started(&observed, &mut extra));
+            observers.notify(|observer| observer.attempt_started(&observed, &mut extra));
         }
         Self {
-            watcher,
+            observers,
             planned,
             span,
             received: None,
@@ -80,7 +80,7 @@ impl<'a> AttemptWatch<'a> {
 
     /// Notes that the reply has been read.
     pub(crate) fn received(&mut self) {
-        if self.watcher.is_watching() {
+        if self.observers.any() {
             self.received = Some(Instant::now());
         }
     }
@@ -92,16 +92,16 @@ impl<'a> AttemptWatch<'a> {
     }
 
     /// Ends it.
-    pub(crate) fn end(mut self, end: &End<'_>) {
+    pub(crate) fn end(mut self, end: &AttemptEnd<'_>) {
         let failed = end.failure.is_some();
-        self.tell(if failed { Outcome::Error } else { Outcome::Ok }, end);
+        self.notify(if failed { Outcome::Error } else { Outcome::Ok }, end);
     }
 
-    fn tell(&mut self, outcome: Outcome, end: &End<'_>) {
+    fn notify(&mut self, outcome: Outcome, end: &AttemptEnd<'_>) {
         self.ended = true;
-        if !self.span.is_none() || self.watcher.is_watching() {
+        if !self.span.is_none() || self.observers.any() {
             let ended = AttemptEnded {
-                attempt: self.planned.observed(self.watcher.installation()),
+                attempt: self.planned.observed(self.observers.installation()),
                 outcome,
                 status: end.status,
                 protocol_version: end.protocol_version(),
@@ -112,12 +112,13 @@ impl<'a> AttemptWatch<'a> {
                 received: self.received.unwrap_or_else(Instant::now),
             };
             spans::attempt_ended(&self.span, &ended);
-            self.watcher.tell(|observer| observer.attempt_ended(&ended));
+            self.observers
+                .notify(|observer| observer.attempt_ended(&ended));
         }
     }
 }
 
-impl<'a> Planned<'a> {
+impl<'a> AttemptInfo<'a> {
     fn observed(&self, installation: Option<&'a str>) -> ObservedAttempt<'a> {
         ObservedAttempt {
             call: self.operation.map(|operation| ObservedCall {
@@ -134,15 +135,15 @@ impl<'a> Planned<'a> {
     }
 }
 
-impl Drop for AttemptWatch<'_> {
+impl Drop for AttemptSpan<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            let end = End {
+            let end = AttemptEnd {
                 // Nobody waited to see. An exchange has no effect.
                 effect: self.planned.operation.map(|_| Effect::Unknown),
-                ..End::default()
+                ..AttemptEnd::default()
             };
-            self.tell(Outcome::Cancelled, &end);
+            self.notify(Outcome::Cancelled, &end);
         }
     }
 }

@@ -9,19 +9,19 @@ use tracing::Span;
 use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::error::kind::{AttemptRecord, push};
-use crate::observe::attempt::AttemptWatch;
+use crate::observe::attempt::AttemptSpan;
 use crate::observe::error_type::ErrorType;
 use crate::observe::event::{
-    CallEnded, Denial, End, ObservedCall, Outcome, Retry, RetryDenied, WaitReason,
+    AttemptEnd, CallEnded, Denial, ObservedCall, Outcome, Retry, RetryDenied, WaitReason,
 };
+use crate::observe::observers::{Observers, WaitTimer};
 use crate::observe::spans;
-use crate::observe::watcher::{Waiting, Watcher};
 use crate::operation::Operation;
 use crate::reply::response::{Reply, request_id};
 
 /// A call under way. If it is dropped before it ended, its caller dropped it.
-pub(crate) struct CallWatch<'a> {
-    watcher: &'a Watcher,
+pub(crate) struct CallSpan<'a> {
+    observers: &'a Observers,
     operation: &'static Operation,
     pub(crate) span: Span,
     pub(crate) started: Instant,
@@ -37,26 +37,26 @@ pub(crate) struct CallWatch<'a> {
     ended: bool,
 }
 
-impl<'a> CallWatch<'a> {
-    pub(crate) fn begin(watcher: &'a Watcher, operation: &'static Operation) -> Self {
-        let span = spans::call_span(operation, watcher.installation());
-        let watch = Self::new(watcher, operation, span, false);
-        if watcher.is_watching() {
+impl<'a> CallSpan<'a> {
+    pub(crate) fn begin(observers: &'a Observers, operation: &'static Operation) -> Self {
+        let span = spans::call_span(operation, observers.installation());
+        let watch = Self::new(observers, operation, span, false);
+        if observers.any() {
             let call = watch.observed();
-            watcher.tell(|observer| observer.call_started(&call));
+            observers.notify(|observer| observer.call_started(&call));
         }
         watch
     }
 
     /// A call, of which nobody is told if it has already ended.
     pub(crate) fn new(
-        watcher: &'a Watcher,
+        observers: &'a Observers,
         operation: &'static Operation,
         span: Span,
         ended: bool,
     ) -> Self {
         Self {
-            watcher,
+            observers,
             operation,
             span,
             started: Instant::now(),
@@ -72,7 +72,7 @@ impl<'a> CallWatch<'a> {
     fn observed(&self) -> ObservedCall<'a> {
         ObservedCall {
             operation: self.operation,
-            installation: self.watcher.installation(),
+            installation: self.observers.installation(),
         }
     }
 
@@ -85,8 +85,8 @@ impl<'a> CallWatch<'a> {
     /// Ends an attempt, with its error if it failed.
     pub(crate) fn attempted(
         &mut self,
-        attempt: AttemptWatch<'_>,
-        end: &End<'_>,
+        attempt: AttemptSpan<'_>,
+        end: &AttemptEnd<'_>,
         error: Option<&Error>,
     ) {
         self.in_flight = false;
@@ -105,9 +105,9 @@ impl<'a> CallWatch<'a> {
     }
 
     /// Begins a wait, which ends when the result is dropped.
-    pub(crate) fn wait(&self, reason: WaitReason) -> Option<Waiting<'a>> {
+    pub(crate) fn wait(&self, reason: WaitReason) -> Option<WaitTimer<'a>> {
         let operation = self.operation;
-        self.watcher
+        self.observers
             .wait(reason, operation.application, Some(operation))
     }
 
@@ -115,7 +115,7 @@ impl<'a> CallWatch<'a> {
     pub(crate) fn retrying(&mut self, error: &Error, wait: Duration) {
         self.waited = wait;
         spans::repeating(error, self.attempts, wait);
-        if self.watcher.is_watching() {
+        if self.observers.any() {
             let error_type = ErrorType::of(error);
             let retry = Retry {
                 call: self.observed(),
@@ -123,14 +123,14 @@ impl<'a> CallWatch<'a> {
                 attempts: self.attempts,
                 wait,
             };
-            self.watcher.tell(|observer| observer.retrying(&retry));
+            self.observers.notify(|observer| observer.retrying(&retry));
         }
     }
 
     /// Tells that a call that could be attempted again is not.
     pub(crate) fn denied(&self, error: &Error, reason: Denial) {
         spans::denied(self.attempts, reason);
-        if self.watcher.is_watching() {
+        if self.observers.any() {
             let error_type = ErrorType::of(error);
             let denied = RetryDenied {
                 call: self.observed(),
@@ -138,7 +138,8 @@ impl<'a> CallWatch<'a> {
                 attempts: self.attempts,
                 reason,
             };
-            self.watcher.tell(|observer| observer.retry_denied(&denied));
+            self.observers
+                .notify(|observer| observer.retry_denied(&denied));
         }
     }
 
@@ -149,8 +150,8 @@ impl<'a> CallWatch<'a> {
         let says_yes = |it: &HeaderValue| !matches!(it.as_bytes(), b"?0" | b"false");
         let announced =
             headers.get_all("deprecation").iter().any(says_yes) || headers.contains_key("sunset");
-        if announced && self.watcher.warns_of(self.operation) {
-            spans::deprecated(self.operation, self.watcher.installation());
+        if announced && self.observers.warns_of(self.operation) {
+            spans::deprecated(self.operation, self.observers.installation());
         }
     }
 
@@ -159,7 +160,7 @@ impl<'a> CallWatch<'a> {
         self.ended = true;
         match result {
             _ if self.is_unseen() => {}
-            Ok(reply) => self.tell(&CallEnded {
+            Ok(reply) => self.notify(&CallEnded {
                 outcome: Outcome::Ok,
                 status: Some(reply.status),
                 schema_mismatch: reply.mismatch,
@@ -167,7 +168,7 @@ impl<'a> CallWatch<'a> {
                 request_id: &|| request_id(&reply.headers).map(redact),
                 ..self.cancelled(None)
             }),
-            Err(error) => self.tell(&CallEnded {
+            Err(error) => self.notify(&CallEnded {
                 outcome: Outcome::Error,
                 kind: Some(error.kind()),
                 error_type: Some(ErrorType::of(error).as_str()),
@@ -196,21 +197,21 @@ impl<'a> CallWatch<'a> {
     }
 
     fn is_unseen(&self) -> bool {
-        self.span.is_none() && !self.watcher.is_watching()
+        self.span.is_none() && !self.observers.any()
     }
 
-    fn tell(&self, ended: &CallEnded<'_>) {
+    fn notify(&self, ended: &CallEnded<'_>) {
         spans::call_ended(&self.span, ended);
-        self.watcher.tell(|observer| observer.call_ended(ended));
+        self.observers.notify(|observer| observer.call_ended(ended));
     }
 }
 
-impl Drop for CallWatch<'_> {
+impl Drop for CallSpan<'_> {
     fn drop(&mut self) {
         if !self.ended && !self.is_unseen() {
             let in_flight = self.in_flight.then_some(Effect::Unknown);
             let effect = in_flight.unwrap_or(self.effect);
-            self.tell(&self.cancelled(Some(effect)));
+            self.notify(&self.cancelled(Some(effect)));
         }
     }
 }

@@ -151,7 +151,7 @@ impl AttemptEnded<'_> {
 
 /// How an attempt ended, as it is found out.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct End<'a> {
+pub(crate) struct AttemptEnd<'a> {
     pub(crate) status: Option<u16>,
     pub(crate) version: Option<Version>,
     pub(crate) failure: Option<ErrorType>,
@@ -159,7 +159,7 @@ pub(crate) struct End<'a> {
     pub(crate) request_id: Option<&'a str>,
 }
 
-impl End<'_> {
+impl AttemptEnd<'_> {
     /// The version of HTTP as OpenTelemetry writes it.
     pub(super) fn protocol_version(&self) -> Option<&'static str> {
         match self.version? {

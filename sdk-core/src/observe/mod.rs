@@ -69,8 +69,8 @@ pub(crate) mod error_type;
 pub(crate) mod event;
 mod headers;
 pub(crate) mod observer;
+pub(crate) mod observers;
 pub(crate) mod spans;
-pub(crate) mod watcher;
 
 pub use event::{
     AttemptEnded, CallEnded, Denial, ObservedAttempt, ObservedCall, Outcome, Renewal, Retry,

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::macros::debug_fields;
 use crate::policy::retry::RetryPolicy;
 use crate::request::key::IntoKey;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 
 /// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::drift).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -203,14 +203,14 @@ impl CallOptions {
     }
 
     /// Keeps the values that `Debug` hides out of texts, except those that servers are meant to repeat.
-    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
         let headers = self.headers.iter();
         let own = headers.filter(|(name, _)| !headers::is_correlating(name));
         for value in own.filter_map(|(_, value)| value.to_str().ok()) {
-            confide(value, confidential);
+            add_to(value, redactor);
         }
         for (_, value) in &self.query {
-            confide(value, confidential);
+            add_to(value, redactor);
         }
     }
 
@@ -233,8 +233,8 @@ debug_fields! {
 }
 
 /// Keeps a caller's value out of texts.
-pub(crate) fn confide(value: &str, confidential: &mut Confidential) {
+pub(crate) fn add_to(value: &str, redactor: &mut Redactor) {
     if value.len() >= SHORTEST_HIDDEN {
-        confidential.add(value);
+        redactor.add(value);
     }
 }

@@ -8,7 +8,7 @@ use url::form_urlencoded::{self, byte_serialize};
 use crate::macros::debug_fields;
 use crate::operation::Method;
 use crate::request::check::ListStyle;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 
 /// Characters that have a meaning in a path or are not allowed in one.
 const ESCAPED: &AsciiSet = &CONTROLS
@@ -110,14 +110,14 @@ impl Draft {
     }
 
     /// Adds the secrets in the body: JSON fields with a telling name, and all form fields but the public ones.
-    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
         let Some(body) = &self.body else { return };
         if !self.is_form {
-            return confidential.add_secrets_of(body);
+            return redactor.add_secrets_of(body);
         }
         for (name, value) in form_urlencoded::parse(body) {
             if !PUBLIC_FIELDS.contains(&&*name) {
-                confidential.add(&value);
+                redactor.add(&value);
             }
         }
     }

@@ -2,6 +2,6 @@
 //!
 //! Only texts for people pass through here. What programs read, such as bodies, headers and members, stays unchanged.
 
-pub(crate) mod confidential;
 mod patterns;
+pub(crate) mod redactor;
 pub(crate) mod value;

@@ -19,10 +19,10 @@ const MOST_PIECES: usize = 8;
 
 /// A piece with this many letters and digits is found whatever surrounds it. A word is as long, so a text may contain a
 /// caller's value by accident: it is withheld all the same.
-const TELLING: usize = 8;
+const MIN_MATCH: usize = 8;
 
-/// [`TELLING`] for letters mixed with digits, which no word has.
-const TELLING_MIXED: usize = 5;
+/// [`MIN_MATCH`] for letters mixed with digits, which no word has.
+const MIN_MIXED_MATCH: usize = 5;
 
 /// How many bytes of patterns are looked for at most.
 const MOST_BYTES: usize = 64 * 1024;
@@ -111,7 +111,7 @@ impl Forms {
 }
 
 /// [`Forms`] as one automaton. Its search takes time in proportion to the text, whatever the secrets are: the first hit that
-/// counts ends it, and of the others, at most [`TELLING`] end at the same character.
+/// counts ends it, and of the others, at most [`MIN_MATCH`] end at the same character.
 pub(super) struct Patterns {
     automaton: AhoCorasick,
     /// How many of the patterns, the first ones, are words.
@@ -160,7 +160,7 @@ pub(super) fn fold(text: &str) -> String {
 fn tells(form: &str) -> bool {
     let letters = || form.chars().filter(|it| it.is_alphanumeric()).count();
     let is_mixed = || form.contains(|it: char| it.is_ascii_digit());
-    form.len() >= PIECE || letters() >= TELLING || letters() >= TELLING_MIXED && is_mixed()
+    form.len() >= PIECE || letters() >= MIN_MATCH || letters() >= MIN_MIXED_MATCH && is_mixed()
 }
 
 /// Whether a part of a text is no part of a longer word.

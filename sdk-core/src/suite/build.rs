@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
-use crate::observe::watcher::Watcher;
+use crate::observe::observers::Observers;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::suite::address::{Purpose, refused};
@@ -74,7 +74,7 @@ impl SuiteBuilder {
             .token_policy
             .unwrap_or_else(TokenPolicy::shared_default);
         let recent = Arc::default();
-        let watcher = Watcher::new(std::mem::take(&mut self.observers), label);
+        let observers = Observers::new(std::mem::take(&mut self.observers), label);
         // Nobody can repeat a credential before an exchange has sent it.
         let (known, mut token_endpoint) = (Arc::default(), None);
         let source = match tokens {
@@ -91,7 +91,7 @@ impl SuiteBuilder {
                     random: self.random.clone(),
                     proxy,
                     given: Arc::clone(&recent),
-                    watcher: watcher.clone(),
+                    observers: observers.clone(),
                     ..ClientCredentialsSource::of(
                         sender,
                         endpoint,
@@ -113,7 +113,7 @@ impl SuiteBuilder {
                 policy,
                 random: self.random.clone(),
                 recent,
-                watcher: watcher.clone(),
+                observers: observers.clone(),
                 exchanges: AtomicU64::default(),
             }),
             settings: self.settings.shared(),
@@ -122,7 +122,7 @@ impl SuiteBuilder {
             concurrency,
             calls: AtomicU64::default(),
             attempts: AtomicU64::default(),
-            watcher,
+            observers,
             token_endpoint,
             credentials: known,
         };

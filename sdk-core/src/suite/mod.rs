@@ -15,13 +15,13 @@ use url::Url;
 use crate::app::App;
 use crate::error::Error;
 use crate::macros::debug_fields;
-use crate::observe::watcher::Watcher;
+use crate::observe::observers::Observers;
 use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::policy::random::RandomSource;
 use crate::policy::retry::RetryPolicy;
-use crate::secret::confidential::{Confidential, Recent};
+use crate::secret::redactor::{RecentSecrets, Redactor};
 use crate::suite::address::refused;
 use crate::token::cache::TokenCache;
 use crate::token::source::TokenRequest;
@@ -63,11 +63,11 @@ pub(crate) struct Shared {
     pub(crate) calls: AtomicU64,
     pub(crate) attempts: AtomicU64,
     /// The observers, and the label of the installation.
-    pub(crate) watcher: Watcher,
+    pub(crate) observers: Observers,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
     /// Recent credentials, which no text may show, whatever a server repeats.
-    pub(crate) credentials: Arc<Recent>,
+    pub(crate) credentials: Arc<RecentSecrets>,
 }
 
 /// The settings of each application, in the order of [`App::ALL`].
@@ -104,13 +104,13 @@ pub struct Stats {
 impl Shared {
     /// The label of the installation.
     pub(crate) fn label(&self) -> Option<Arc<str>> {
-        self.watcher.label().cloned()
+        self.observers.label().cloned()
     }
 
     /// Adds the credential and the tokens to what is confidential.
-    pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        self.credentials.confide(confidential);
-        self.tokens.confide(confidential);
+    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
+        self.credentials.add_to(redactor);
+        self.tokens.add_to(redactor);
     }
 }
 
@@ -194,7 +194,7 @@ impl Suite {
     /// The [label](crate::SuiteBuilder::label) of the installation, if it has one.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
-        self.shared.watcher.installation()
+        self.shared.observers.installation()
     }
 
     /// What all clients together have done.

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::macros::debug_fields;
-use crate::observe::watcher::Watcher;
+use crate::observe::observers::Observers;
 use crate::policy::random::RandomSource;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::token::entry::EntryContext;
 use crate::token::entry::TokenEntry;
 use crate::token::lifetime;
@@ -45,7 +45,7 @@ impl TokenCache {
             policy: Arc::new(policy),
             random: RandomSource::default(),
             recent: Arc::default(),
-            watcher: Watcher::default(),
+            observers: Observers::default(),
             exchanges: AtomicU64::default(),
         })
     }
@@ -82,8 +82,8 @@ impl TokenCache {
     }
 
     /// Adds recent tokens to what is confidential.
-    pub(crate) fn confide(&self, confidential: &mut Confidential) {
-        self.context.recent.confide(confidential);
+    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
+        self.context.recent.add_to(redactor);
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {

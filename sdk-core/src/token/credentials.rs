@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::macros::debug_fields;
-use crate::secret::confidential::Recent;
+use crate::secret::redactor::RecentSecrets;
 use crate::secret::value::Secret;
 use crate::token::error::TokenError;
 
@@ -90,7 +90,7 @@ impl ClientCredentials {
 
 impl ClientCredentials {
     /// Remembers the secret and the form fields as confidential.
-    pub(crate) fn keep(&self, known: &Recent) {
+    pub(crate) fn keep(&self, known: &RecentSecrets) {
         let fields = self.fields.iter().map(|(_, value)| value.expose());
         known.keep(std::iter::once(self.secret.expose()).chain(fields));
     }

@@ -11,10 +11,10 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::app::App;
 use crate::macros::debug_fields;
-use crate::observe::watcher::Watcher;
+use crate::observe::observers::Observers;
 use crate::operation::Operation;
 use crate::policy::random::RandomSource;
-use crate::secret::confidential::{Confidential, Recent};
+use crate::secret::redactor::{RecentSecrets, Redactor};
 use crate::token::bearer::BearerToken;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::policy::TokenPolicy;
@@ -31,9 +31,9 @@ pub(crate) struct EntryContext {
     /// What jitter and margins are drawn from.
     pub(crate) random: RandomSource,
     /// Recent tokens, which a server may repeat.
-    pub(crate) recent: Arc<Recent>,
+    pub(crate) recent: Arc<RecentSecrets>,
     /// Whom renewals are reported to.
-    pub(crate) watcher: Watcher,
+    pub(crate) observers: Observers,
     /// How many renewals were started. Entries come and go, and their renewals still count.
     pub(crate) exchanges: AtomicU64,
 }
@@ -162,9 +162,9 @@ impl TokenEntry {
             .inspect(|token| self.context.recent.keep([token.expose()]))
             .map_err(|error| {
                 // A source may quote an earlier token.
-                let mut confidential = Confidential::default();
-                self.context.recent.confide(&mut confidential);
-                error.withheld(&confidential)
+                let mut redactor = Redactor::default();
+                self.context.recent.add_to(&mut redactor);
+                error.withheld(&redactor)
             });
         let random = self.context.random.fraction();
         self.write()
@@ -186,8 +186,8 @@ impl TokenEntry {
     }
 
     /// The application and the observers that renewals are reported for and to.
-    pub(super) fn watched(&self) -> (Option<App>, &Watcher) {
-        (self.app, &self.context.watcher)
+    pub(super) fn watched(&self) -> (Option<App>, &Observers) {
+        (self.app, &self.context.observers)
     }
 
     /// Notes that a renewal was started.

@@ -12,7 +12,7 @@ use crate::caught::unless_panicked;
 use crate::error::Error;
 use crate::error::kind::ErrorKind;
 use crate::error::source::{Source, says};
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::text::{Line, one_line};
 
 /// The kinds of [`TokenError`].
@@ -175,10 +175,10 @@ impl TokenError {
     }
 
     /// The same error without confidential texts.
-    pub(super) fn withheld(self, confidential: &Confidential) -> Self {
+    pub(super) fn withheld(self, redactor: &Redactor) -> Self {
         let hide = |line: Line, text: &mut Option<String>| {
-            if let Some(shown) = text.as_deref().filter(|text| confidential.is_in(text)) {
-                *text = Some(confidential.line(line, shown));
+            if let Some(shown) = text.as_deref().filter(|text| redactor.matches(text)) {
+                *text = Some(redactor.line(line, shown));
             }
         };
         self.with(|parts| {
@@ -186,7 +186,7 @@ impl TokenError {
             hide(Line::Message, &mut parts.description);
             hide(Line::RequestId, &mut parts.request_id);
             let cause = parts.source.as_deref();
-            if cause.is_some_and(|it| says(it, |text| confidential.is_in(text))) {
+            if cause.is_some_and(|it| says(it, |text| redactor.matches(text))) {
                 parts.source = None;
             }
         })

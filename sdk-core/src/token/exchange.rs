@@ -9,13 +9,13 @@ use tracing::Instrument as _;
 use url::Url;
 
 use crate::macros::debug_fields;
-use crate::observe::attempt::{AttemptWatch, Planned, Server};
+use crate::observe::attempt::{AttemptInfo, AttemptSpan, Server};
 use crate::observe::error_type::ErrorType;
-use crate::observe::event::End;
-use crate::observe::watcher::Watcher;
+use crate::observe::event::AttemptEnd;
+use crate::observe::observers::Observers;
 use crate::operation::Method;
 use crate::policy::random::RandomSource;
-use crate::secret::confidential::{Confidential, Recent};
+use crate::secret::redactor::{RecentSecrets, Redactor};
 
 use crate::token::credentials::{ClientAuthentication, ClientCredentials, CredentialSource};
 use crate::token::error::{TokenError, TokenErrorKind, catch_panic};
@@ -41,14 +41,14 @@ pub struct ClientCredentialsSource {
     pub(crate) token_url: Arc<Url>,
     pub(crate) credentials: Arc<dyn CredentialSource>,
     /// Recent credentials, which the endpoint may repeat.
-    pub(crate) known: Arc<Recent>,
+    pub(crate) known: Arc<RecentSecrets>,
     pub(crate) policy: Arc<TokenPolicy>,
     pub(crate) random: RandomSource,
     /// The proxy in front of the endpoint, if it is known.
     pub(crate) proxy: Option<String>,
     /// Recent tokens, which the endpoint may repeat.
-    pub(crate) given: Arc<Recent>,
-    pub(crate) watcher: Watcher,
+    pub(crate) given: Arc<RecentSecrets>,
+    pub(crate) observers: Observers,
     pub(crate) server: Server,
 }
 
@@ -81,7 +81,7 @@ impl ClientCredentialsSource {
             random: RandomSource::default(),
             proxy: None,
             given: Arc::default(),
-            watcher: Watcher::default(),
+            observers: Observers::default(),
         }
     }
 
@@ -117,7 +117,7 @@ impl ClientCredentialsSource {
         // Not called outside: the call itself may panic.
         let given = async { self.credentials.credentials().await };
         let given = catch_panic("the credential source", given).await;
-        let credentials = given.map_err(|error| error.withheld(&self.confidential()))?;
+        let credentials = given.map_err(|error| error.withheld(&self.redactor()))?;
         credentials.keep(&self.known);
         match credentials.missing_fields().next() {
             // A file, for example, is empty while it is being written.
@@ -137,7 +137,7 @@ impl ClientCredentialsSource {
         let credentials = self.current().await?;
         let started = Instant::now();
         let mut outgoing = self.post(&credentials, request)?;
-        let planned = Planned {
+        let planned = AttemptInfo {
             operation: None,
             method: Method::Post,
             template: self.token_url.path(),
@@ -146,8 +146,8 @@ impl ClientCredentialsSource {
             started,
         };
         let Outgoing { url, headers, .. } = &mut outgoing;
-        let mut watch = AttemptWatch::begin(&self.watcher, planned, url, headers);
-        let mut end = End::default();
+        let mut watch = AttemptSpan::begin(&self.observers, planned, url, headers);
+        let mut end = AttemptEnd::default();
         let span = watch.span.clone();
         let result = self
             .send(outgoing, request, &mut end)
@@ -165,7 +165,7 @@ impl ClientCredentialsSource {
         &self,
         outgoing: Outgoing,
         request: &TokenRequest,
-        end: &mut End<'_>,
+        end: &mut AttemptEnd<'_>,
     ) -> Result<AccessToken, TokenError> {
         let timeout = self.policy.exchange_timeout;
         let until = lifetime::later(Instant::now(), timeout);
@@ -197,7 +197,7 @@ impl ClientCredentialsSource {
             }
         });
         if (200..300).contains(&status) {
-            let token = wire::success(&read?, request, &self.confidential())
+            let token = wire::success(&read?, request, &self.redactor())
                 .map_err(|error| error.with_status(status))?;
             self.given.keep([token.expose()]);
             return Ok(token);
@@ -207,10 +207,10 @@ impl ClientCredentialsSource {
         }
         // The status alone decides. A body that cannot be read explains nothing.
         let body = read.unwrap_or_default();
-        let mut confidential = self.confidential();
-        confidential.add_secrets_of_reply(&body);
+        let mut redactor = self.redactor();
+        redactor.add_secrets_of_reply(&body);
         let headers = &response.headers;
-        Err(wire::failure(status, headers, &body, &confidential))
+        Err(wire::failure(status, headers, &body, &redactor))
     }
 
     fn post(
@@ -253,15 +253,15 @@ impl ClientCredentialsSource {
     fn failure(&self, error: TransportError) -> TokenError {
         let error = transport_failure(error, &self.token_url, self.proxy.as_deref());
         // A transport may quote the request.
-        error.withheld(&self.confidential())
+        error.withheld(&self.redactor())
     }
 
     /// What the endpoint may repeat and no text may show.
-    fn confidential(&self) -> Confidential {
-        let mut confidential = Confidential::default();
-        self.known.confide(&mut confidential);
-        self.given.confide(&mut confidential);
-        confidential
+    fn redactor(&self) -> Redactor {
+        let mut redactor = Redactor::default();
+        self.known.add_to(&mut redactor);
+        self.given.add_to(&mut redactor);
+        redactor
     }
 }
 

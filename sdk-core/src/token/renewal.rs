@@ -40,7 +40,7 @@ impl TokenEntry {
     /// The span of a renewal that begins: a separate trace, because many calls may wait for it, and none owns it. It follows
     /// from the call that starts it.
     fn span(&self) -> Span {
-        let (app, watcher) = self.watched();
+        let (app, observers) = self.watched();
         let span = tracing::info_span!(
             parent: None,
             "suite.token",
@@ -48,7 +48,7 @@ impl TokenEntry {
             otel.kind = "internal",
             otel.status_code = tracing::field::Empty,
             suite.application = app.map(App::name),
-            suite.installation = watcher.installation(),
+            suite.installation = observers.installation(),
             suite.audience = self.request().audience(),
             error.type = tracing::field::Empty,
         );
@@ -71,8 +71,8 @@ impl Drop for RenewalGuard {
 
 pub(super) async fn run(guard: RenewalGuard) {
     let (entry, started) = (&guard.entry, Instant::now());
-    let (app, watcher) = entry.watched();
-    let watch = watcher.renewal(app, TokenErrorKind::Lost.as_str());
+    let (app, observers) = entry.watched();
+    let watch = observers.renewal(app, TokenErrorKind::Lost.as_str());
     // Its runtime may have stood still until others gave it up.
     if !entry.renews(guard.id) {
         return;

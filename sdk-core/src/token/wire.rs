@@ -15,7 +15,7 @@ use url::form_urlencoded;
 
 use crate::error::envelope::Envelope;
 use crate::policy::retry::retry_after;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::text::Line;
 use crate::token::bearer::sensitive_header;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
@@ -92,7 +92,7 @@ struct Success<'a> {
 pub(super) fn success(
     body: &[u8],
     request: &TokenRequest,
-    confidential: &Confidential,
+    redactor: &Redactor,
 ) -> Result<AccessToken, TokenError> {
     const NO_OBJECT: &str = "it is not a JSON object; check the address of the token endpoint";
     // Serde would read an array too, by position.
@@ -113,9 +113,9 @@ pub(super) fn success(
     if !token_type.is_none_or(|kind| kind.as_str().is_some_and(is_bearer)) {
         return Err(malformed("`token_type` must be Bearer: got another type"));
     }
-    let mut echo = Confidential::default();
+    let mut echo = Redactor::default();
     echo.add(&reply.access_token);
-    let shown = |scope: &String| !confidential.is_in(scope) && !echo.is_in(scope);
+    let shown = |scope: &String| !redactor.matches(scope) && !echo.matches(scope);
     let mut token = AccessToken::new(&*reply.access_token);
     if let Some(lifetime) = reply.expires_in.and_then(seconds) {
         token = token.with_lifetime(lifetime);
@@ -155,7 +155,7 @@ pub(super) fn failure(
     status: u16,
     headers: &HeaderMap,
     body: &[u8],
-    confidential: &Confidential,
+    redactor: &Redactor,
 ) -> TokenError {
     if (300..400).contains(&status) {
         let redirect =
@@ -169,7 +169,7 @@ pub(super) fn failure(
         () if (400..500).contains(&status) => TokenErrorKind::Refused,
         () => TokenErrorKind::Malformed,
     };
-    let envelope = Envelope::read(body).shown(confidential);
+    let envelope = Envelope::read(body).shown(redactor);
     // A server may forbid retries, but not ask for them where the status rules them out.
     let mut error = TokenError::new(kind)
         .with_status(status)
@@ -181,7 +181,7 @@ pub(super) fn failure(
         error = error.with_description(description);
     }
     let header_id = headers.get("x-request-id").and_then(|id| id.to_str().ok());
-    let header_id = header_id.map(|id| confidential.line(Line::RequestId, id));
+    let header_id = header_id.map(|id| redactor.line(Line::RequestId, id));
     if let Some(id) = envelope.request_id.or(header_id) {
         error = error.with_request_id(id);
     }

@@ -7,14 +7,14 @@ use url::form_urlencoded;
 
 use super::super::wire;
 use super::*;
-use crate::secret::confidential::Confidential;
+use crate::secret::redactor::Redactor;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 
 const AWKWARD: &str = "we:ird|100%|a+b|two words|Grüße-日本|&=;/?#\"'";
 
 /// A successful reply, read without anything confidential.
 fn success(body: &str, request: &TokenRequest) -> Answer {
-    wire::success(body.as_bytes(), request, &Confidential::default())
+    wire::success(body.as_bytes(), request, &Redactor::default())
 }
 
 fn fields(credentials: &ClientCredentials, request: &TokenRequest) -> Vec<(String, String)> {
@@ -156,10 +156,10 @@ fn an_unusable_reply_is_an_error_that_quotes_nothing() {
 
 #[test]
 fn both_error_shapes_are_understood() {
-    let mut confidential = Confidential::default();
-    confidential.add("s3cret-canary");
+    let mut redactor = Redactor::default();
+    redactor.add("s3cret-canary");
     let read = |status: u16, body: &str| {
-        wire::failure(status, &HeaderMap::new(), body.as_bytes(), &confidential)
+        wire::failure(status, &HeaderMap::new(), body.as_bytes(), &redactor)
     };
     let plain = r#"{"error":"invalid_client","error_description":"unknown client"}"#;
     let text = "token refused (status 401): unknown client [invalid_client]";
@@ -198,8 +198,8 @@ fn the_status_decides_when_the_body_explains_nothing() {
         (307, Malformed, false),
     ] {
         for body in ["", "<html>", "null", r#"{"error":7}"#, "[]"] {
-            let (headers, confidential) = (HeaderMap::new(), Confidential::default());
-            let error = wire::failure(status, &headers, body.as_bytes(), &confidential);
+            let (headers, redactor) = (HeaderMap::new(), Redactor::default());
+            let error = wire::failure(status, &headers, body.as_bytes(), &redactor);
             assert_eq!(super::kind(&error), (kind, retryable));
             assert_eq!(error.status(), Some(status));
         }

@@ -36,8 +36,8 @@ const RECENT: usize = 32;
 /// A server writes the texts, and its response may contain the secrets, so both have a budget. Whatever exceeds it counts as
 /// repeating a secret.
 #[derive(Default)]
-pub(crate) struct Confidential {
-    recent: Vec<Arc<Needle>>,
+pub(crate) struct Redactor {
+    recent: Vec<Arc<SecretPattern>>,
     /// The values of one call.
     own: Vec<Zeroizing<String>>,
     own_forms: OnceLock<Option<Forms>>,
@@ -48,7 +48,7 @@ pub(crate) struct Confidential {
     searched: AtomicUsize,
 }
 
-impl Confidential {
+impl Redactor {
     /// Adds a value that no text may repeat.
     pub(crate) fn add(&mut self, secret: &str) {
         if !secret.trim().is_empty() {
@@ -96,7 +96,7 @@ impl Confidential {
             end -= 1;
         }
         let text = &text[..end];
-        match self.is_in(text) {
+        match self.matches(text) {
             false => line.of(text),
             true if line.longest() < Line::Message.longest() => WITHHELD_IN_SHORT.to_owned(),
             true => WITHHELD.to_owned(),
@@ -104,7 +104,7 @@ impl Confidential {
     }
 
     /// Whether a text repeats any of these values, or is beyond the budget of the search.
-    pub(crate) fn is_in(&self, text: &str) -> bool {
+    pub(crate) fn matches(&self, text: &str) -> bool {
         if text.is_empty() || self.recent.is_empty() && self.own.is_empty() {
             return false;
         }
@@ -131,13 +131,13 @@ impl Confidential {
 }
 
 /// A secret to look for in texts.
-pub(crate) struct Needle {
+pub(crate) struct SecretPattern {
     secret: Zeroizing<String>,
     /// Built by the first search: most secrets are never looked for.
     patterns: OnceLock<Option<Patterns>>,
 }
 
-impl Needle {
+impl SecretPattern {
     fn patterns(&self) -> Option<&Patterns> {
         let forms = || Forms::of(std::slice::from_ref(&self.secret));
         let patterns = self.patterns.get_or_init(|| Patterns::of(&forms()?));
@@ -147,19 +147,19 @@ impl Needle {
 
 /// Secrets that were in use recently, those together that are used together.
 #[derive(Default)]
-pub(crate) struct Recent(Mutex<Vec<Vec<Arc<Needle>>>>);
+pub(crate) struct RecentSecrets(Mutex<Vec<Vec<Arc<SecretPattern>>>>);
 
-impl Recent {
+impl RecentSecrets {
     /// Remembers secrets as the latest ones, and forgets the oldest if there are many.
     pub(crate) fn keep<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
         let needle = |secret: &str| {
             let (secret, patterns) = (secret.to_owned().into(), OnceLock::new());
-            Arc::new(Needle { secret, patterns })
+            Arc::new(SecretPattern { secret, patterns })
         };
         let secrets = secrets.into_iter().filter(|it| !it.trim().is_empty());
         let mut needles: Vec<_> = secrets.map(needle).collect();
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same = |known: &Vec<Arc<Needle>>| {
+        let is_same = |known: &Vec<Arc<SecretPattern>>| {
             let secrets = known.iter().map(|it| &it.secret);
             secrets.eq(needles.iter().map(|it| &it.secret))
         };
@@ -173,24 +173,24 @@ impl Recent {
     }
 
     /// Adds them all to what is confidential.
-    pub(crate) fn confide(&self, confidential: &mut Confidential) {
+    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        confidential.recent.extend(kept.iter().flatten().cloned());
+        redactor.recent.extend(kept.iter().flatten().cloned());
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Confidential, MOST_TEXT, RECENT, Recent, WITHHELD};
+    use super::{MOST_TEXT, RECENT, RecentSecrets, Redactor, WITHHELD};
     use crate::text::Line;
 
     fn shown(secret: &str, text: &str) -> String {
-        let mut confidential = Confidential::default();
-        confidential.add(secret);
+        let mut redactor = Redactor::default();
+        redactor.add(secret);
         // Directly, and by the automaton.
-        let direct = confidential.line(Line::Message, text);
-        confidential.line(Line::Message, &"x ".repeat(100));
-        assert_eq!(confidential.line(Line::Message, text), direct);
+        let direct = redactor.line(Line::Message, text);
+        redactor.line(Line::Message, &"x ".repeat(100));
+        assert_eq!(redactor.line(Line::Message, text), direct);
         direct
     }
 
@@ -242,11 +242,11 @@ mod tests {
 
     #[test]
     fn the_secrets_of_a_json_text_are_those_with_a_telling_name() {
-        let mut confidential = Confidential::default();
+        let mut redactor = Redactor::default();
         let json =
             r#"{"clientSecrets":["canary-one",{"x":"canary-two"}],"token_type":"Bearer-of"}"#;
-        confidential.add_secrets_of(json.as_bytes());
-        let is_in = |text: &str| confidential.is_in(text);
+        redactor.add_secrets_of(json.as_bytes());
+        let is_in = |text: &str| redactor.matches(text);
         assert_eq!(
             ["canary-one", "canary-two", "Bearer-of"].map(is_in),
             [true, true, false]
@@ -255,11 +255,11 @@ mod tests {
 
     #[test]
     fn the_latest_secrets_are_remembered_with_all_that_belongs_to_them() {
-        let recent = Recent::default();
+        let recent = RecentSecrets::default();
         let is_known = |text: &str| {
-            let mut confidential = Confidential::default();
-            recent.confide(&mut confidential);
-            confidential.is_in(text)
+            let mut redactor = Redactor::default();
+            recent.add_to(&mut redactor);
+            redactor.matches(text)
         };
         let secret = |number: u8| char::from(b'a' + number).to_string().repeat(9);
         let field = |number: u8| format!("{0}1{0}2{0}3{0}4{0}", char::from(b'a' + number));
@@ -284,22 +284,22 @@ mod tests {
             format!("{{{}}}", (0..count).map(each).collect::<Vec<_>>().join(","))
         };
         let of = |secrets: &str| {
-            let mut confidential = Confidential::default();
-            confidential.add_secrets_of_reply(secrets.as_bytes());
-            confidential
+            let mut redactor = Redactor::default();
+            redactor.add_secrets_of_reply(secrets.as_bytes());
+            redactor
         };
         let few = of(&secrets(3));
-        assert!(!few.is_in(&" ".repeat(4_096)));
-        assert!(few.is_in(&" ".repeat(4_097)));
-        assert!(!few.is_in("harmless"));
+        assert!(!few.matches(&" ".repeat(4_096)));
+        assert!(few.matches(&" ".repeat(4_097)));
+        assert!(!few.matches("harmless"));
         for _ in 1..MOST_TEXT / 4_096 {
-            few.is_in(&" ".repeat(4_096));
+            few.matches(&" ".repeat(4_096));
         }
-        assert!(few.is_in("harmless"));
-        assert!(of(&secrets(100)).is_in("harmless"));
+        assert!(few.matches("harmless"));
+        assert!(of(&secrets(100)).matches("harmless"));
         // More patterns than are looked for.
-        let mut many = Confidential::default();
+        let mut many = Redactor::default();
         (0..5_000).for_each(|at| many.add(&format!("{:012}", at * 7_919)));
-        assert!(many.is_in("harmless"));
+        assert!(many.matches("harmless"));
     }
 }

@@ -1,4 +1,4 @@
-//! The observers of a suite, and how they are told.
+//! The observers of a suite, and how they are notified.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,20 +16,20 @@ use crate::operation::{Method, Operation};
 
 /// The observers of a suite and the label of its installation.
 #[derive(Clone, Default)]
-pub(crate) struct Watcher(Arc<Watched>);
+pub(crate) struct Observers(Arc<Shared>);
 
 #[derive(Default)]
-struct Watched {
+struct Shared {
     observers: Box<[Arc<dyn Observer>]>,
     installation: Option<Arc<str>>,
     /// The operations whose end was announced.
     deprecated: Mutex<HashSet<(App, &'static str, Method)>>,
 }
 
-impl Watcher {
+impl Observers {
     pub(crate) fn new(observers: Vec<Arc<dyn Observer>>, installation: Option<Arc<str>>) -> Self {
         let observers = observers.into();
-        Self(Arc::new(Watched {
+        Self(Arc::new(Shared {
             observers,
             installation,
             deprecated: Mutex::default(),
@@ -47,7 +47,7 @@ impl Watcher {
     }
 
     /// Whether anybody listens.
-    pub(crate) fn is_watching(&self) -> bool {
+    pub(crate) fn any(&self) -> bool {
         !self.0.observers.is_empty()
     }
 
@@ -62,12 +62,12 @@ impl Watcher {
         deprecated.insert(key)
     }
 
-    /// Tells all observers. A panic of one affects neither the others nor the call.
-    pub(super) fn tell(&self, mut event: impl FnMut(&dyn Observer)) {
+    /// Notifies all observers. A panic of one affects neither the others nor the call.
+    pub(super) fn notify(&self, mut event: impl FnMut(&dyn Observer)) {
         for observer in &self.0.observers {
             // Unwind safe: only the observer sees invariants that it broke.
-            let told = catch_unwind(AssertUnwindSafe(|| event(&**observer)));
-            if unless_panicked(told).is_none() {
+            let result = catch_unwind(AssertUnwindSafe(|| event(&**observer)));
+            if unless_panicked(result).is_none() {
                 tracing::error!(name: "suite.observer.panic", "an observer panicked");
             }
         }
@@ -79,9 +79,9 @@ impl Watcher {
         reason: WaitReason,
         application: App,
         operation: Option<&'static Operation>,
-    ) -> Option<Waiting<'_>> {
-        self.is_watching().then(|| Waiting {
-            watcher: self,
+    ) -> Option<WaitTimer<'_>> {
+        self.any().then(|| WaitTimer {
+            observers: self,
             wait: Wait {
                 application,
                 operation,
@@ -94,56 +94,61 @@ impl Watcher {
     }
 
     /// Begins a token renewal, which was lost if it is dropped before it ended.
-    pub(crate) fn renewal<'a>(&'a self, application: Option<App>, lost: &'a str) -> Renewing<'a> {
+    pub(crate) fn renewal<'a>(
+        &'a self,
+        application: Option<App>,
+        lost: &'a str,
+    ) -> RenewalTimer<'a> {
         let renewal = Renewal {
             application,
             installation: self.installation(),
             error_type: Some(lost),
             duration: Duration::ZERO,
         };
-        let (watcher, started) = (self, Instant::now());
-        Renewing {
-            watcher,
+        let (observers, started) = (self, Instant::now());
+        RenewalTimer {
+            observers,
             renewal,
             started,
         }
     }
 }
 
-debug_fields! { Watcher |it| observers: it.0.observers.len(), installation: it.0.installation }
+debug_fields! { Observers |it| observers: it.0.observers.len(), installation: it.0.installation }
 
 /// A wait, until it is dropped.
-pub(crate) struct Waiting<'a> {
-    watcher: &'a Watcher,
+pub(crate) struct WaitTimer<'a> {
+    observers: &'a Observers,
     wait: Wait<'a>,
     started: Instant,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitTimer<'_> {
     fn drop(&mut self) {
         self.wait.duration = self.started.elapsed();
-        self.watcher.tell(|observer| observer.waited(&self.wait));
+        self.observers
+            .notify(|observer| observer.waited(&self.wait));
     }
 }
 
 /// A token renewal, until it is dropped.
-pub(crate) struct Renewing<'a> {
-    watcher: &'a Watcher,
+pub(crate) struct RenewalTimer<'a> {
+    observers: &'a Observers,
     renewal: Renewal<'a>,
     started: Instant,
 }
 
-impl Renewing<'_> {
+impl RenewalTimer<'_> {
     /// Ends it, with the name of the error's kind if it failed.
     pub(crate) fn end(mut self, error_type: Option<&'static str>) {
         self.renewal.error_type = error_type;
     }
 }
 
-impl Drop for Renewing<'_> {
+impl Drop for RenewalTimer<'_> {
     fn drop(&mut self) {
         self.renewal.duration = self.started.elapsed();
-        self.watcher
-            .tell(|observer| observer.token_renewed(&self.renewal));
+        self.observers
+            .notify(|observer| observer.token_renewed(&self.renewal));
     }
 }
