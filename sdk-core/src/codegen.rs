@@ -6,16 +6,14 @@
 pub use bytes::Bytes;
 pub use serde;
 
-pub use crate::application::Application;
 pub use crate::call::Call;
-pub use crate::client::ApiClient;
-pub use crate::client::endpoint::Endpoint;
+pub use crate::client::{ApiClient, Endpoint};
 pub use crate::json::number::{Bounded, Integral};
 pub use crate::json::object::{TypedOrRaw, constant, typed};
 pub use crate::json::texts::text;
 pub use crate::json::time::Rfc3339;
 pub use crate::json::union::{one_tag, tag, variant};
-pub use crate::operation::RawOperations;
+pub use crate::operation::{Application, RawOperations};
 pub use crate::reply::decode::{FromReply, Received, Unreadable};
 pub use crate::request::body::Body;
 pub use crate::request::check::{Check, ListStyle, Validate, bad_reference};

@@ -16,7 +16,6 @@
 extern crate self as sdk_core;
 
 mod app;
-mod application;
 mod call;
 mod caught;
 mod client;

@@ -18,14 +18,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use url::form_urlencoded;
 
-use crate::client::ApiClient;
-use crate::client::endpoint::Endpoint;
 use crate::client::limits::Limits;
+use crate::client::{ApiClient, Endpoint};
 use crate::command::key::IdempotencyKey;
 use crate::command::prepared::{CommandFlags, PreparedCommand, VERSION};
 use crate::error::Error;
 use crate::macros::debug_fields;
-use crate::observe::call::CallSpan;
+use crate::observe::active::CallSpan;
 use crate::operation::{Operation, Replay, Safety};
 use crate::options::{self, CallOptions, ExactReplay, SchemaPolicy};
 use crate::reply::decode::{DecodeRules, FromReply, ResponseHead, receive};

@@ -9,7 +9,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT}
 use crate::call::Call;
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
-use crate::options::headers::IDEMPOTENCY_KEY;
+use crate::options::IDEMPOTENCY_KEY;
 use crate::request::draft::Draft;
 use crate::token::bearer::BearerToken;
 use crate::transport::request_body::Outgoing;

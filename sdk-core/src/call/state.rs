@@ -9,7 +9,7 @@ use crate::call::Call;
 use crate::client::ApiClient;
 use crate::client::limits::Limits;
 use crate::error::Error;
-use crate::observe::call::CallSpan;
+use crate::observe::active::CallSpan;
 use crate::operation::{Operation, Safety};
 use crate::options::ExactReplay;
 use crate::reply::decode::{ResponseHead, Unreadable};

@@ -11,15 +11,14 @@ use tower_service::Service;
 use url::Url;
 
 use crate::app::App;
-use crate::application::Application;
 use crate::call::Call;
 use crate::call::attempt::{AttemptResult, Outcome};
 use crate::call::classify::classify;
 use crate::call::state::CallState;
 use crate::client::ApiClient;
 use crate::error::kind::Effect;
-use crate::observe::call::CallSpan;
-use crate::operation::{Operation, RawOperations, Safety};
+use crate::observe::active::CallSpan;
+use crate::operation::{Application, Operation, RawOperations, Safety};
 use crate::options::ExactReplay;
 use crate::reply::decode::receive;
 use crate::request::draft::Draft;

@@ -4,14 +4,13 @@ use std::cmp::Ordering;
 use std::fmt;
 
 use crate::app::App;
-use crate::application::Application;
 use crate::call::Call;
 use crate::client::ApiClient;
 use crate::error::Error;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
-use crate::operation::Operation;
+use crate::operation::{Application, Operation};
 use crate::options::SchemaPolicy;
 use crate::secret::redactor::Redactor;
 use crate::text::Line;

@@ -63,17 +63,14 @@
 //! | `suite.observer.header_dropped` | warn | an observer added a header that is not allowed |
 //! | `suite.observer.panic` | error | an observer panicked |
 
-pub(crate) mod attempt;
-pub(crate) mod call;
-pub(crate) mod error_type;
-pub(crate) mod event;
-mod headers;
+pub(crate) mod active;
+pub(crate) mod events;
 pub(crate) mod observer;
 pub(crate) mod observers;
 pub(crate) mod spans;
 
-pub use event::{
+pub use events::{
     AttemptEnded, CallEnded, Denial, ObservedAttempt, ObservedCall, Outcome, Renewal, Retry,
     RetryDenied, Wait, WaitReason,
 };
-pub use headers::ExtraHeaders;
+pub use observer::ExtraHeaders;

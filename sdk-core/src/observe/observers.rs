@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::caught::unless_panicked;
 use crate::macros::debug_fields;
-use crate::observe::event::{Renewal, Wait, WaitReason};
+use crate::observe::events::{Renewal, Wait, WaitReason};
 use crate::observe::observer::Observer;
 use crate::operation::{Method, Operation};
 

@@ -11,7 +11,7 @@ use url::{Position, Url};
 
 use crate::error::Error;
 use crate::error::kind::Effect;
-use crate::observe::event::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
+use crate::observe::events::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
 use crate::operation::Operation;
 use crate::text::Line;
 

@@ -9,9 +9,8 @@ use tracing::Instrument as _;
 use url::Url;
 
 use crate::macros::debug_fields;
-use crate::observe::attempt::{AttemptInfo, AttemptSpan, Server};
-use crate::observe::error_type::ErrorType;
-use crate::observe::event::AttemptEnd;
+use crate::observe::active::{AttemptInfo, AttemptSpan, Server};
+use crate::observe::events::{AttemptEnd, ErrorType};
 use crate::observe::observers::Observers;
 use crate::operation::Method;
 use crate::policy::random::RandomSource;

@@ -1,11 +1,10 @@
-//! The options of a call, which are also the defaults of a client. What they resolve to is in `client`.
-
-pub(crate) mod headers;
+//! The options of a call, which are also the defaults of a client, and the headers that a caller may set. What the options
+//! resolve to is in `client`.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
 use url::Url;
 
 use crate::command::key::IdempotencyKey;
@@ -122,7 +121,7 @@ impl CallOptions {
 
     /// Adds a header. An invalid name or value, or a header that the SDK sets itself, fails the call before it is sent.
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
-        match headers::parse(name, value, self.headers.len()) {
+        match parse_header(name, value, self.headers.len()) {
             Ok(header) => self.headers.push(header),
             Err(error) => self.invalid = Some(error),
         }
@@ -205,7 +204,7 @@ impl CallOptions {
     /// Keeps the values that `Debug` hides out of texts, except those that servers are meant to repeat.
     pub(crate) fn add_to(&self, redactor: &mut Redactor) {
         let headers = self.headers.iter();
-        let own = headers.filter(|(name, _)| !headers::is_correlating(name));
+        let own = headers.filter(|(name, _)| !is_correlating(name));
         for value in own.filter_map(|(_, value)| value.to_str().ok()) {
             add_to(value, redactor);
         }
@@ -237,4 +236,82 @@ pub(crate) fn add_to(value: &str, redactor: &mut Redactor) {
     if value.len() >= SHORTEST_HIDDEN {
         redactor.add(value);
     }
+}
+
+/// The header of the idempotency key (contract, Endpoints / Calendar and Accounting).
+pub(crate) const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Headers that only the SDK sets.
+const PROTECTED: [HeaderName; 22] = [
+    header::AUTHORIZATION,
+    header::PROXY_AUTHORIZATION,
+    header::COOKIE,
+    header::HOST,
+    // `SuiteBuilder::user_agent` adds the program's name.
+    header::USER_AGENT,
+    // The form of body and reply.
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::CONTENT_TYPE,
+    header::CONTENT_LENGTH,
+    header::CONTENT_ENCODING,
+    // The connection to the next hop.
+    header::TRANSFER_ENCODING,
+    header::CONNECTION,
+    header::EXPECT,
+    header::TE,
+    header::TRAILER,
+    header::UPGRADE,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    HeaderName::from_static("http2-settings"),
+    // They could turn a read into a command, or one command into another.
+    HeaderName::from_static("x-http-method"),
+    HeaderName::from_static("x-http-method-override"),
+    HeaderName::from_static("x-method-override"),
+];
+
+/// Headers that servers are meant to repeat, so that people can find a request.
+const CORRELATING: [&str; 4] = [
+    "x-request-id",
+    "x-correlation-id",
+    "traceparent",
+    "tracestate",
+];
+
+/// The most headers that a caller may add: far more than anybody needs, and far fewer than any server takes.
+const MOST: usize = 128;
+
+/// A header from a caller who has set `count` of them before.
+pub(crate) fn parse_header(
+    name: &str,
+    value: &str,
+    count: usize,
+) -> Result<(HeaderName, HeaderValue), Error> {
+    let refused = |rule: &str, found: &str| {
+        let name = format!("header {name}");
+        Err(Error::invalid(&name, rule, found))
+    };
+    let Ok(header) = name.parse::<HeaderName>() else {
+        return refused("have a valid HTTP header name", "an invalid one");
+    };
+    if header == IDEMPOTENCY_KEY {
+        return refused("be set with `idempotency_key` on the call", "a header");
+    }
+    if PROTECTED.contains(&header) {
+        return refused("be left to the SDK", "one from the caller");
+    }
+    if count >= MOST {
+        let rule = format!("be one of at most {MOST} headers");
+        return refused(&rule, "one more");
+    }
+    match HeaderValue::from_str(value) {
+        Ok(value) if value.to_str().is_ok() => Ok((header, value)),
+        _ => refused("have only visible ASCII characters", "others"),
+    }
+}
+
+/// Whether the value of a header may appear in texts, because servers are meant to repeat it.
+fn is_correlating(name: &HeaderName) -> bool {
+    CORRELATING.contains(&name.as_str())
 }
