@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::observe::observers::Observers;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
+use crate::secret::redactor::RecentSecrets;
 use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::SuiteBuilder;
 use crate::suite::sources::{Key, Setting};
@@ -73,10 +74,9 @@ impl SuiteBuilder {
         let policy = self
             .token_policy
             .unwrap_or_else(TokenPolicy::shared_default);
-        let recent = Arc::default();
+        let recent = Arc::<RecentSecrets>::default();
         let observers = Observers::new(std::mem::take(&mut self.observers), label);
-        // Nobody can repeat a credential before an exchange has sent it.
-        let (known, mut token_endpoint) = (Arc::default(), None);
+        let mut token_endpoint = None;
         let source = match tokens {
             TokensFrom::Source(source) => source,
             TokensFrom::Exchange {
@@ -87,10 +87,9 @@ impl SuiteBuilder {
                 let sender = connections.sender_for(&endpoint)?;
                 let source = ClientCredentialsSource {
                     agent: Some(Arc::clone(&agent)),
-                    known: Arc::clone(&known),
                     random: self.random.clone(),
                     proxy,
-                    given: Arc::clone(&recent),
+                    recent: Arc::clone(&recent),
                     observers: observers.clone(),
                     ..ClientCredentialsSource::of(
                         sender,
@@ -124,7 +123,6 @@ impl SuiteBuilder {
             attempts: AtomicU64::default(),
             observers,
             token_endpoint,
-            credentials: known,
         };
         Ok(Suite {
             shared: Arc::new(shared),

@@ -21,7 +21,7 @@ use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::policy::random::RandomSource;
 use crate::policy::retry::RetryPolicy;
-use crate::secret::redactor::{RecentSecrets, Redactor};
+use crate::secret::redactor::Redactor;
 use crate::suite::address::refused;
 use crate::token::cache::TokenCache;
 use crate::token::source::TokenRequest;
@@ -66,8 +66,6 @@ pub(crate) struct Shared {
     pub(crate) observers: Observers,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
-    /// Recent credentials, which no text may show, whatever a server repeats.
-    pub(crate) credentials: Arc<RecentSecrets>,
 }
 
 /// The settings of each application, in the order of [`App::ALL`].
@@ -109,7 +107,6 @@ impl Shared {
 
     /// Adds the credential and the tokens to what is confidential.
     pub(crate) fn add_to(&self, redactor: &mut Redactor) {
-        self.credentials.add_to(redactor);
         self.tokens.add_to(redactor);
     }
 }

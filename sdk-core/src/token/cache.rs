@@ -81,7 +81,7 @@ impl TokenCache {
         self.context.exchanges.load(Ordering::Relaxed)
     }
 
-    /// Adds recent tokens to what is confidential.
+    /// Adds recent credentials and tokens to what is confidential.
     pub(crate) fn add_to(&self, redactor: &mut Redactor) {
         self.context.recent.add_to(redactor);
     }

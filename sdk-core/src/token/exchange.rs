@@ -39,14 +39,12 @@ pub struct ClientCredentialsSource {
     pub(crate) agent: Option<Arc<HeaderValue>>,
     pub(crate) token_url: Arc<Url>,
     pub(crate) credentials: Arc<dyn CredentialSource>,
-    /// Recent credentials, which the endpoint may repeat.
-    pub(crate) known: Arc<RecentSecrets>,
     pub(crate) policy: Arc<TokenPolicy>,
     pub(crate) random: RandomSource,
     /// The proxy in front of the endpoint, if it is known.
     pub(crate) proxy: Option<String>,
-    /// Recent tokens, which the endpoint may repeat.
-    pub(crate) given: Arc<RecentSecrets>,
+    /// Recent credentials and tokens, which the endpoint may repeat.
+    pub(crate) recent: Arc<RecentSecrets>,
     pub(crate) observers: Observers,
     pub(crate) server: Server,
 }
@@ -75,11 +73,10 @@ impl ClientCredentialsSource {
             server: Server::of(&token_url),
             token_url: Arc::new(token_url),
             credentials,
-            known: Arc::default(),
             policy,
             random: RandomSource::default(),
             proxy: None,
-            given: Arc::default(),
+            recent: Arc::default(),
             observers: Observers::default(),
         }
     }
@@ -117,7 +114,7 @@ impl ClientCredentialsSource {
         let given = async { self.credentials.credentials().await };
         let given = catch_panic("the credential source", given).await;
         let credentials = given.map_err(|error| error.withheld(&self.redactor()))?;
-        credentials.keep(&self.known);
+        credentials.keep(&self.recent);
         match credentials.missing_fields().next() {
             // A file, for example, is empty while it is being written.
             Some(what) => Err(TokenError::new(TokenErrorKind::Source)
@@ -196,10 +193,8 @@ impl ClientCredentialsSource {
             }
         });
         if (200..300).contains(&status) {
-            let token = wire::success(&read?, request, &self.redactor())
-                .map_err(|error| error.with_status(status))?;
-            self.given.keep([token.expose()]);
-            return Ok(token);
+            return wire::success(&read?, request, &self.redactor())
+                .map_err(|error| error.with_status(status));
         }
         if status == WANTS_PROXY_CREDENTIAL {
             return Err(self.stopped());
@@ -226,7 +221,7 @@ impl ClientCredentialsSource {
         }
         if credentials.method() == ClientAuthentication::Basic {
             let basic = wire::basic(credentials)?;
-            self.known.keep([basic.encoded()]);
+            self.recent.keep([basic.encoded()]);
             headers.insert(AUTHORIZATION, basic.0);
         }
         Ok(Outgoing {
@@ -258,8 +253,7 @@ impl ClientCredentialsSource {
     /// What the endpoint may repeat and no text may show.
     fn redactor(&self) -> Redactor {
         let mut redactor = Redactor::default();
-        self.known.add_to(&mut redactor);
-        self.given.add_to(&mut redactor);
+        self.recent.add_to(&mut redactor);
         redactor
     }
 }
