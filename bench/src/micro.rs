@@ -4,12 +4,14 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "peers")]
+use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
 use serde::{Deserialize, Serialize};
 use tracing::field::Empty;
 
 use crate::allocations::{self, Allocations};
 use crate::clients::Failure;
-use crate::process::{Bench, Transport};
+use crate::process::{self, Bench};
 use crate::token;
 
 /// A small part.
@@ -45,7 +47,7 @@ impl Part {
 
     /// Instructions, if they can be counted, and allocations of doing it once.
     pub async fn cost(self, bench: &Bench, times: u64) -> Result<(Option<f64>, f64), Failure> {
-        let origin = bench.target(Transport::H1).origin;
+        let origin = bench.target(process::Transport::H1).origin;
         let (once, twice) = (times.to_string(), (times * 2).to_string());
         let part = serde_json::to_string(&self)?;
         let arguments = |times| ["part", part.as_str(), times, origin.as_str()];
@@ -124,6 +126,54 @@ pub async fn in_memory(times: u32) -> Result<f64, Failure> {
         black_box(crm.opportunities().list().await?);
     }
     Ok(began.elapsed().as_secs_f64() * 1e6 / f64::from(times * 2))
+}
+
+/// Milliseconds until a call fails whose response was made to be searched for long: 196 kB with 32 fields named like secrets,
+/// a message that almost repeats them, and 20 such headers. The slowest of so many calls.
+#[cfg(feature = "peers")]
+pub async fn hostile(times: u32) -> Result<f64, Failure> {
+    let mut longest = Duration::ZERO;
+    for _ in 0..times {
+        // An exchange that fails is not repeated for a while.
+        let suite = sdk_core::Suite::builder()
+            .application_url(sdk_core::App::Crm, "https://crm.invalid")
+            .credentials(sdk_core::ClientCredentials::new(
+                "client",
+                "correct horse battery",
+            ))
+            .token_url("https://core.invalid/oauth/token");
+        let crm = sdk_crm::Client::new(&suite.transport(Hostile).build()?)?;
+        let began = std::time::Instant::now();
+        let error = crm.opportunities().list().await.err();
+        longest = longest.max(began.elapsed());
+        let message = error.ok_or("the call succeeded")?.to_string();
+        if !message.contains("abababa~") {
+            return Err(format!("another error: {message}").into());
+        }
+    }
+    Ok(longest.as_secs_f64() * 1e3)
+}
+
+/// Answers every request with a response for [`hostile`].
+#[cfg(feature = "peers")]
+struct Hostile;
+
+#[cfg(feature = "peers")]
+impl Transport for Hostile {
+    fn send(&self, _: http::Request<RequestBody>) -> TransportFuture {
+        let message = "abababa~".repeat(512);
+        let mut body = serde_json::json!({"error": "invalid_client", "error_description": message});
+        for field in 0..32 {
+            body[format!("token{field}")] = "ab".repeat(3_000).into();
+        }
+        let mut response = http::Response::builder().status(400);
+        for header in 0..20 {
+            response = response.header(format!("x-echo-{header}"), "abababa~".repeat(100));
+        }
+        let body = http_body_util::Full::new(bytes::Bytes::from(body.to_string()));
+        let response = response.body(ReplyBody::new(body));
+        Box::pin(async { response.map_err(TransportError::unspecified) })
+    }
 }
 
 /// A span with as many fields as that of a call has.
