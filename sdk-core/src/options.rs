@@ -202,14 +202,14 @@ impl CallOptions {
     }
 
     /// Keeps the values that `Debug` hides out of texts, except those that servers are meant to repeat.
-    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
+    pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let headers = self.headers.iter();
         let own = headers.filter(|(name, _)| !is_correlating(name));
         for value in own.filter_map(|(_, value)| value.to_str().ok()) {
-            add_to(value, redactor);
+            add_secrets_to(value, redactor);
         }
         for (_, value) in &self.query {
-            add_to(value, redactor);
+            add_secrets_to(value, redactor);
         }
     }
 
@@ -232,7 +232,7 @@ debug_fields! {
 }
 
 /// Keeps a caller's value out of texts.
-pub(crate) fn add_to(value: &str, redactor: &mut Redactor) {
+pub(crate) fn add_secrets_to(value: &str, redactor: &mut Redactor) {
     if value.len() >= SHORTEST_HIDDEN {
         redactor.add(value);
     }

@@ -289,12 +289,12 @@ impl Call {
     pub(super) fn redactor(&self) -> Redactor {
         let suite = self.client.suite();
         let mut redactor = Redactor::default();
-        suite.add_to(&mut redactor);
+        suite.add_secrets_to(&mut redactor);
         if let Some(key) = &self.options.key {
             redactor.add(key.as_str());
         }
         for options in [self.client.defaults(), &self.options] {
-            options.add_to(&mut redactor);
+            options.add_secrets_to(&mut redactor);
         }
         // The caller set the query of a stored command when preparing it.
         if let Some((_, query)) = self
@@ -303,16 +303,16 @@ impl Call {
             .and_then(|it| it.path().split_once('?'))
         {
             for (_, value) in form_urlencoded::parse(query.as_bytes()) {
-                options::add_to(&value, &mut redactor);
+                options::add_secrets_to(&value, &mut redactor);
             }
         }
         redactor
     }
 
-    /// [`confidential`](Self::confidential) with the secrets in a request and its reply.
-    pub(super) fn confidential_with(&self, draft: &Draft, body: &[u8]) -> Redactor {
+    /// [`redactor`](Self::redactor) with the secrets in a request and its response.
+    pub(super) fn redactor_with(&self, draft: &Draft, body: &[u8]) -> Redactor {
         let mut redactor = self.redactor();
-        draft.add_to(&mut redactor);
+        draft.add_secrets_to(&mut redactor);
         if self.operation.secret_reply {
             redactor.add_secrets_of_reply(body);
         }

@@ -44,7 +44,7 @@ impl Call {
         let result = running.instrument(span).await;
         watch.end(&result, &|id| {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
-            let redactor = self.confidential_with(draft, body);
+            let redactor = self.redactor_with(draft, body);
             redactor.line(Line::RequestId, id)
         });
         result

@@ -68,7 +68,7 @@ impl<'a, 'w> CallState<'a, 'w> {
 
     /// What no text may repeat once this body was received.
     pub(super) fn redactor(&self, body: &[u8]) -> Redactor {
-        self.call.confidential_with(self.draft, body)
+        self.call.redactor_with(self.draft, body)
     }
 
     /// Whether the reply may be secret. For a raw call by path, this is so at the token endpoint.

@@ -94,8 +94,8 @@ impl ApiClient {
                 call.change(|options| options.with_schema_policy(SchemaPolicy::Warn));
                 let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
                 let mut redactor = Redactor::default();
-                self.suite().add_to(&mut redactor);
-                self.defaults().add_to(&mut redactor);
+                self.suite().add_secrets_to(&mut redactor);
+                self.defaults().add_secrets_to(&mut redactor);
                 Ok(compare(application, operation, metadata, &redactor))
             }
         }

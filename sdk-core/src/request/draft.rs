@@ -110,7 +110,7 @@ impl Draft {
     }
 
     /// Adds the secrets in the body: JSON fields with a telling name, and all form fields but the public ones.
-    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
+    pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let Some(body) = &self.body else { return };
         if !self.is_form {
             return redactor.add_secrets_of(body);

@@ -84,7 +84,7 @@ impl Forms {
             for (form, may_be_word) in escaped.chain(encoded) {
                 let form = fold(&form);
                 let length = form.len();
-                let is_new = if tells(&form) {
+                let is_new = if is_distinctive(&form) {
                     anywhere.insert(form)
                 } else {
                     // A few letters of base64 say nothing.
@@ -180,7 +180,7 @@ pub(super) fn fold(text: &str) -> String {
 }
 
 /// Whether a form is hardly in a text by accident.
-fn tells(form: &str) -> bool {
+fn is_distinctive(form: &str) -> bool {
     let letters = || form.chars().filter(|it| it.is_alphanumeric()).count();
     let is_mixed = || form.contains(|it: char| it.is_ascii_digit());
     form.len() >= PIECE || letters() >= MIN_MATCH || letters() >= MIN_MIXED_MATCH && is_mixed()

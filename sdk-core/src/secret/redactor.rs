@@ -39,7 +39,7 @@ pub(crate) struct Redactor {
     own: SecretGroup,
     own_automaton: Automaton,
     /// Whether there are too many values to look for.
-    is_all: bool,
+    redacts_all: bool,
     /// How many bytes were searched so far.
     searched: AtomicUsize,
 }
@@ -68,7 +68,7 @@ impl Redactor {
     pub(crate) fn add_secrets_of_reply(&mut self, json: &[u8]) {
         let before = self.own.secrets.len();
         self.add_secrets_of(json);
-        self.is_all |= self.own.secrets.len() - before > MOST_OF_REPLY;
+        self.redacts_all |= self.own.secrets.len() - before > MOST_OF_REPLY;
     }
 
     fn add_members(&mut self, value: &Value, is_secret: bool) {
@@ -109,7 +109,7 @@ impl Redactor {
         if text.is_empty() || is_empty {
             return false;
         }
-        if self.is_all || text.len() > LONGEST_TEXT {
+        if self.redacts_all || text.len() > LONGEST_TEXT {
             return true;
         }
         let searched = self.searched.fetch_add(text.len(), Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl RecentSecrets {
     }
 
     /// Adds them all to what is confidential.
-    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
+    pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let groups = groups.iter().map(|it| (Arc::clone(it), Automaton::new()));
         redactor.recent.extend(groups);
@@ -255,7 +255,7 @@ mod tests {
         let recent = RecentSecrets::default();
         let is_known = |text: &str| {
             let mut redactor = Redactor::default();
-            recent.add_to(&mut redactor);
+            recent.add_secrets_to(&mut redactor);
             redactor.matches(text)
         };
         let secret = |number: u8| char::from(b'a' + number).to_string().repeat(9);

@@ -106,8 +106,8 @@ impl Shared {
     }
 
     /// Adds the credential and the tokens to what is confidential.
-    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
-        self.tokens.add_to(redactor);
+    pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
+        self.tokens.add_secrets_to(redactor);
     }
 }
 

@@ -82,8 +82,8 @@ impl TokenCache {
     }
 
     /// Adds recent credentials and tokens to what is confidential.
-    pub(crate) fn add_to(&self, redactor: &mut Redactor) {
-        self.context.recent.add_to(redactor);
+    pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
+        self.context.recent.add_secrets_to(redactor);
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries> {

@@ -163,7 +163,7 @@ impl TokenEntry {
             .map_err(|error| {
                 // A source may quote an earlier token.
                 let mut redactor = Redactor::default();
-                self.context.recent.add_to(&mut redactor);
+                self.context.recent.add_secrets_to(&mut redactor);
                 error.withheld(&redactor)
             });
         let random = self.context.random.fraction();

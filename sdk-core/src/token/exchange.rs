@@ -253,7 +253,7 @@ impl ClientCredentialsSource {
     /// What the endpoint may repeat and no text may show.
     fn redactor(&self) -> Redactor {
         let mut redactor = Redactor::default();
-        self.recent.add_to(&mut redactor);
+        self.recent.add_secrets_to(&mut redactor);
         redactor
     }
 }
