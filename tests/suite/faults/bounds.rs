@@ -10,6 +10,7 @@ over_all! {
     fault_30_a_body_is_read_up_to_the_limit
     fault_30_an_error_page_without_an_end_is_still_its_status
     fault_30_an_endless_401_still_renews_the_token
+    fault_30_a_token_response_is_read_up_to_its_limit
     fault_30_headers_are_bounded_too
 }
 
@@ -91,6 +92,32 @@ async fn fault_30_an_endless_401_still_renews_the_token(over: Over) {
 
     assert_eq!(person.attempts(), 2);
     assert_eq!(peer.exchanges().len(), 2);
+}
+
+async fn fault_30_a_token_response_is_read_up_to_its_limit(over: Over) {
+    for (status, kind, says) in [
+        (
+            200,
+            ErrorKind::TokenUnavailable,
+            "it has more than 65536 bytes; check the address of the token endpoint, or raise `max_response_bytes`",
+        ),
+        (
+            400,
+            ErrorKind::Unauthenticated,
+            "token refused (status 400)",
+        ),
+    ] {
+        let step = endless(None).with_status(status);
+        let peer = over.start(always(person()).tokens_always(step));
+
+        let error = read(&peer).await;
+
+        assert_failed(&error, kind, Effect::NotSent);
+        assert_says(&error, &[says]);
+        assert_eq!((error.code(), error.is_retryable()), (None, false));
+        assert_eq!(peer.exchanges().len(), 1);
+        assert!(peer.written() < BUFFERED, "{}", peer.written());
+    }
 }
 
 async fn fault_30_headers_are_bounded_too(over: Over) {

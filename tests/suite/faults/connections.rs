@@ -188,4 +188,12 @@ async fn fault_14_a_tls_failure_is_not_tried_again() {
     assert_says(&error, &["TLS handshake failed"]);
     assert_eq!(peer.connections(), 1);
     assert_eq!(peer.requests().len(), 0);
+
+    // Nor is that of a token endpoint.
+    let peer = Peer::start(always(person()));
+    let url = peer.url().replace("http:", "https:");
+    let error = get_person(&builder_at(&url).crm()).await.unwrap_err();
+    assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
+    assert!(!error.is_retryable(), "{error}");
+    assert_eq!(peer.connections(), 1);
 }

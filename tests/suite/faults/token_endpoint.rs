@@ -8,11 +8,13 @@ use futures_util::future::{join_all, ready};
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 use sdk_core::{TokenError, TokenErrorKind};
 use sdk_reference_server::{ClientSpec, Operation};
-use tokio::time::advance;
+use tokio::time::{Instant, advance};
 
 use super::fixtures::{get_person, in_memory, server};
 use crate::peer::reply;
-use crate::support::{Clients, Events, assert_failed, assert_tried, builder_for, until};
+use crate::support::{
+    Clients, Events, assert_failed, assert_says, assert_tried, builder_for, until,
+};
 use crate::transport::service::{Answer, Scripted};
 
 #[tokio::test(start_paused = true)]
@@ -35,10 +37,22 @@ async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives(
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
     let warnings = events.lines("WARN", &[]);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(
-        warnings[0].contains("token renewal failed") && warnings[0].contains("live_token=true"),
-        "{warnings:?}"
-    );
+    let parts = [
+        "token renewal failed",
+        "live_token=true",
+        "next_attempt_in_s=0.",
+    ];
+    assert_says(&warnings[0], &parts);
+
+    // To the last second, the token is used, no call waits, and the renewals get rarer.
+    let start = Instant::now();
+    for _ in 0..98 {
+        advance(Duration::from_millis(500)).await;
+        assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
+    }
+    assert_eq!(start.elapsed(), Duration::from_secs(49));
+    let renewals = events.lines("WARN", &[]).len();
+    assert!((4..=8).contains(&renewals), "{renewals} renewals");
 }
 
 #[tokio::test(start_paused = true)]
@@ -56,6 +70,7 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
         assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
         assert!(error.is_retryable());
         let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
+        assert_eq!(cause.kind(), TokenErrorKind::Unavailable);
         assert_eq!(cause.status(), Some(500));
     }
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
@@ -89,6 +104,13 @@ async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
     advance(Duration::from_secs(2)).await;
     crm.people().list().await.unwrap_err();
     assert_eq!(server.attempts(Operation::ExchangeToken), 2);
+    for _ in 0..600 {
+        advance(Duration::from_secs(1)).await;
+        crm.people().list().await.unwrap_err();
+    }
+    // After 1, 2, 4, 8 and 16 s, then every 30 s, each up to half sooner.
+    let attempts = server.attempts(Operation::ExchangeToken);
+    assert!((20..=45).contains(&attempts), "{attempts} attempts");
     assert_eq!(server.attempts(Operation::ListPeople), 0);
 }
 
