@@ -19,6 +19,5 @@ pub(crate) mod wire;
 
 #[cfg(test)]
 mod search;
-// The endpoint of these tests is spoken to through reqwest.
-#[cfg(all(test, feature = "reqwest-013"))]
+#[cfg(test)]
 mod tests;

@@ -176,18 +176,24 @@ async fn fault_42_a_source_that_hangs_holds_up_no_call_whose_token_outlives_it()
     let crm = service.suite().token_source(source).crm();
     get_person(&crm).await.unwrap();
 
-    // 20 seconds are left: enough for an attempt of ten.
+    // 20 seconds are left: enough for an attempt of ten, or of just these twenty.
     advance(Duration::from_secs(280)).await;
     let start = Instant::now();
     get_person(&crm).await.unwrap();
+    let exact = get_person(&crm).timeout(Duration::from_secs(20));
+    exact.await.unwrap();
     // 5 seconds: too little for an attempt of ten, and enough for a call that may take four.
     advance(Duration::from_secs(15)).await;
     let hurried = get_person(&crm).deadline(Duration::from_secs(4));
     hurried.await.unwrap();
     assert_eq!(start.elapsed(), Duration::from_secs(15), "nobody waited");
+    // An attempt of ten waits for half of the rest, and then uses the live token.
+    let patient = get_person(&crm).timeout(Duration::from_secs(10));
+    patient.await.unwrap();
+    assert_eq!(start.elapsed(), Duration::from_millis(17_500));
 
     let seen = service.seen();
-    assert_eq!(seen.len(), 3);
+    assert_eq!(seen.len(), 5);
     let first = |seen: &Parts| seen.headers["authorization"] == "Bearer t-1";
     assert!(seen.iter().all(first));
 }

@@ -180,29 +180,6 @@ async fn fault_67_a_live_token_survives_a_renewal_that_comes_dead() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_42_who_holds_a_live_token_waits_for_nobody_unless_it_would_not_outlive_the_attempt()
-{
-    let (entry, source) = steady();
-    entry.bearer().await.unwrap();
-    source.takes(Duration::from_secs(3_600));
-    let wait = async |need: u64| {
-        let start = Instant::now();
-        let bearer = entry.bearer_for(Duration::from_secs(need)).await.unwrap();
-        assert_eq!(text(&bearer), "Bearer token-0");
-        start.elapsed()
-    };
-
-    // 25 s are left: enough for an attempt of 10 s or of just these 25 s, but not for a longer one.
-    pass(275.0 - EXCHANGE.as_secs_f64()).await;
-    assert_eq!(wait(10).await, Duration::ZERO);
-    let left = entry.live().unwrap().expires_in().as_secs();
-    assert_eq!(wait(left).await, Duration::ZERO);
-    let waited = wait(30).await.as_secs();
-    assert!((11..13).contains(&waited), "{waited} s");
-    assert_eq!(source.asked(), 2);
-}
-
-#[tokio::test(start_paused = true)]
 async fn fault_05_the_wall_clock_plays_no_part() {
     // Issued an hour ago, an hour ahead, or at the beginning of time: 120 s from when it was asked for.
     for issued in [0_u64, 1_700_000_000, 1_700_003_600] {

@@ -4,22 +4,17 @@ mod endpoint;
 mod eviction;
 mod failures;
 mod lifetimes;
-mod redaction;
 mod rejections;
 mod runtimes;
 mod sharing;
 mod wire;
 
-use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
-use tracing::field::{Field, Visit};
-use tracing::subscriber::DefaultGuard;
-use tracing::{Dispatch, Event, Level, Metadata, Subscriber, span};
 
 use crate::operation::RawOperations;
 use crate::token::bearer::BearerToken;
@@ -151,61 +146,4 @@ fn kind(error: &TokenError) -> (TokenErrorKind, bool) {
 /// Lets the clock and all that waits for it advance.
 async fn pass(seconds: f64) {
     sleep(Duration::from_secs_f64(seconds)).await;
-}
-
-/// Collects the events of the thread whose default it is.
-#[derive(Clone, Default)]
-struct Events(Arc<Mutex<Vec<(Level, String)>>>);
-
-impl Events {
-    /// Collects the events of this thread until the guard is dropped.
-    fn here() -> (Self, DefaultGuard) {
-        // With a single subscriber, `tracing` lets one thread decide for all whether an event is wanted. A second one, which
-        // stays, prevents that.
-        static SECOND: OnceLock<Dispatch> = OnceLock::new();
-        SECOND.get_or_init(|| Dispatch::new(Self::default()));
-        let events = Self::default();
-        let guard = tracing::subscriber::set_default(events.clone());
-        (events, guard)
-    }
-
-    fn of(&self, level: Level) -> Vec<String> {
-        let mut events = self.0.lock().unwrap().clone();
-        events.retain(|(of, _)| *of == level);
-        events.into_iter().map(|(_, text)| text).collect()
-    }
-
-    fn all(&self) -> String {
-        format!("{:?}", self.0.lock().unwrap())
-    }
-}
-
-struct Line(String);
-
-impl Visit for Line {
-    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        let _ = write!(self.0, "{field}={value:?} ");
-    }
-}
-
-impl Subscriber for Events {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().contains("token")
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut line = Line(String::new());
-        event.record(&mut line);
-        let level = *event.metadata().level();
-        self.0.lock().unwrap().push((level, line.0));
-    }
-
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
-    }
-
-    fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
-    fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
-    fn enter(&self, _: &span::Id) {}
-    fn exit(&self, _: &span::Id) {}
 }

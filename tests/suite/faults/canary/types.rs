@@ -22,7 +22,9 @@ async fn fault_32_no_type_prints_what_it_holds() {
     let request = TokenRequest::new().with_audience("crm");
     let source = ClientCredentialsSource::new(
         reqwest::Client::new(),
-        format!("{}/oauth/token", peer.url()).parse().unwrap(),
+        format!("{}/oauth/token?key=canary-query", peer.url())
+            .parse()
+            .unwrap(),
         credentials(ClientAuthentication::Basic),
         &TokenPolicy::default(),
     );
