@@ -1,14 +1,10 @@
 //! Explains why JSON did not fit a type: where, what was expected, and what was found.
 
-use std::cell::RefCell;
-use std::fmt;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_path_to_error::Segment;
+use serde_path_to_error::{Path, Segment};
 
 use crate::json::entries::{Entries, RawEntries};
-use crate::json::fast;
 use crate::text::one_line;
 
 /// The longest value that is shown, in bytes. Of a longer one only the kind and size are shown: an excerpt says little and
@@ -24,89 +20,36 @@ pub(crate) enum ValueDisplay {
     Named,
 }
 
-/// Where something is in JSON.
-#[derive(Default)]
-struct FieldPath(Vec<Segment>);
-
-impl fmt::Display for FieldPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, segment) in self.0.iter().enumerate() {
-            let is_index = matches!(segment, Segment::Seq { .. });
-            write!(f, "{}{segment}", if at == 0 || is_index { "" } else { "." })?;
-        }
-        Ok(())
-    }
-}
-
-thread_local! {
-    /// While a failure is explained: the last mistake in a part that was decoded by itself, with its place in there.
-    /// Deserializers carry no context.
-    static WITHIN: RefCell<Option<(FieldPath, String)>> = const { RefCell::new(None) };
-}
-
-/// Decodes with a path. If the mistake is in a part that was decoded by itself, the path goes on there.
-fn decode_at<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, (FieldPath, serde_json::Error)> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let decoded = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let mut place = FieldPath(error.path().iter().cloned().collect());
-        let inner = error.into_inner();
-        let within = WITHIN.with_borrow_mut(|within| within.as_mut().map(std::mem::take));
-        // Somebody may have caught the last one, and failed with another.
-        if let Some((rest, message)) = within
-            && message == without_position(&inner.to_string())
-        {
-            place.0.extend(rest.0);
-        }
-        (place, inner)
-    })?;
-    let end = deserializer.end();
-    end.map_err(|error| (FieldPath::default(), error))?;
-    Ok(decoded)
-}
-
-/// Decodes a part by itself; the error has no position. While a failure is explained, a mistake is noted with its place.
-pub(super) fn decode_within<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, String> {
-    let explaining = WITHIN.with_borrow(Option::is_some);
-    let value = if explaining {
-        None
-    } else {
-        fast::from_str(text)
-    };
-    value
-        .map_or_else(|| decode_at(text), Ok)
-        .map_err(|(place, error)| {
-            let message = without_position(&error.to_string()).to_owned();
-            if explaining {
-                WITHIN.set(Some((place, message.clone())));
-            }
-            message
-        })
-}
-
 /// Why JSON does not fit a type: the error, and what it means.
 pub(crate) struct DecodeFailure {
     pub(crate) error: serde_json::Error,
     pub(crate) why: String,
 }
 
-/// Decodes what is not [easy](fast::from_str), or explains why it does not fit.
+/// Decodes what the [fast decoder](crate::json::fast) leaves, or explains why it does not fit.
 pub(crate) fn decode_or_explain<'a, T: Deserialize<'a>>(
     text: &'a str,
     found: ValueDisplay,
 ) -> Result<T, DecodeFailure> {
-    let before = WITHIN.replace(Some(Default::default()));
-    let decoded = decode_at::<T>(text);
-    WITHIN.set(before);
-    decoded.map_err(|(path, error)| DecodeFailure {
-        why: explain(text, &path, &error, found),
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let why = explain(text, error.path(), error.inner(), found);
+        DecodeFailure {
+            error: error.into_inner(),
+            why,
+        }
+    })?;
+    deserializer.end().map_err(|error| DecodeFailure {
+        why: error.to_string(),
         error,
-    })
+    })?;
+    Ok(value)
 }
 
-fn explain(text: &str, path: &FieldPath, inner: &serde_json::Error, found: ValueDisplay) -> String {
+fn explain(text: &str, path: &Path, inner: &serde_json::Error, found: ValueDisplay) -> String {
     if !inner.is_data() {
         // Malformed JSON has a position; it has a path too if it ends early.
-        return if path.0.is_empty() {
+        return if path.iter().len() == 0 {
             inner.to_string()
         } else {
             format!("at `{path}`: {inner}")
@@ -122,30 +65,37 @@ fn explain(text: &str, path: &FieldPath, inner: &serde_json::Error, found: Value
         let came = value_at(text, path).map_or_else(String::new, names);
         return format!("at `{place}`: required member is missing{came}");
     }
-    let place = if path.0.is_empty() {
+    let place = if path.iter().len() == 0 {
         String::new()
     } else {
         format!("at `{path}`: ")
     };
     let came = value_at(text, path);
     let came = came.map_or_else(|| "another value".to_owned(), |value| found.show(value));
-    match message.rsplit_once(", expected ") {
-        Some((_, expected)) => format!("{place}expected {}, found {came}", plain(expected)),
+    match expected(message) {
+        Some(expected) => format!("{place}expected {expected}, found {came}"),
         // The caller's own type may quote the value in its message.
         None if found == ValueDisplay::Named => format!("{place}invalid value, found {came}"),
         None => format!("{place}{message}, found {came}"),
     }
 }
 
-/// The JSON word for what serde expected.
-fn plain(expected: &str) -> &str {
-    match expected {
+/// What the message of an error says without the value: what was expected, or all of it if it expects nothing.
+pub(super) fn reason(message: &str) -> &str {
+    let message = without_position(message);
+    expected(message).unwrap_or(message)
+}
+
+/// What the message of an error expected, in the words of JSON.
+fn expected(message: &str) -> Option<&str> {
+    let (_, expected) = message.rsplit_once(", expected ")?;
+    Some(match expected {
         "i64" => "a 64-bit integer",
         "a sequence" => "an array",
         "a map" => "an object",
         "f64" => "a number",
         other => other,
-    }
+    })
 }
 
 /// The members of an object that lacks a required one.
@@ -160,8 +110,8 @@ fn names(text: &str) -> String {
     }
 }
 
-fn member_of(path: &FieldPath, member: &str) -> String {
-    if path.0.is_empty() {
+fn member_of(path: &Path, member: &str) -> String {
+    if path.iter().len() == 0 {
         member.to_owned()
     } else {
         format!("{path}.{member}")
@@ -175,9 +125,9 @@ fn without_position(message: &str) -> &str {
 }
 
 /// The text of the value at a path.
-fn value_at<'a>(text: &'a str, path: &FieldPath) -> Option<&'a str> {
+fn value_at<'a>(text: &'a str, path: &Path) -> Option<&'a str> {
     let mut value: &RawValue = serde_json::from_str(text).ok()?;
-    for segment in &path.0 {
+    for segment in path {
         value = match segment {
             Segment::Seq { index } => {
                 let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;

@@ -17,4 +17,3 @@ pub(crate) mod texts;
 pub(crate) mod time;
 #[cfg(feature = "jiff-02")]
 mod time_jiff;
-pub(crate) mod union;

@@ -6,9 +6,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
 use crate::json::entries::Entries;
-use crate::json::explain::ValueDisplay;
+use crate::json::explain::{ValueDisplay, reason};
 use crate::json::fast::RAW_JSON;
-use crate::json::fast::scanner::Scanner;
+use crate::json::fast::scanner::{Scanner, is_too_deep};
 use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
 use crate::json::texts::text_impls;
@@ -84,7 +84,7 @@ impl Record {
     }
 
     /// The first member of this name, as it is written.
-    pub(super) fn member(&self, name: &str) -> Option<&str> {
+    fn member(&self, name: &str) -> Option<&str> {
         member(self.as_str(), name)
     }
 
@@ -222,6 +222,39 @@ impl<'de> Deserialize<'de> for Record {
             ))
         }
     }
+}
+
+/// Reads an object of a union, and the text of the field that decides its variant. Used by generated code.
+///
+/// # Errors
+/// If it is not an object, or has two such fields: another reader could take the other one.
+pub fn tagged_object<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    tag: &'static str,
+) -> Result<(Record, Option<String>), D::Error> {
+    let object = Record::deserialize(deserializer)?;
+    if object.has_twice(tag) {
+        return Err(D::Error::duplicate_field(tag));
+    }
+    let text = object.text(tag);
+    Ok((object, text))
+}
+
+/// Decodes an object of a union as one of its variants. Used by generated code.
+///
+/// A variant may contain unions. So it is decoded once: if it were tried with the fast decoder first, each level would double
+/// the time of a failure.
+///
+/// # Errors
+/// If it does not fit the variant.
+pub fn decode_variant<T: DeserializeOwned, E: serde::de::Error>(object: &Record) -> Result<T, E> {
+    if is_too_deep(object.as_str()) {
+        return Err(E::custom("recursion limit exceeded"));
+    }
+    serde_json::from_str(object.as_str()).map_err(|error| {
+        let expected = format!("a valid variant ({})", reason(&error.to_string()));
+        E::invalid_value(Unexpected::Map, &expected.as_str())
+    })
 }
 
 /// The body of a request whose schema the contract does not show.

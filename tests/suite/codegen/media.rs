@@ -107,13 +107,16 @@ fn the_items_of_a_body_are_checked_by_their_place() {
         serde_json::from_slice::<Value>(&body).unwrap(),
         serde_json::json!(["a", null])
     );
-    let activities = super::unions::calls([60, 61]);
+    let activities = super::unions::calls([86_400, 86_401]);
     let error = Body::json(&LIST, &activities[..]).bytes().unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent);
-    assert_says(&error, &["`[1].minutes` must be from 1 to 60: got 61"]);
+    assert_says(
+        &error,
+        &["`[1].seconds` must be from 0 to 86400: got 86401"],
+    );
     let named = [("a".to_owned(), activities)].into();
     let error = Body::json::<std::collections::BTreeMap<_, _>>(&LIST, &named).bytes();
-    assert_says(&error.unwrap_err(), &["`a[1].minutes` must be"]);
+    assert_says(&error.unwrap_err(), &["`a[1].seconds` must be"]);
 }
 
 #[test]

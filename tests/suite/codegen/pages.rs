@@ -1,12 +1,12 @@
 //! Pages of typed items with further members, and the headers of replies.
 
+use sdk_adopted::types::Activity;
 use sdk_core::codegen::Call;
 use sdk_core::testing::{self, ScriptedTransport};
 use sdk_core::{Effect, ErrorKind, Items, Members, Page, Pages};
 use serde::de::DeserializeOwned;
 
 use super::notes::{DELETE, LIST, client};
-use super::unions::Activity;
 use crate::support::{assert_failed, assert_says};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,8 +18,7 @@ pub struct Totals {
 
 sdk_core::json_object!(Totals { total: required "total", facets: optional "facets" });
 
-const FIRST: &str =
-    r#"{"total":2,"items":[{"kind":"call","minutes":1}],"facets":{"a":1.10},"nextCursor":"c2"}"#;
+const FIRST: &str = r#"{"total":2,"items":[{"kind":"call","occurredAt":"2026-01-01T00:00:00Z"}],"facets":{"a":1.10},"nextCursor":"c2"}"#;
 const LAST: &str = r#"{"items":[{"kind":"fax","n":1.10}],"nextCursor":null,"took":7}"#;
 
 fn pages<T: DeserializeOwned + Send + 'static>(transport: &ScriptedTransport) -> Pages<T> {
@@ -60,13 +59,13 @@ async fn items_are_typed_and_further_members_too() {
 
 #[tokio::test]
 async fn an_item_that_does_not_fit_is_an_error_with_its_path() {
-    let odd = FIRST.replace(r#""minutes":1"#, r#""minutes":"1""#);
+    let odd = FIRST.replace("2026", "26");
     let transport = ScriptedTransport::new().json(200, odd);
     let error = pages::<Activity>(&transport).try_next().await.unwrap_err();
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
     assert_says(
         &error,
-        &["at `items[0].minutes`: expected a 64-bit integer"],
+        &["at `items[0]`: expected a valid variant (an RFC 3339 date-time)"],
     );
 }
 

@@ -204,7 +204,10 @@ fn each_construct_of_a_vendor_has_its_place() {
         "/// # Reply headers /// /// - `ETag`: Its version. /// /// `receipt.header(\"ETag\")` reads one.",
         "#[deprecated = \"deprecated by the contract\"] pub fn replace(",
         // The types: a pointer where a variant contains its union, and a constant that is filled in.
-        "inputs /// The schema `Shape`. /// /// Provenance: documented. pub enum Shape by \"kind\" { /// `circle`. Circle(Circle) = \"circle\", /// `group`. Group(Box<Group>) = \"group\", }",
+        "pub enum Shape { /// `circle`. Circle(Circle), /// `group`. Group(Box<Group>), /// An object that",
+        "pub const KNOWN: &'static [&'static str] = &[\"circle\", \"group\"];",
+        "Some(\"group\") => sdk_core::codegen::decode_variant(&object).map(Self::Group), _ => Ok(Self::Unknown(",
+        "match self { Self::Circle(body) => body.validate(check), Self::Group(body) => body.validate(check), Self::Unknown(_) => Ok(()), }",
         "pub fn new(radius: i64) -> Self { Self { kind: \"circle\".to_owned(), radius, level: None, extra: Members::new() } }",
         "/// The member `level`. /// /// It is one of `[1, 3]`. Only the service checks that. pub level: Option<i64>,",
         "pub fn by(mut self, by: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {",

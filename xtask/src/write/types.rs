@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::model::{Case, Choice, Component, Kind, Operation, Reach, Reply, Spec, taken};
+use crate::model::{
+    Case, Choice, Component, Kind, Operation, Reach, Reply, Schemas, Spec, Variant, taken,
+};
 use crate::{Result, at, names};
 
 use super::object::Object;
@@ -13,16 +15,20 @@ use super::{inputs, provenance, rust};
 /// Writes the file.
 pub(super) fn write(spec: &Spec, reach: &Reach) -> Result<String> {
     let mut code = String::new();
-    // What imports are found in. Macros bring their own, and their variants may have the name of an import.
+    // What imports are found in. Variants may have the name of an import.
     let mut scanned = String::new();
     let components = spec.schemas.components.values();
     for component in components.filter(|component| reach.contains(&component.name)) {
         let name = &component.name;
         let item = item(spec, reach, component).map_err(at(format!("schema `{name}`")))?;
-        if matches!(component.kind, Kind::Struct(_)) {
-            scanned.push_str(&item);
-        } else if matches!(component.kind, Kind::Reference(_)) {
-            scanned.push_str("Pattern Piece\n");
+        match component.kind {
+            Kind::Struct(_) => scanned.push_str(&item),
+            Kind::Reference(_) => scanned.push_str("Pattern Piece\n"),
+            Kind::Union { .. } if reach.requests.contains(name) => {
+                scanned.push_str("Check Error RawJson Record Validate\n");
+            }
+            Kind::Union { .. } => scanned.push_str("RawJson Record\n"),
+            _ => {}
         }
         code.push_str(&item);
         if component.is_type() && reach.whole_replies.contains(name) {
@@ -44,7 +50,6 @@ pub(super) fn write(spec: &Spec, reach: &Reach) -> Result<String> {
 
 fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
     let name = &component.name;
-    let docs = || indented(&comment(&provenance::described(component)));
     Ok(match &component.kind {
         Kind::Struct(_) => {
             let object = Object::new(spec, reach, component);
@@ -63,32 +68,9 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
         }
         Kind::Union { tag, variants } => {
             distinct(variants.iter().map(|it| &*it.name), taken::is_taken_variant)?;
-            let input = if reach.requests.contains(name) {
-                "inputs\n"
-            } else {
-                ""
-            };
-            let mut code = format!(
-                "sdk_core::open_union! {{\n{}{}    pub enum {name} by {tag:?} {{\n",
-                indented(input),
-                docs()
-            );
-            for variant in variants {
-                let mut payload = variant.component.clone();
-                if rust::is_boxed(&spec.schemas, name, &payload) {
-                    payload = format!("Box<{payload}>");
-                }
-                let values: Vec<String> =
-                    variant.values.iter().map(|it| format!("{it:?}")).collect();
-                let _ = writeln!(
-                    code,
-                    "        /// {}.\n        {}({payload}) = {},",
-                    codes(&variant.values).join(" or "),
-                    variant.name,
-                    values.join(" | ")
-                );
-            }
-            code + "    }\n}\n\n"
+            let is_input = reach.requests.contains(name);
+            let variants = payloads(&spec.schemas, name, variants);
+            comment(&provenance::described(component)) + &union(name, tag, &variants, is_input)
         }
         Kind::Reference(pattern) => {
             comment(&provenance::described(component)) + &reference(name, &rust::pattern(pattern)?)
@@ -122,6 +104,86 @@ fn enumeration(name: &str, values: &[Choice]) -> String {
          fn known(text: &str) -> Option<Self> {{\nmatch text {{\n{known}_ => None,\n}}\n}}\n}}\n\n\
          sdk_core::text_impls!({name}: OpenEnum);\n\n"
     );
+    code
+}
+
+/// The variants of a union with their types, which may be behind a pointer.
+fn payloads<'a>(
+    schemas: &Schemas,
+    union: &str,
+    variants: &'a [Variant],
+) -> Vec<(&'a Variant, String)> {
+    let payload = |variant: &'a Variant| {
+        let component = &variant.component;
+        let is_boxed = rust::is_boxed(schemas, union, component);
+        let ty = if is_boxed {
+            format!("Box<{component}>")
+        } else {
+            component.clone()
+        };
+        (variant, ty)
+    };
+    variants.iter().map(payload).collect()
+}
+
+/// An enumeration of objects that also keeps any other object. The types of the variants hold the tag themselves, so a union
+/// writes no member of its own.
+fn union(name: &str, tag: &str, variants: &[(&Variant, String)], is_input: bool) -> String {
+    let (mut declared, mut from) = (String::new(), String::new());
+    let (mut read, mut checked) = (String::new(), String::new());
+    for (
+        Variant {
+            name: variant,
+            values,
+            ..
+        },
+        ty,
+    ) in variants
+    {
+        let _ = writeln!(
+            declared,
+            "/// {}.\n{variant}({ty}),",
+            codes(values).join(" or ")
+        );
+        let _ = write!(
+            from,
+            "impl From<{ty}> for {name} {{\nfn from(body: {ty}) -> Self {{\nSelf::{variant}(body)\n}}\n}}\n\n"
+        );
+        let texts: Vec<String> = values.iter().map(|it| format!("{it:?}")).collect();
+        let _ = writeln!(
+            read,
+            "Some({}) => sdk_core::codegen::decode_variant(&object).map(Self::{variant}),",
+            texts.join(" | ")
+        );
+        let _ = writeln!(checked, "Self::{variant}(body) => body.validate(check),");
+    }
+    let known: Vec<&String> = variants.iter().flat_map(|(it, _)| &it.values).collect();
+    let mut code = format!(
+        "#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]\n\
+         #[serde(untagged, crate = \"sdk_core::codegen::serde\")]\n#[non_exhaustive]\npub enum {name} {{\n{declared}\
+         /// An object that this version of the SDK does not know, kept and written back unchanged.\n\
+         Unknown(RawJson),\n}}\n\n\
+         impl {name} {{\n\
+         /// The documented tags.\n\
+         pub const KNOWN: &'static [&'static str] = &{known:?};\n\n\
+         /// The tag, which is the member `{tag}`; `None` if it is missing or not a string.\n\
+         #[must_use]\n\
+         pub fn tag(&self) -> Option<String> {{\n\
+         RawJson::encode(self).ok().map(Record::from)?.text({tag:?})\n}}\n}}\n\n\
+         {from}\
+         impl<'de> sdk_core::codegen::serde::Deserialize<'de> for {name} {{\n\
+         fn deserialize<D: sdk_core::codegen::serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{\n\
+         let (object, tag) = sdk_core::codegen::tagged_object(deserializer, {tag:?})?;\n\
+         match tag.as_deref() {{\n{read}_ => Ok(Self::Unknown(object.into_raw())),\n}}\n}}\n}}\n\n"
+    );
+    if is_input {
+        let _ = write!(
+            code,
+            "impl Validate for {name} {{\n\
+             fn validate(&self, check: &Check<'_>) -> Result<(), Error> {{\n\
+             match self {{\n{checked}Self::Unknown(_) => Ok(()),\n}}\n}}\n}}\n\n"
+        );
+    }
     code
 }
 

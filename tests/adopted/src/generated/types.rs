@@ -946,15 +946,57 @@ impl FromReply for Organization {
     }
 }
 
-sdk_core::open_union! {
-    /// The schema `HierarchyNode`.
-    ///
-    /// Provenance: documented.
-    pub enum HierarchyNode by "nodeType" {
-        /// `Department`.
-        Department(Department) = "Department",
-        /// `Subsidiary`.
-        Subsidiary(Box<Subsidiary>) = "Subsidiary",
+/// The schema `HierarchyNode`.
+///
+/// Provenance: documented.
+#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]
+#[serde(untagged, crate = "sdk_core::codegen::serde")]
+#[non_exhaustive]
+pub enum HierarchyNode {
+    /// `Department`.
+    Department(Department),
+    /// `Subsidiary`.
+    Subsidiary(Box<Subsidiary>),
+    /// An object that this version of the SDK does not know, kept and written back unchanged.
+    Unknown(RawJson),
+}
+
+impl HierarchyNode {
+    /// The documented tags.
+    pub const KNOWN: &'static [&'static str] = &["Department", "Subsidiary"];
+
+    /// The tag, which is the member `nodeType`; `None` if it is missing or not a string.
+    #[must_use]
+    pub fn tag(&self) -> Option<String> {
+        RawJson::encode(self)
+            .ok()
+            .map(Record::from)?
+            .text("nodeType")
+    }
+}
+
+impl From<Department> for HierarchyNode {
+    fn from(body: Department) -> Self {
+        Self::Department(body)
+    }
+}
+
+impl From<Box<Subsidiary>> for HierarchyNode {
+    fn from(body: Box<Subsidiary>) -> Self {
+        Self::Subsidiary(body)
+    }
+}
+
+impl<'de> sdk_core::codegen::serde::Deserialize<'de> for HierarchyNode {
+    fn deserialize<D: sdk_core::codegen::serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        let (object, tag) = sdk_core::codegen::tagged_object(deserializer, "nodeType")?;
+        match tag.as_deref() {
+            Some("Department") => sdk_core::codegen::decode_variant(&object).map(Self::Department),
+            Some("Subsidiary") => sdk_core::codegen::decode_variant(&object).map(Self::Subsidiary),
+            _ => Ok(Self::Unknown(object.into_raw())),
+        }
     }
 }
 
@@ -1730,17 +1772,63 @@ impl FromReply for Note {
     }
 }
 
-sdk_core::open_union! {
-    /// What happened with a person.
-    ///
-    /// Provenance: documented.
-    pub enum Activity by "kind" {
-        /// `call`.
-        Call(CallActivity) = "call",
-        /// `email` or `letter`.
-        Email(EmailActivity) = "email" | "letter",
-        /// `meeting`.
-        Meeting(MeetingActivity) = "meeting",
+/// What happened with a person.
+///
+/// Provenance: documented.
+#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]
+#[serde(untagged, crate = "sdk_core::codegen::serde")]
+#[non_exhaustive]
+pub enum Activity {
+    /// `call`.
+    Call(CallActivity),
+    /// `email` or `letter`.
+    Email(EmailActivity),
+    /// `meeting`.
+    Meeting(MeetingActivity),
+    /// An object that this version of the SDK does not know, kept and written back unchanged.
+    Unknown(RawJson),
+}
+
+impl Activity {
+    /// The documented tags.
+    pub const KNOWN: &'static [&'static str] = &["call", "email", "letter", "meeting"];
+
+    /// The tag, which is the member `kind`; `None` if it is missing or not a string.
+    #[must_use]
+    pub fn tag(&self) -> Option<String> {
+        RawJson::encode(self).ok().map(Record::from)?.text("kind")
+    }
+}
+
+impl From<CallActivity> for Activity {
+    fn from(body: CallActivity) -> Self {
+        Self::Call(body)
+    }
+}
+
+impl From<EmailActivity> for Activity {
+    fn from(body: EmailActivity) -> Self {
+        Self::Email(body)
+    }
+}
+
+impl From<MeetingActivity> for Activity {
+    fn from(body: MeetingActivity) -> Self {
+        Self::Meeting(body)
+    }
+}
+
+impl<'de> sdk_core::codegen::serde::Deserialize<'de> for Activity {
+    fn deserialize<D: sdk_core::codegen::serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        let (object, tag) = sdk_core::codegen::tagged_object(deserializer, "kind")?;
+        match tag.as_deref() {
+            Some("call") => sdk_core::codegen::decode_variant(&object).map(Self::Call),
+            Some("email" | "letter") => sdk_core::codegen::decode_variant(&object).map(Self::Email),
+            Some("meeting") => sdk_core::codegen::decode_variant(&object).map(Self::Meeting),
+            _ => Ok(Self::Unknown(object.into_raw())),
+        }
     }
 }
 
@@ -1860,16 +1948,64 @@ sdk_core::json_object!(MeetingActivity {
     follow_ups: optional "followUps",
 });
 
-sdk_core::open_union! {
-    inputs
-    /// The schema `ActivityInput`.
-    ///
-    /// Provenance: documented.
-    pub enum ActivityInput by "kind" {
-        /// `call`.
-        Call(ActivityInputLogAcall) = "call",
-        /// `email`.
-        Email(ActivityInputLogAnEmail) = "email",
+/// The schema `ActivityInput`.
+///
+/// Provenance: documented.
+#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]
+#[serde(untagged, crate = "sdk_core::codegen::serde")]
+#[non_exhaustive]
+pub enum ActivityInput {
+    /// `call`.
+    Call(ActivityInputLogAcall),
+    /// `email`.
+    Email(ActivityInputLogAnEmail),
+    /// An object that this version of the SDK does not know, kept and written back unchanged.
+    Unknown(RawJson),
+}
+
+impl ActivityInput {
+    /// The documented tags.
+    pub const KNOWN: &'static [&'static str] = &["call", "email"];
+
+    /// The tag, which is the member `kind`; `None` if it is missing or not a string.
+    #[must_use]
+    pub fn tag(&self) -> Option<String> {
+        RawJson::encode(self).ok().map(Record::from)?.text("kind")
+    }
+}
+
+impl From<ActivityInputLogAcall> for ActivityInput {
+    fn from(body: ActivityInputLogAcall) -> Self {
+        Self::Call(body)
+    }
+}
+
+impl From<ActivityInputLogAnEmail> for ActivityInput {
+    fn from(body: ActivityInputLogAnEmail) -> Self {
+        Self::Email(body)
+    }
+}
+
+impl<'de> sdk_core::codegen::serde::Deserialize<'de> for ActivityInput {
+    fn deserialize<D: sdk_core::codegen::serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        let (object, tag) = sdk_core::codegen::tagged_object(deserializer, "kind")?;
+        match tag.as_deref() {
+            Some("call") => sdk_core::codegen::decode_variant(&object).map(Self::Call),
+            Some("email") => sdk_core::codegen::decode_variant(&object).map(Self::Email),
+            _ => Ok(Self::Unknown(object.into_raw())),
+        }
+    }
+}
+
+impl Validate for ActivityInput {
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        match self {
+            Self::Call(body) => body.validate(check),
+            Self::Email(body) => body.validate(check),
+            Self::Unknown(_) => Ok(()),
+        }
     }
 }
 
@@ -2041,18 +2177,77 @@ sdk_core::json_object!(IntakeReview {
     comment: optional "comment",
 });
 
-sdk_core::open_union! {
-    inputs
-    /// The schema `IntakeReviewCommand`.
-    ///
-    /// Provenance: documented.
-    pub enum IntakeReviewCommand by "decision" {
-        /// `accept`.
-        Accept(AcceptIntake) = "accept",
-        /// `dismiss`.
-        Dismiss(DismissIntake) = "dismiss",
-        /// `link`.
-        Link(LinkIntake) = "link",
+/// The schema `IntakeReviewCommand`.
+///
+/// Provenance: documented.
+#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]
+#[serde(untagged, crate = "sdk_core::codegen::serde")]
+#[non_exhaustive]
+pub enum IntakeReviewCommand {
+    /// `accept`.
+    Accept(AcceptIntake),
+    /// `dismiss`.
+    Dismiss(DismissIntake),
+    /// `link`.
+    Link(LinkIntake),
+    /// An object that this version of the SDK does not know, kept and written back unchanged.
+    Unknown(RawJson),
+}
+
+impl IntakeReviewCommand {
+    /// The documented tags.
+    pub const KNOWN: &'static [&'static str] = &["accept", "dismiss", "link"];
+
+    /// The tag, which is the member `decision`; `None` if it is missing or not a string.
+    #[must_use]
+    pub fn tag(&self) -> Option<String> {
+        RawJson::encode(self)
+            .ok()
+            .map(Record::from)?
+            .text("decision")
+    }
+}
+
+impl From<AcceptIntake> for IntakeReviewCommand {
+    fn from(body: AcceptIntake) -> Self {
+        Self::Accept(body)
+    }
+}
+
+impl From<DismissIntake> for IntakeReviewCommand {
+    fn from(body: DismissIntake) -> Self {
+        Self::Dismiss(body)
+    }
+}
+
+impl From<LinkIntake> for IntakeReviewCommand {
+    fn from(body: LinkIntake) -> Self {
+        Self::Link(body)
+    }
+}
+
+impl<'de> sdk_core::codegen::serde::Deserialize<'de> for IntakeReviewCommand {
+    fn deserialize<D: sdk_core::codegen::serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        let (object, tag) = sdk_core::codegen::tagged_object(deserializer, "decision")?;
+        match tag.as_deref() {
+            Some("accept") => sdk_core::codegen::decode_variant(&object).map(Self::Accept),
+            Some("dismiss") => sdk_core::codegen::decode_variant(&object).map(Self::Dismiss),
+            Some("link") => sdk_core::codegen::decode_variant(&object).map(Self::Link),
+            _ => Ok(Self::Unknown(object.into_raw())),
+        }
+    }
+}
+
+impl Validate for IntakeReviewCommand {
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        match self {
+            Self::Accept(body) => body.validate(check),
+            Self::Dismiss(body) => body.validate(check),
+            Self::Link(body) => body.validate(check),
+            Self::Unknown(_) => Ok(()),
+        }
     }
 }
 
@@ -2299,20 +2494,100 @@ impl Validate for LinkIntake {
     }
 }
 
-sdk_core::open_union! {
-    inputs
-    /// The scope follows the record that is written.
-    ///
-    /// Provenance: documented.
-    pub enum CrmCommand by "commandType" {
-        /// `person.create`.
-        PersonCreate(CreatePerson) = "person.create",
-        /// `opportunity.stage`.
-        OpportunityStage(ChangeOpportunityStage) = "opportunity.stage",
-        /// `task.complete`.
-        TaskComplete(CompleteTask) = "task.complete",
-        /// `organization.link`.
-        OrganizationLink(LinkOrganization) = "organization.link",
+/// The scope follows the record that is written.
+///
+/// Provenance: documented.
+#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]
+#[serde(untagged, crate = "sdk_core::codegen::serde")]
+#[non_exhaustive]
+pub enum CrmCommand {
+    /// `person.create`.
+    PersonCreate(CreatePerson),
+    /// `opportunity.stage`.
+    OpportunityStage(ChangeOpportunityStage),
+    /// `task.complete`.
+    TaskComplete(CompleteTask),
+    /// `organization.link`.
+    OrganizationLink(LinkOrganization),
+    /// An object that this version of the SDK does not know, kept and written back unchanged.
+    Unknown(RawJson),
+}
+
+impl CrmCommand {
+    /// The documented tags.
+    pub const KNOWN: &'static [&'static str] = &[
+        "person.create",
+        "opportunity.stage",
+        "task.complete",
+        "organization.link",
+    ];
+
+    /// The tag, which is the member `commandType`; `None` if it is missing or not a string.
+    #[must_use]
+    pub fn tag(&self) -> Option<String> {
+        RawJson::encode(self)
+            .ok()
+            .map(Record::from)?
+            .text("commandType")
+    }
+}
+
+impl From<CreatePerson> for CrmCommand {
+    fn from(body: CreatePerson) -> Self {
+        Self::PersonCreate(body)
+    }
+}
+
+impl From<ChangeOpportunityStage> for CrmCommand {
+    fn from(body: ChangeOpportunityStage) -> Self {
+        Self::OpportunityStage(body)
+    }
+}
+
+impl From<CompleteTask> for CrmCommand {
+    fn from(body: CompleteTask) -> Self {
+        Self::TaskComplete(body)
+    }
+}
+
+impl From<LinkOrganization> for CrmCommand {
+    fn from(body: LinkOrganization) -> Self {
+        Self::OrganizationLink(body)
+    }
+}
+
+impl<'de> sdk_core::codegen::serde::Deserialize<'de> for CrmCommand {
+    fn deserialize<D: sdk_core::codegen::serde::Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Self, D::Error> {
+        let (object, tag) = sdk_core::codegen::tagged_object(deserializer, "commandType")?;
+        match tag.as_deref() {
+            Some("person.create") => {
+                sdk_core::codegen::decode_variant(&object).map(Self::PersonCreate)
+            }
+            Some("opportunity.stage") => {
+                sdk_core::codegen::decode_variant(&object).map(Self::OpportunityStage)
+            }
+            Some("task.complete") => {
+                sdk_core::codegen::decode_variant(&object).map(Self::TaskComplete)
+            }
+            Some("organization.link") => {
+                sdk_core::codegen::decode_variant(&object).map(Self::OrganizationLink)
+            }
+            _ => Ok(Self::Unknown(object.into_raw())),
+        }
+    }
+}
+
+impl Validate for CrmCommand {
+    fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
+        match self {
+            Self::PersonCreate(body) => body.validate(check),
+            Self::OpportunityStage(body) => body.validate(check),
+            Self::TaskComplete(body) => body.validate(check),
+            Self::OrganizationLink(body) => body.validate(check),
+            Self::Unknown(_) => Ok(()),
+        }
     }
 }
 
