@@ -3233,10 +3233,6 @@ impl FunnelApi {
     ///
     /// `crm:opportunities:read`.
     ///
-    /// # Limits and defaults
-    ///
-    /// `from` must not be after `to`. Only the service checks that.
-    ///
     /// # Reply
     ///
     /// - 200: The funnel.
@@ -3280,10 +3276,6 @@ impl FunnelApi {
 /// # Scope
 ///
 /// `crm:opportunities:read`.
-///
-/// # Limits and defaults
-///
-/// `from` must not be after `to`. Only the service checks that.
 ///
 /// # Reply
 ///

@@ -37,7 +37,7 @@ pub(crate) struct Named<'a> {
 }
 
 /// The rules that our contract states of an operation.
-const RULES: [&str; 3] = ["x-replay-status", "x-mutually-exclusive", "x-ordered"];
+const RULES: [&str; 2] = ["x-replay-status", "x-mutually-exclusive"];
 
 /// What it says of the whole.
 const STATUS: [&str; 3] = ["x-lifecycle", "x-runtime-status", "x-shows-envelope"];
@@ -318,9 +318,11 @@ paths:
   /pets:
     get:
       x-mutually-exclusive: [[a, b]]
-      x-ordered: [[from, to]]
-      parameters: [{name: a}, {name: b}, {name: from}, {name: to}]
-    post: {x-replay-status: 200}
+      parameters: [{name: a}, {name: b}]
+    post:
+      x-replay-status: 200
+      x-mutually-exclusive: [[from, to]]
+      parameters: [{name: from}, {name: to}]
 ";
 
     const AFTER: &str = "
@@ -329,8 +331,8 @@ paths:
   /meta: {get: {}}
   /pets:
     parameters: [{name: a}, {name: b}]
-    get: {parameters: [{name: from}]}
-    post: {}
+    get: {}
+    post: {parameters: [{name: from}]}
     delete: {}
   /it's new: {put: {}}
   /left: {put: {x-sdk-skip: old}}
@@ -387,8 +389,8 @@ paths:
             [
                 r#"$.info {"x-lifecycle":"preview","x-metadata-operation":"getMeta"}"#,
                 r#"$.paths['/meta'].get {"operationId":"getMeta","x-sdk-group":"service","x-sdk-method":"meta","x-assumption":["A01","A12"]}"#,
-                // `to` is gone, and with it what was said of it.
                 r#"$.paths['/pets'].get {"x-mutually-exclusive":[["a","b"]]}"#,
+                // `to` is gone, and with it what was said of it.
                 r#"$.paths['/pets'].post {"x-replay-status":200}"#,
                 r#"$.paths['/pets'].delete {"x-served-from-schema":true}"#,
                 r#"$.paths['/it\'s new'].put {"x-served-from-schema":true}"#,

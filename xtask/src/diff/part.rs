@@ -404,7 +404,6 @@ impl<'a> Part<'a> {
             ("operationId", "id"),
             ("x-replay-status", "replay status"),
             ("x-mutually-exclusive", "exclusive parameters"),
-            ("x-ordered", "ordered parameters"),
         ] {
             if let Some(field) = leaf.node.get(key) {
                 let text = field.plain();

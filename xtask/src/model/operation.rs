@@ -152,7 +152,6 @@ pub(crate) struct Operation {
     pub(crate) schema_version: Option<String>,
     pub(crate) statuses: Statuses,
     pub(crate) exclusive: Vec<(String, String)>,
-    pub(crate) ordered: Vec<(String, String)>,
     /// Whether the reference server has no handler for it, and serves it from its schema.
     pub(crate) served: bool,
 }

@@ -71,7 +71,6 @@ impl Reader<'_> {
             schema_version: version,
             statuses: Self::statuses(call),
             exclusive: pairs(raw.at("x-mutually-exclusive")),
-            ordered: pairs(raw.at("x-ordered")),
             served: raw.is_set("x-served-from-schema"),
             id: names.id,
             group: names.group,
@@ -289,26 +288,14 @@ impl Reader<'_> {
                 "an operation with a `cursor` replies with an `x-page` schema",
             );
         }
-        let is_time = |name: &String| {
-            let parameter = operation.parameter(name);
-            parameter.is_some_and(|parameter| parameter.value.shape == Shape::Timestamp)
-        };
-        let mut ordered = operation.ordered.iter();
-        if !ordered.all(|(first, last)| is_time(first) && is_time(last)) {
-            self.refuse(
-                place,
-                "`x-ordered` names parameters of the format `date-time`",
-            );
-        }
-        for (left, right) in operation.exclusive.iter().chain(&operation.ordered) {
+        for (left, right) in &operation.exclusive {
             for name in [left, right] {
                 if operation
                     .parameter(name)
                     .is_none_or(|parameter| parameter.required)
                 {
-                    let rule = format!(
-                        "`{name}` of `x-mutually-exclusive` or `x-ordered` is not an optional parameter"
-                    );
+                    let rule =
+                        format!("`{name}` of `x-mutually-exclusive` is not an optional parameter");
                     self.refuse(place, &rule);
                 }
             }

@@ -58,7 +58,7 @@ fn known(key: &str) -> Option<(Option<Kind>, Holds)> {
         "x-sdk-skip" => (Some(Kind::Operation), TEXT),
         "x-served-from-schema" => (Some(Kind::Operation), FLAG),
         "x-replay-status" => (Some(Kind::Operation), STATUS),
-        "x-mutually-exclusive" | "x-ordered" => (Some(Kind::Operation), PAIRS),
+        "x-mutually-exclusive" => (Some(Kind::Operation), PAIRS),
         "x-sdk-name" => (Some(Kind::Schema), PASCAL),
         "x-open-enum" | "x-const" | "x-page" | "x-reference" => (Some(Kind::Schema), FLAG),
         "x-known-values" => (Some(Kind::Schema), VALUES),
@@ -182,7 +182,7 @@ components: {{schemas: {{T: {{{schema}, example: {{x-sdk-skip: 1}}}}}}}}
 
     #[test]
     fn an_extension_that_would_do_nothing_is_refused_where_it_stands() {
-        let operation = "{x-sdk-group: a, x-sdk-skip: why, x-ordered: [[a, b]], x-replay-status: 200, x-else: 1, x-assumption: [A01, A02]}";
+        let operation = "{x-sdk-group: a, x-sdk-skip: why, x-mutually-exclusive: [[a, b]], x-replay-status: 200, x-else: 1, x-assumption: [A01, A02]}";
         let operation = operation
             .trim_matches(['{', '}'])
             .replace(", x-", "\n      x-");
@@ -202,7 +202,7 @@ components: {{schemas: {{T: {{{schema}, example: {{x-sdk-skip: 1}}}}}}}}
             "x-sdk-skip: ' '",
             "x-served-from-schema: 'no'",
             "x-replay-status: ok",
-            "x-ordered: [a, b]",
+            "x-mutually-exclusive: [a, b]",
             "x-mutually-exclusive: []",
             "x-assumption: []",
             "x-assumption: [A01, 5]",

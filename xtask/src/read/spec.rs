@@ -259,7 +259,6 @@ const OURS: &[&str] = &[
     "x-sdk-skip",
     "x-replay-status",
     "x-mutually-exclusive",
-    "x-ordered",
     "x-served-from-schema",
 ];
 

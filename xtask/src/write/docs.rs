@@ -244,10 +244,6 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
     if !lines.is_empty() {
         lines.push("\nA value outside these limits fails before anything is sent.".into());
     }
-    for (first, last) in &operation.ordered {
-        let rule = format!("`{first}` must not be after `{last}`.");
-        lines.push(format!("\n{rule} {LEFT_TO_THE_SERVICE}"));
-    }
     let values = operation.parameters.iter().map(|it| (&*it.name, &it.value));
     let body = operation.body.iter().map(|it| ("body", &it.value));
     for (name, value) in values.chain(body) {

@@ -9385,10 +9385,6 @@ impl FunnelApi {
     ///
     /// `crm:opportunities:read`.
     ///
-    /// # Limits and defaults
-    ///
-    /// `from` must not be after `to`. Only the service checks that.
-    ///
     /// # Reply
     ///
     /// - 200: Pipeline now, flow over the window.
@@ -9430,10 +9426,6 @@ impl FunnelApi {
 /// # Scope
 ///
 /// `crm:opportunities:read`.
-///
-/// # Limits and defaults
-///
-/// `from` must not be after `to`. Only the service checks that.
 ///
 /// # Reply
 ///

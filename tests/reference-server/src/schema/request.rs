@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::ptr;
 
-use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use serde_json::{Number, Value};
 
@@ -70,17 +69,6 @@ pub(super) fn read(call: &Call<'_>, described: &Described) -> Result<Sent, Refus
             .all(|name| sent.query.contains_key(&plain(name)))
         {
             broken.push((plain(&pair[0]), format!("not with {}", plain(&pair[1]))));
-        }
-    }
-    for pair in list(&described.raw["x-ordered"]) {
-        let instant = |name: &Value| {
-            plain(sent.query.get(&plain(name))?)
-                .parse::<Timestamp>()
-                .ok()
-        };
-        let both = instant(&pair[0]).zip(instant(&pair[1]));
-        if both.is_some_and(|(first, second)| first > second) {
-            broken.push((plain(&pair[0]), format!("after {}", plain(&pair[1]))));
         }
     }
     if described.raw.get("requestBody").is_some() {

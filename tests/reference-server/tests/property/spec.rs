@@ -17,7 +17,6 @@ pub(crate) struct Described {
     pub(crate) protected: bool,
     pub(crate) name_only: bool,
     pub(crate) exclusive: Vec<[String; 2]>,
-    pub(crate) ordered: Vec<[String; 2]>,
     /// By status, or `default`; the schema of the body if there is one.
     replies: &'static Map<String, Value>,
     document: &'static Value,
@@ -118,7 +117,6 @@ fn described(
             .any(|needed| needed.get("suiteToken").is_some()),
         name_only: raw["x-provenance"] == "name-only",
         exclusive: pairs(&raw["x-mutually-exclusive"]),
-        ordered: pairs(&raw["x-ordered"]),
         replies: raw["responses"].as_object().unwrap(),
         document,
     }

@@ -48,7 +48,6 @@ pub(crate) fn request(operation: &Described, random: &mut Rng, pool: &Pool) -> R
             request.query.retain(|(name, _)| name != other);
         }
     }
-    order(operation, &mut request);
     if let Some(body) = &operation.body {
         let value = value(body.schema, random, pool);
         let value = templates::body(&operation.id, value, random, pool);
@@ -65,7 +64,7 @@ pub(crate) fn request(operation: &Described, random: &mut Rng, pool: &Pool) -> R
 }
 
 /// Whether the spec says too little for all that it allows to be accepted: bodies that are not shown, two whose
-/// members are shown without those that are needed, and a filter whose values are not shown.
+/// members are shown without those that are needed, a filter whose values are not shown, and a window whose order is assumed.
 pub(crate) fn is_open(operation: &Described) -> bool {
     let body = operation.body.as_ref();
     let unshown = body.is_some_and(|body| body.schema.text("type").is_none());
@@ -73,6 +72,7 @@ pub(crate) fn is_open(operation: &Described) -> bool {
         || [
             "submitEventCommand",
             "exchangeToken",
+            "getFunnel",
             "listIntakeSubmissions",
         ]
         .contains(&operation.id.as_str())
@@ -82,23 +82,6 @@ pub(crate) fn is_open(operation: &Described) -> bool {
 pub(crate) fn next_page(request: &Request, body: &Value) -> Option<Request> {
     let cursor = body.get("nextCursor")?.as_str()?;
     Some(request.with_query("cursor", &[cursor]))
-}
-
-/// Puts instants that must be in order into it.
-fn order(operation: &Described, request: &mut Request) {
-    for [first, second] in &operation.ordered {
-        let at = |name: &String| request.query.iter().position(|(known, _)| known == name);
-        let (Some(one), Some(two)) = (at(first), at(second)) else {
-            // Alone, either could be on the wrong side of its default.
-            request.query.retain(|(name, _)| name != first);
-            continue;
-        };
-        let instant = |place: usize| request.query[place].1.parse::<jiff::Timestamp>().unwrap();
-        if instant(one) > instant(two) {
-            let later = request.query[one].1.clone();
-            request.query[one].1 = std::mem::replace(&mut request.query[two].1, later);
-        }
-    }
 }
 
 /// A value that conforms to a schema.
