@@ -193,12 +193,12 @@ async fn tokens(count: usize) -> Result<Seen, Failure> {
     let cache = TokenCache::new(Arc::new(AtHand), TokenPolicy::default());
     let request = |number| TokenRequest::new().with_audience(format!("audience-{number:08}"));
     let requests: Vec<TokenRequest> = (1..=count).map(request).collect();
-    cache.entry(request(0)).prewarm().await?;
+    cache.entry(request(0)).bearer().await?;
     let mut entries = Vec::with_capacity(count);
     let began = begin();
     for request in &requests {
         let entry = cache.entry(request.clone());
-        entry.prewarm().await?;
+        entry.bearer().await?;
         entries.push(entry);
     }
     let seen = made(count, began);

@@ -109,7 +109,7 @@ pub async fn entry(
     };
     let entry = TokenCache::new(Arc::new(source), policy.clone())
         .entry(TokenRequest::new().with_audience("crm"));
-    entry.prewarm().await?;
+    entry.bearer().await?;
     Ok((entry, moments))
 }
 

@@ -19,6 +19,7 @@ use crate::policy::concurrency::ConcurrencyLimit;
 use crate::request::draft::Draft;
 use crate::suite::{Shared, Suite};
 use crate::text::one_line;
+use crate::token::bearer::BearerToken;
 use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::transport::connections::Sender;
@@ -86,7 +87,7 @@ impl ApiClient {
     /// # Errors
     /// When no token can be obtained in time.
     pub async fn prewarm(&self) -> Result<(), Error> {
-        self.token_in_time(self.0.tokens.prewarm()).await
+        self.token_in_time().await.map(drop)
     }
 
     pub(crate) fn suite(&self) -> &Shared {
@@ -122,15 +123,12 @@ impl ApiClient {
     }
 
     /// Waits for a token as long as a call of this client may take.
-    pub(crate) async fn token_in_time<T>(
-        &self,
-        wait: impl Future<Output = Result<T, TokenError>>,
-    ) -> Result<T, Error> {
+    pub(crate) async fn token_in_time(&self) -> Result<Arc<BearerToken>, Error> {
         Error::without_runtime().map_err(|error| error.with_installation(self.label()))?;
         let limits = self.limits(&CallOptions::default());
         let (app, observers) = (self.application().app, &self.suite().observers);
         let _waiting = observers.wait(WaitReason::Token, app, None);
-        self.in_time(&limits, wait).await
+        self.in_time(&limits, self.0.tokens.bearer()).await
     }
 
     /// The limits of a call with these options that begins now.

@@ -84,7 +84,7 @@ impl ApiClient {
             let error = Error::invalid("operation", &format!("belong to {app}"), &found);
             return Err(error.with_installation(self.label()));
         }
-        let bearer = self.token_in_time(self.tokens().bearer()).await?;
+        let bearer = self.token_in_time().await?;
         Ok(MissingScopes::new(operations, bearer.granted_scopes()))
     }
 }

@@ -75,18 +75,13 @@ impl TokenEntry {
         match self.try_bearer() {
             Some(token) => Ok(token),
             // Boxed, because few calls wait and the futures of all calls should stay small.
-            None => Box::pin(self.obtain(false, min_validity)).await,
+            None => Box::pin(self.obtain(min_validity)).await,
         }
     }
 
     /// The token, if it is fresh: not expired and not due for renewal. Never waits.
     pub fn try_bearer(&self) -> Option<Arc<BearerToken>> {
         self.read().fresh(Instant::now())
-    }
-
-    /// Waits until the token is fresh. If a renewal fails or stalls, a live token is enough.
-    pub async fn prewarm(self: &Arc<Self>) -> Result<(), TokenError> {
-        self.obtain(true, Duration::MAX).await.map(drop)
     }
 
     /// Records that an operation answered a call with 401, after it refused `renewals` other tokens in a row to the same
@@ -117,12 +112,12 @@ impl TokenEntry {
     }
 
     /// Starts or joins a renewal if necessary.
-    async fn obtain(self: &Arc<Self>, wants_fresh: bool, min_validity: Duration) -> Outcome {
+    async fn obtain(self: &Arc<Self>, min_validity: Duration) -> Outcome {
         let Ok(runtime) = Handle::try_current() else {
             let why = "there is no Tokio runtime here; await the call within one";
             return Err(TokenError::new(TokenErrorKind::Lost).with_description(why));
         };
-        let mut waiter = Waiter::new(runtime.id(), wants_fresh, min_validity);
+        let mut waiter = Waiter::new(runtime.id(), min_validity);
         loop {
             let mut ended = pin!(self.renewal_ended.notified());
             // Before it looks at the state, so that it misses nothing.

@@ -97,8 +97,7 @@ impl State {
             .take_if(|renewal| renewal.limit(waiter.runtime) <= now);
         let notify_waiters = lost.is_some();
         let waits = live.as_ref().is_none_or(|token| {
-            !waiter.has_reached_fallback(now)
-                && (waiter.wants_fresh || self.waits(token, now, waiter.min_validity))
+            !waiter.has_reached_fallback(now) && self.waits(token, now, waiter.min_validity)
         });
         let (renewal, start) = match self.renewal {
             Some(renewal) => (renewal, None),

@@ -66,8 +66,6 @@ impl From<Action> for Transition {
 pub(super) struct Waiter {
     /// Where a renewal would run.
     pub(super) runtime: runtime::Id,
-    /// Whether it waits for a fresh token where others use an ageing one.
-    pub(super) wants_fresh: bool,
     /// How long the token has to last: the timeout of an attempt.
     pub(super) min_validity: Duration,
     /// The renewal that it has waited for, the last of several.
@@ -83,10 +81,9 @@ pub(super) struct Wait {
 }
 
 impl Waiter {
-    pub(super) fn new(runtime: runtime::Id, wants_fresh: bool, min_validity: Duration) -> Self {
+    pub(super) fn new(runtime: runtime::Id, min_validity: Duration) -> Self {
         Self {
             runtime,
-            wants_fresh,
             min_validity,
             wait: None,
         }

@@ -9,11 +9,10 @@ use crate::operation::{Operation, RawOperations};
 use crate::policy::retry::Backoff;
 use crate::token::policy::TokenPolicy;
 
-/// A kind of caller: the number of its runtime, whether it waits for a fresh token, and how many ticks the token has to last.
+/// A kind of caller: the number of its runtime, and how many ticks the token has to last.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) runtime: u8,
-    pub(super) wants_fresh: bool,
     pub(super) min_validity: u8,
 }
 
@@ -43,27 +42,20 @@ pub(super) struct Scope {
     pub(super) tick: u64,
 }
 
-const fn kind(runtime: u8, wants_fresh: bool, min_validity: u8) -> Kind {
+const fn kind(runtime: u8, min_validity: u8) -> Kind {
     Kind {
         runtime,
-        wants_fresh,
         min_validity,
     }
 }
 
-/// Two runtimes, hurried and patient callers, and such that wait for a fresh token.
-pub(super) const ALL_KINDS: &[Kind] = &[
-    kind(0, false, 9),
-    kind(1, false, 9),
-    kind(0, false, 1),
-    kind(0, true, 9),
-    kind(1, true, 9),
-];
+/// Two runtimes, and callers whose attempts are long or short.
+pub(super) const ALL_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9), kind(0, 1)];
 
-/// Plain callers on two runtimes, and one that waits for a fresh token.
-pub(super) const FEW_KINDS: &[Kind] = &[kind(0, false, 9), kind(1, false, 9), kind(0, true, 9)];
+/// Two runtimes.
+pub(super) const FEW_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9)];
 
-const PLAIN_KIND: &[Kind] = &[kind(0, false, 9)];
+const PLAIN_KIND: &[Kind] = &[kind(0, 9)];
 
 pub(super) const ALL_ANSWERS: &[Answer] = &[
     Answer::Lives(6),

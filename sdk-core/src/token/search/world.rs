@@ -215,11 +215,7 @@ impl World {
         let runtime = rules.runtimes[usize::from(kind.runtime)];
         WaiterState::Waits {
             purpose,
-            waiter: Waiter::new(
-                runtime,
-                kind.wants_fresh,
-                rules.scope.ticks(kind.min_validity),
-            ),
+            waiter: Waiter::new(runtime, rules.scope.ticks(kind.min_validity)),
             look: self.now,
             woken: true,
         }
@@ -273,12 +269,6 @@ impl World {
         self.callers[slot] = match transition.action {
             Action::Use(token) => {
                 invariant(token.expires_at() > now, "3: no dead token is handed out")?;
-                let entitled = !waiter.wants_fresh
-                    || token.phase(now) == Phase::Fresh
-                    || earlier.wait.is_some()
-                    || self.state.failures > 0
-                    || now < self.routine;
-                invariant(entitled, "9: no ageing token for who wants a fresh one")?;
                 if rules.scope.targets == 0 {
                     WaiterState::Away
                 } else {
@@ -340,7 +330,7 @@ impl World {
             invariant(!came, "1: who waited for a token takes it")?;
             let rest = token.expires_at() - now;
             let due = token.phase(now) == Phase::RenewNow && rest < waiter.min_validity;
-            let must = waiter.wants_fresh || due && self.state.failures == 0;
+            let must = due && self.state.failures == 0;
             invariant(must, "1: no waiter waits although its token lasts")?;
             invariant(look <= now + rest / 2, "5: half of a live token is left")?;
         }

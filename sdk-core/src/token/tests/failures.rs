@@ -106,5 +106,4 @@ fn everything_crosses_threads() {
     check::<ClientCredentialsSource>();
     let (entry, _) = entry(|_| Err(outage()));
     sends(entry.bearer());
-    sends(entry.prewarm());
 }

@@ -87,19 +87,6 @@ async fn a_live_token_is_used_without_a_wait_once_a_renewal_has_failed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn prewarm_waits_for_a_fresh_token() {
-    let (entry, source) = steady();
-    entry.prewarm().await.unwrap();
-    assert!(entry.try_bearer().is_some());
-
-    pass(245.0).await;
-    entry.prewarm().await.unwrap();
-    assert_eq!(text(&entry.try_bearer().unwrap()), "Bearer token-1");
-    entry.prewarm().await.unwrap();
-    assert_eq!(source.asked(), 2);
-}
-
-#[tokio::test(start_paused = true)]
 async fn fault_04_odd_lifetimes_cause_no_storm_and_nothing_is_trusted_beyond_300_seconds() {
     // For two minutes, ten calls a second: none fails, and exchanges keep their distance.
     for (lifetime, most) in [

@@ -50,8 +50,8 @@ fn fault_11_a_renewal_that_died_with_its_runtime_is_started_anew_on_another() {
 #[test]
 fn fault_11_a_token_outlives_its_runtime() {
     let (entry, source) = steady();
-    paused().block_on(entry.prewarm()).unwrap();
-    paused().block_on(entry.prewarm()).unwrap();
+    paused().block_on(entry.bearer()).unwrap();
+    paused().block_on(entry.bearer()).unwrap();
     assert_eq!(source.asked(), 1);
 }
 
@@ -75,7 +75,7 @@ fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
 /// The callers of eight runtimes, of which the first starts a renewal at `start`.
 fn eight_callers(state: &mut State, start: Instant, policy: &TokenPolicy) -> Vec<Waiter> {
     let mut callers: Vec<_> = (0..8)
-        .map(|_| Waiter::new(blocking().handle().id(), false, Duration::MAX))
+        .map(|_| Waiter::new(blocking().handle().id(), Duration::MAX))
         .collect();
     for (number, waiter) in callers.iter_mut().enumerate() {
         let transition = state.next(start, waiter, policy);
