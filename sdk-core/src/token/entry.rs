@@ -134,11 +134,6 @@ impl TokenEntry {
     /// Gives up a renewal that is still under way, and notifies all waiters.
     pub(super) fn abandon_renewal(&self, id: u64) {
         self.write().abandon_renewal(id);
-        self.notify_waiters();
-    }
-
-    /// Wakes all waiters.
-    pub(super) fn notify_waiters(&self) {
         self.renewal_ended.notify_waiters();
     }
 

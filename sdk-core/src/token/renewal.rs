@@ -23,18 +23,15 @@ const CHECK: Duration = Duration::from_millis(500);
 impl TokenEntry {
     /// What a caller does next. Starts a renewal if one is due.
     pub(super) fn next_action(self: &Arc<Self>, runtime: &Handle, waiter: &mut Waiter) -> Action {
-        let transition = self.write().next(Instant::now(), waiter, self.policy());
-        if let Some(id) = transition.start {
+        let (action, start) = self.write().next(Instant::now(), waiter, self.policy());
+        if let Some(id) = start {
             self.started();
             let entry = Arc::clone(self);
             let renewal = run(RenewalGuard { entry, id }).instrument(self.span());
             // Outside the lock: a runtime that shuts down drops the task, and with it the guard, at once.
             runtime.spawn(renewal);
         }
-        if transition.notify_waiters {
-            self.notify_waiters();
-        }
-        transition.action
+        action
     }
 
     /// The span of a renewal that begins: a separate trace, because many calls may wait for it, and none owns it. It follows

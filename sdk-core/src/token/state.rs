@@ -13,8 +13,7 @@ use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{MOST_RENEWALS, Rejection, RejectionTracker};
 use crate::token::source::AccessToken;
-use crate::token::waiter::{Action, Transition, Waiter};
-use crate::token::waiter::{Outcome, RunningRenewal};
+use crate::token::waiter::{Action, Outcome, RunningRenewal, Waiter};
 
 /// A failed renewal, and until when all callers get its error.
 #[derive(Clone, Debug)]
@@ -80,22 +79,23 @@ impl State {
         self.renewals_started
     }
 
-    /// Decides what a caller does at `now`: when it arrives, when a renewal has ended, and when the instant that it was told
-    /// has come.
+    /// Decides what a caller does at `now`, and which renewal it must start first, if any. A caller asks when it arrives, when
+    /// a renewal has ended, and at the instant until which it waits.
+    ///
+    /// A caller that gives up a renewal wakes nobody. Waiters on other runtimes give it up at the same instant, and for those
+    /// on its own runtime it still runs.
     pub(super) fn next(
         &mut self,
         now: Instant,
         waiter: &mut Waiter,
         policy: &TokenPolicy,
-    ) -> Transition {
+    ) -> (Action, Option<u64>) {
         let live = self.live(now);
         if let Some(action) = self.serve_from_cache(now, waiter, live.as_ref()) {
-            return Transition::from(action);
+            return (action, None);
         }
-        let lost = self
-            .renewal
+        self.renewal
             .take_if(|renewal| renewal.limit(waiter.runtime) <= now);
-        let notify_waiters = lost.is_some();
         let waits = live.as_ref().is_none_or(|token| {
             !waiter.has_reached_fallback(now) && self.waits(token, now, waiter.min_validity)
         });
@@ -107,11 +107,7 @@ impl State {
             Some(token) if !waits => Action::Use(token),
             live => Action::Wait(waiter.wait_for(&renewal, live.as_deref(), now)),
         };
-        Transition {
-            action,
-            start,
-            notify_waiters,
-        }
+        (action, start)
     }
 
     /// The step of a caller that something serves already.

@@ -36,30 +36,11 @@ impl RunningRenewal {
 
 /// What a caller does next.
 #[derive(Debug)]
-pub(super) struct Transition {
-    pub(super) action: Action,
-    /// The renewal that the caller must start.
-    pub(super) start: Option<u64>,
-    /// Whether the caller gave up a renewal, so that all waiters must look again.
-    pub(super) notify_waiters: bool,
-}
-
-#[derive(Debug)]
 pub(super) enum Action {
     Use(Arc<BearerToken>),
     Fail(TokenError),
     /// Look again once a renewal has ended, and at this instant at the latest.
     Wait(Instant),
-}
-
-impl From<Action> for Transition {
-    fn from(action: Action) -> Self {
-        Self {
-            action,
-            start: None,
-            notify_waiters: false,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -21,8 +21,8 @@ pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
         };
         waits = true;
         if !caller.is_runnable(now) {
-            let transition = state.clone().next(now, &mut waiter.clone(), policy);
-            let rests = matches!(transition.action, Action::Wait(_)) && transition.start.is_none();
+            let (action, start) = state.clone().next(now, &mut waiter.clone(), policy);
+            let rests = matches!(action, Action::Wait(_)) && start.is_none();
             invariant(rests, "1: no waiter waits for what is there")?;
         }
     }
@@ -37,8 +37,8 @@ fn calms_down(mut world: World, rules: &Rules) -> Result<(), Broken> {
     let begun = world.state.renewals_started();
     // A renewal is overdue after four ticks.
     for _ in 0..=4 {
-        // Those that wake each other look a second time.
-        for _ in 0..2 + world.callers.len() {
+        // A renewal that starts may end the oldest one, which wakes those that have looked.
+        for _ in 0..2 {
             for slot in 0..world.callers.len() {
                 if world.callers[slot].is_runnable(world.now) {
                     let slot = u8::try_from(slot).map_err(|_| "few callers")?;

@@ -234,14 +234,21 @@ impl World {
         };
         let (renewal, live, began) = (self.state.renewal, self.state.live(now), self.began);
         let (earlier, generation) = (waiter, self.generation());
-        let transition = self.state.next(now, &mut waiter, policy);
+        let (action, start) = self.state.next(now, &mut waiter, policy);
         invariant(
             self.generation() == generation,
             "2: to look changes no token",
         )?;
-        if let Some(id) = transition.start {
-            let free = renewal.is_none() || transition.notify_waiters;
-            invariant(free, "4: no renewal begins while one is under way")?;
+        if let Some(renewal) = renewal.filter(|it| !self.state.renews(it.id)) {
+            let limit = if renewal.runtime == waiter.runtime {
+                policy.renewal_timeout + policy.min_interval
+            } else {
+                policy.exchange_timeout
+            };
+            let hopeless = began + limit <= now;
+            invariant(hopeless, "4: only a renewal without hope is given up")?;
+        }
+        if let Some(id) = start {
             let due = self.backoff <= now && self.routine <= now;
             invariant(due, "6: no renewal begins before its time")?;
             self.began = now;
@@ -251,22 +258,7 @@ impl World {
                 self.end(oldest.id);
             }
         }
-        if transition.notify_waiters {
-            let given_up = renewal.is_some_and(|renewal| {
-                let limit = if renewal.runtime == waiter.runtime {
-                    policy.renewal_timeout + policy.min_interval
-                } else {
-                    policy.exchange_timeout
-                };
-                began + limit <= now
-            });
-            invariant(given_up, "5: only a renewal without hope is given up")?;
-        } else {
-            let kept = renewal
-                .is_none_or(|renewal| self.state.renewal.is_some_and(|it| it.id == renewal.id));
-            invariant(kept, "4: a renewal under way stays so")?;
-        }
-        self.callers[slot] = match transition.action {
+        self.callers[slot] = match action {
             Action::Use(token) => {
                 invariant(token.expires_at() > now, "3: no dead token is handed out")?;
                 if rules.scope.targets == 0 {
@@ -291,9 +283,6 @@ impl World {
                 }
             }
         };
-        if transition.notify_waiters {
-            self.wake();
-        }
         Ok(())
     }
 

@@ -78,9 +78,9 @@ fn eight_callers(state: &mut State, start: Instant, policy: &TokenPolicy) -> Vec
         .map(|_| Waiter::new(blocking().handle().id(), Duration::MAX))
         .collect();
     for (number, waiter) in callers.iter_mut().enumerate() {
-        let transition = state.next(start, waiter, policy);
-        assert_eq!(transition.start, (number == 0).then_some(1));
-        assert!(matches!(transition.action, Action::Wait(_)));
+        let (action, started) = state.next(start, waiter, policy);
+        assert_eq!(started, (number == 0).then_some(1));
+        assert!(matches!(action, Action::Wait(_)));
     }
     callers
 }
@@ -92,17 +92,17 @@ fn fault_38_a_renewal_that_is_merely_slow_is_waited_for_by_eight_runtimes() {
     for seconds in 0..10 {
         let now = start + Duration::from_secs(seconds);
         for waiter in &mut callers {
-            let transition = state.next(now, waiter, &policy);
-            assert_eq!(transition.start, None, "after {seconds} s");
-            assert!(matches!(transition.action, Action::Wait(until) if until > now));
+            let (action, started) = state.next(now, waiter, &policy);
+            assert_eq!(started, None, "after {seconds} s");
+            assert!(matches!(action, Action::Wait(until) if until > now));
         }
     }
     let now = start + Duration::from_secs(10);
     let answer = Ok(token(0, 300));
     state.settle(1, start, now, answer, &policy, 0.5).unwrap();
     for waiter in &mut callers {
-        let transition = state.next(now, waiter, &policy);
-        assert!(matches!(transition.action, Action::Use(_)));
+        let (action, _) = state.next(now, waiter, &policy);
+        assert!(matches!(action, Action::Use(_)));
     }
 }
 
@@ -112,17 +112,17 @@ fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
     let mut callers = eight_callers(&mut state, start, &policy);
     let limit = start + policy.exchange_timeout;
     for waiter in &mut callers[1..] {
-        let early = state.next(limit - EXCHANGE, waiter, &policy);
-        assert!(matches!(early.action, Action::Wait(until) if until == limit));
+        let (early, _) = state.next(limit - EXCHANGE, waiter, &policy);
+        assert!(matches!(early, Action::Wait(until) if until == limit));
     }
     // The caller on the runtime of the renewal knows that somebody drives it.
-    let own = state.next(limit, &mut callers[0], &policy);
-    assert!(!own.notify_waiters && matches!(own.action, Action::Wait(until) if until > limit));
-    let overtakes = state.next(limit, &mut callers[1], &policy);
-    assert_eq!((overtakes.start, overtakes.notify_waiters), (Some(2), true));
+    let (own, started) = state.next(limit, &mut callers[0], &policy);
+    assert!(started.is_none() && matches!(own, Action::Wait(until) if until > limit));
+    let (_, started) = state.next(limit, &mut callers[1], &policy);
+    assert_eq!(started, Some(2));
     for waiter in &mut callers[2..] {
-        let joins = state.next(limit, waiter, &policy);
-        assert!(joins.start.is_none() && matches!(joins.action, Action::Wait(_)));
+        let (joins, started) = state.next(limit, waiter, &policy);
+        assert!(started.is_none() && matches!(joins, Action::Wait(_)));
     }
 }
 
