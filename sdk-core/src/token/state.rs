@@ -119,10 +119,7 @@ impl State {
     ) -> Option<Action> {
         let serves = |token: &&Arc<BearerToken>| {
             // A caller takes the token that it waited for, however short its lifetime.
-            let arrived = waiter
-                .waited()
-                .is_some_and(|waited| waited <= self.last_success);
-            arrived || token.phase(now) == Phase::Fresh
+            waiter.has_waited_for(self.last_success) || token.phase(now) == Phase::Fresh
         };
         let token = live.filter(serves).cloned();
         token
@@ -138,10 +135,7 @@ impl State {
         live: Option<&Arc<BearerToken>>,
     ) -> Option<Action> {
         let failed = self.failure.as_ref().filter(|failure| {
-            let shared = waiter
-                .waited()
-                .is_some_and(|waited| waited <= failure.renewal);
-            shared || self.renewal.is_none() && now < failure.until
+            waiter.has_waited_for(failure.renewal) || self.renewal.is_none() && now < failure.until
         });
         match (failed, live) {
             (Some(_), Some(token)) => Some(Action::Use(Arc::clone(token))),

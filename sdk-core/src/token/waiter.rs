@@ -50,13 +50,7 @@ pub(super) struct Waiter {
     /// How long the token has to last: the timeout of an attempt.
     pub(super) min_validity: Duration,
     /// The renewal that it has waited for, the last of several.
-    pub(super) wait: Option<Wait>,
-}
-
-/// A caller's wait for a renewal.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Wait {
-    pub(super) renewal: u64,
+    pub(super) waited_for: Option<u64>,
     /// When it has spent half the rest of its live token, so that a stalled endpoint does no harm early.
     pub(super) fallback_at: Option<Instant>,
 }
@@ -66,19 +60,19 @@ impl Waiter {
         Self {
             runtime,
             min_validity,
-            wait: None,
+            waited_for: None,
+            fallback_at: None,
         }
     }
 
-    /// The renewal that it has waited for, if any.
-    pub(super) fn waited(&self) -> Option<u64> {
-        self.wait.map(|wait| wait.renewal)
+    /// Whether it has waited for this renewal or an earlier one.
+    pub(super) fn has_waited_for(&self, renewal: u64) -> bool {
+        self.waited_for.is_some_and(|waited| waited <= renewal)
     }
 
     /// Whether it has spent the spare time of its live token.
     pub(super) fn has_reached_fallback(&self, now: Instant) -> bool {
-        let fallback_at = self.wait.and_then(|wait| wait.fallback_at);
-        fallback_at.is_some_and(|fallback_at| fallback_at <= now)
+        self.fallback_at.is_some_and(|at| at <= now)
     }
 
     /// Waits for `renewal`. Returns when to look again.
@@ -88,16 +82,13 @@ impl Waiter {
         live: Option<&BearerToken>,
         now: Instant,
     ) -> Instant {
-        let known = self.wait.filter(|wait| wait.renewal == renewal.id);
-        let half =
-            |token: &BearerToken| now + token.expires_at().saturating_duration_since(now) / 2;
-        let fallback_at =
-            live.map(|token| known.and_then(|it| it.fallback_at).unwrap_or(half(token)));
-        self.wait = Some(Wait {
-            renewal: renewal.id,
-            fallback_at,
-        });
+        self.waited_for = Some(renewal.id);
         let limit = renewal.limit(self.runtime);
-        fallback_at.map_or(limit, |fallback_at| fallback_at.min(limit))
+        let Some(token) = live else {
+            return limit;
+        };
+        let rest = token.expires_at().saturating_duration_since(now);
+        let fallback_at = *self.fallback_at.get_or_insert(now + rest / 2);
+        fallback_at.min(limit)
     }
 }

@@ -18,7 +18,7 @@ pub(super) fn fingerprint(world: &World, rules: &Rules) -> u64 {
     };
     let mut ids: Vec<u64> = world.tasks.iter().map(|task| task.id).collect();
     ids.extend(world.callers.iter().filter_map(|caller| match caller {
-        WaiterState::Waits { waiter, .. } => waiter.waited(),
+        WaiterState::Waits { waiter, .. } => waiter.waited_for,
         _ => None,
     }));
     ids.sort_unstable();
@@ -84,19 +84,15 @@ pub(super) fn fingerprint(world: &World, rules: &Rules) -> u64 {
                 waiter,
                 look,
                 woken,
-            } => {
-                let wait = waiter.wait.as_ref();
-                [
-                    1,
-                    u64::from(purpose.kind),
-                    u64::from(purpose.target),
-                    u64::from(purpose.refused),
-                    wait.map_or(0, |wait| rank(wait.renewal) as u64),
-                    wait.and_then(|it| it.fallback_at)
-                        .map_or(0, |it| left(it) + 1),
-                    if *woken { 0 } else { left(*look) },
-                ]
-            }
+            } => [
+                1,
+                u64::from(purpose.kind),
+                u64::from(purpose.target),
+                u64::from(purpose.refused),
+                waiter.waited_for.map_or(0, |id| rank(id) as u64),
+                waiter.fallback_at.map_or(0, |at| left(at) + 1),
+                if *woken { 0 } else { left(*look) },
+            ],
             WaiterState::Holds { purpose, token } => {
                 let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
                 let mut words = [2; 7];

@@ -49,7 +49,7 @@ fn calms_down(mut world: World, rules: &Rules) -> Result<(), Broken> {
         let runnable = |caller: &WaiterState| caller.is_runnable(world.now);
         invariant(!world.callers.iter().any(runnable), "5: no waiter spins")?;
         let waits = |caller: &WaiterState| match caller {
-            WaiterState::Waits { waiter, .. } => waiter.waited().is_none_or(|id| id <= begun),
+            WaiterState::Waits { waiter, .. } => waiter.waited_for.is_none_or(|id| id <= begun),
             _ => false,
         };
         if !world.callers.iter().any(waits) {

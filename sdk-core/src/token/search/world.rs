@@ -300,7 +300,7 @@ impl World {
         let limit = now + policy.renewal_timeout + policy.min_interval;
         let bound = look <= renewal.overdue && renewal.overdue <= limit;
         invariant(bound, "5: every wait has an end")?;
-        let further = earlier.waited() <= waiter.waited();
+        let further = earlier.waited_for <= waiter.waited_for;
         invariant(further, "5: no waiter waits for an earlier renewal")?;
         let foreign = renewal.runtime != waiter.runtime;
         invariant(look > now, "5: no waiter waits for what is over")?;
@@ -310,13 +310,11 @@ impl World {
             "5: another runtime's renewal is overtaken in time",
         )?;
         let failed = self.state.failure.as_ref();
-        let told = failed.is_some_and(|it| earlier.waited().is_some_and(|id| id <= it.renewal));
-        invariant(!told, "6: who waited for what failed is told so")?;
+        let shares = failed.is_some_and(|it| earlier.has_waited_for(it.renewal));
+        invariant(!shares, "6: who waited for a failed renewal gets its error")?;
         if let Some(token) = live {
-            let came = earlier
-                .waited()
-                .is_some_and(|it| it <= self.state.last_success);
-            invariant(!came, "1: who waited for a token takes it")?;
+            let arrived = earlier.has_waited_for(self.state.last_success);
+            invariant(!arrived, "1: who waited for a token takes it")?;
             let rest = token.expires_at() - now;
             let due = token.phase(now) == Phase::RenewNow && rest < waiter.min_validity;
             let must = due && self.state.failures == 0;
