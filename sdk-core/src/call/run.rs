@@ -291,8 +291,7 @@ impl Call {
         state.refusal = None;
         let allowed = state.bearer.as_ref().is_some_and(|bearer| {
             let tokens = self.client.tokens();
-            let rejection = tokens.reject(bearer, self.operation, state.refused_in_a_row);
-            rejection.allows_resend()
+            tokens.reject(bearer, self.operation, state.refused_in_a_row)
         });
         if !allowed {
             return Err(error);

@@ -18,7 +18,6 @@ use crate::secret::redactor::{RecentSecrets, Redactor};
 use crate::token::bearer::BearerToken;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::Rejection;
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::State;
 use crate::token::waiter::Outcome;
@@ -84,17 +83,17 @@ impl TokenEntry {
         self.read().fresh(Instant::now())
     }
 
-    /// Records that an operation answered a call with 401, after it refused `renewals` other tokens in a row to the same
+    /// Records that an operation answered a call with 401, after it rejected `renewals` other tokens in a row from the same
     /// call. The token is dropped only if it is still in use.
     ///
-    /// The call may resend if [`Rejection::allows_resend`]; otherwise another token would fail too.
-    #[must_use = "a call must not resend if the token is kept"]
+    /// Returns whether the next token is another one. If not, a resend would fail too.
+    #[must_use = "a call must not resend with the same token"]
     pub fn reject(
         &self,
         token: &BearerToken,
         operation: &'static Operation,
         renewals: u32,
-    ) -> Rejection {
+    ) -> bool {
         let now = Instant::now();
         let random = self.context.random.fraction();
         self.write()

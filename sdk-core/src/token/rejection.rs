@@ -11,29 +11,10 @@ use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 
 /// How many tokens in a row one call may have replaced while other calls succeed with them.
-pub(super) const MOST_RENEWALS: u32 = 3;
+pub(super) const MAX_RENEWALS: u32 = 3;
 
 /// How long an operation that refuses tokens as soon as they arrive is doubted about one that was accepted.
 const DOUBT: Duration = Duration::from_secs(5);
-
-/// What happened to a token that a service answered with 401.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Rejection {
-    /// The token is dropped: the next call obtains another.
-    Dropped,
-    /// The token was replaced or dropped before: the next call has another.
-    Superseded,
-    /// The token is kept: another would be refused too.
-    Kept,
-}
-
-impl Rejection {
-    /// Whether the next token is a different one, so that a resend makes sense.
-    pub fn allows_resend(self) -> bool {
-        !matches!(self, Self::Kept)
-    }
-}
 
 /// Decides which rejections drop a token.
 ///

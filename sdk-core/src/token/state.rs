@@ -11,7 +11,7 @@ use crate::token::bearer::{BearerToken, Phase};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::{MOST_RENEWALS, Rejection, RejectionTracker};
+use crate::token::rejection::{MAX_RENEWALS, RejectionTracker};
 use crate::token::source::AccessToken;
 use crate::token::waiter::{Action, Outcome, RunningRenewal, Waiter};
 
@@ -262,7 +262,8 @@ impl State {
         until.saturating_duration_since(now)
     }
 
-    /// Records that an operation refused `token`, after it refused `renewals` others in a row to the same call.
+    /// Records that an operation rejected `token`, after it rejected `renewals` others in a row from the same call. Returns
+    /// whether the next token is another one, so that a resend makes sense.
     pub(super) fn reject(
         &mut self,
         token: &BearerToken,
@@ -271,16 +272,12 @@ impl State {
         now: Instant,
         policy: &TokenPolicy,
         random: f64,
-    ) -> Rejection {
-        let enough = renewals >= MOST_RENEWALS;
+    ) -> bool {
+        let enough = renewals >= MAX_RENEWALS;
         // The caller's borrow keeps the address in use, so an equal address is the same token.
         let held = self.token.as_deref();
         if !held.is_some_and(|held| std::ptr::eq(held, token)) {
-            return if enough {
-                Rejection::Kept
-            } else {
-                Rejection::Superseded
-            };
+            return !enough;
         }
         // A token that has served other calls may have been revoked since.
         let on_arrival = enough || !token.was_accepted();
@@ -291,11 +288,11 @@ impl State {
         }
         let in_backoff = self.rejections.in_backoff(operation, token, now);
         if in_backoff || (on_arrival && renewals > 0) {
-            return Rejection::Kept;
+            return false;
         }
         self.rejections.replaced(operation, now);
         self.token = None;
         self.next_routine = None;
-        Rejection::Dropped
+        true
     }
 }

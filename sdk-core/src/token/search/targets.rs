@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::token::rejection::{MOST_RENEWALS, Rejection};
+use crate::token::rejection::MAX_RENEWALS;
 use crate::token::search::scope::Rules;
 use crate::token::search::world::{Broken, Purpose, WaiterState, World, invariant};
 use crate::token::state::State;
@@ -41,12 +41,12 @@ impl World {
             held.is_some_and(|held| Arc::ptr_eq(held, &token))
         };
         let (held, generation) = (is_held(&self.state), self.generation());
-        let rejection = self
+        let again = self
             .state
             .reject(&token, target, purpose.refused, now, policy, random);
-        if rejection == Rejection::Dropped {
-            invariant(held, "8: only the token that was refused is dropped")?;
-            invariant(self.state.token.is_none(), "8: what is dropped is gone")?;
+        if self.generation() != generation {
+            let dropped = held && self.state.token.is_none();
+            invariant(dropped, "8: only the token that was rejected is dropped")?;
             let paid = token.was_accepted() || self.storm[number] <= now;
             invariant(
                 paid,
@@ -56,16 +56,13 @@ impl World {
                 self.storm[number] = now + policy.renewal_backoff.base / 2;
             }
             self.routine = now;
-        } else {
-            invariant(self.generation() == generation, "8: what is kept stays")?;
         }
-        let again = rejection.allows_resend();
         invariant(
             !again || !is_held(&self.state),
             "8: no token is sent again after its 401",
         )?;
         invariant(
-            purpose.refused <= MOST_RENEWALS,
+            purpose.refused <= MAX_RENEWALS,
             "8: a call asks for few tokens",
         )?;
         self.callers[slot] = if again {

@@ -23,7 +23,6 @@ use crate::token::entry::TokenEntry;
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
-use crate::token::rejection::Rejection;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
 use crate::token::waiter::Outcome;
 
