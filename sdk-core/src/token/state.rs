@@ -13,7 +13,7 @@ use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{MAX_RENEWALS, RejectionTracker};
 use crate::token::source::AccessToken;
-use crate::token::waiter::{Action, Outcome, RunningRenewal, Waiter};
+use crate::token::waiter::{Action, Outcome, Renewal, Waiter};
 
 /// A failed renewal, and until when all callers get its error.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub(super) struct FailedRenewal {
 pub(super) struct State {
     pub(super) token: Option<Arc<BearerToken>>,
     generation: u64,
-    pub(super) renewal: Option<RunningRenewal>,
+    pub(super) renewal: Option<Renewal>,
     renewals_started: u64,
     /// The last renewal that succeeded.
     pub(super) last_success: u64,
@@ -161,12 +161,12 @@ impl State {
         now: Instant,
         runtime: runtime::Id,
         policy: &TokenPolicy,
-    ) -> (RunningRenewal, Option<u64>) {
+    ) -> (Renewal, Option<u64>) {
         self.renewals_started += 1;
         // The task has a timeout of its own; the margin is for its last step.
         let end = lifetime::later(now, policy.renewal_timeout);
         let overdue = lifetime::later(end, policy.min_interval);
-        let renewal = RunningRenewal {
+        let renewal = Renewal {
             id: self.renewals_started,
             runtime,
             overtaken: end.min(lifetime::later(now, policy.exchange_timeout)),

@@ -13,7 +13,7 @@ use crate::token::error::TokenError;
 pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RunningRenewal {
+pub(super) struct Renewal {
     pub(super) id: u64,
     /// Where its task runs. If nobody drives this runtime, it never ends.
     pub(super) runtime: runtime::Id,
@@ -23,7 +23,7 @@ pub(super) struct RunningRenewal {
     pub(super) overdue: Instant,
 }
 
-impl RunningRenewal {
+impl Renewal {
     /// When a caller on this runtime gives it up. Whoever runs on the same runtime knows that somebody drives it.
     pub(super) fn limit(&self, runtime: runtime::Id) -> Instant {
         if runtime == self.runtime {
@@ -78,7 +78,7 @@ impl Waiter {
     /// Waits for `renewal`. Returns when to look again.
     pub(super) fn wait_for(
         &mut self,
-        renewal: &RunningRenewal,
+        renewal: &Renewal,
         live: Option<&BearerToken>,
         now: Instant,
     ) -> Instant {
