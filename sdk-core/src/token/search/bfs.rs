@@ -1,32 +1,34 @@
-//! A plain breadth-first search, which remembers fingerprints and how it came to them.
+//! A breadth-first search, which stores the fingerprint of each state and the path to it.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::time::Instant;
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::token::search::fingerprint::fingerprint;
-use crate::token::search::invariants;
+use tokio::time::Instant;
+
+use crate::token::search::invariants::{self, Violation};
+use crate::token::search::model::{Event, WaiterState, World};
 use crate::token::search::scope::{Rules, Scope};
-use crate::token::search::world::{Broken, Event, WaiterState, World};
 
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) states: usize,
     pub(super) transitions: u64,
     pub(super) depth: u32,
-    /// Whether there is nothing further.
-    pub(super) whole: bool,
+    /// Whether every state was reached.
+    pub(super) exhaustive: bool,
     pub(super) seconds: f64,
-    /// The first invariant that was broken, and the shortest way there.
-    pub(super) broken: Option<(Broken, Vec<Event>)>,
+    /// The first violation, and the shortest path to it.
+    pub(super) violation: Option<(Violation, Vec<Event>)>,
 }
 
 /// A fingerprint is a hash already.
 #[derive(Default)]
-struct Same(u64);
+struct Identity(u64);
 
-impl Hasher for Same {
+impl Hasher for Identity {
     fn write(&mut self, _: &[u8]) {
         unreachable!("fingerprints are numbers");
     }
@@ -40,26 +42,26 @@ impl Hasher for Same {
     }
 }
 
-/// Searches until nothing is left, an invariant is broken, or so many states were seen.
-pub(super) fn search(scope: Scope, most: usize) -> Found {
-    let (rules, begun) = (Rules::new(scope), Instant::now());
-    let mut seen = HashSet::<u64, BuildHasherDefault<Same>>::default();
+/// Searches until no state is left, an invariant is violated, or `limit` states were reached.
+pub(super) fn search(scope: Scope, limit: usize) -> Found {
+    let (rules, started) = (Rules::new(scope), std::time::Instant::now());
+    let mut seen = HashSet::<u64, BuildHasherDefault<Identity>>::default();
     let first = World::new(&rules);
     seen.insert(fingerprint(&first, &rules));
-    let mut ways: Vec<(u32, Event)> = vec![(0, Event::Start)];
+    let mut paths: Vec<(u32, Event)> = vec![(0, Event::Start)];
     let mut found = Found {
         states: 1,
         transitions: 0,
         depth: 0,
-        whole: false,
+        exhaustive: false,
         seconds: 0.0,
-        broken: None,
+        violation: None,
     };
     let mut level = vec![(0, first)];
     let mut events = Vec::new();
     'search: loop {
         if level.is_empty() {
-            found.whole = true;
+            found.exhaustive = true;
             break;
         }
         found.depth += 1;
@@ -69,37 +71,38 @@ pub(super) fn search(scope: Scope, most: usize) -> Found {
             world.events(&rules, &mut events);
             for &event in &events {
                 found.transitions += 1;
-                let after = world.after(event, &rules);
-                let checked = after.and_then(|after| {
+                let (after, step) = world.after(event, &rules);
+                let checked = invariants::of_step(&world, &after, &step, &rules.policy);
+                let checked = checked.and_then(|()| {
                     if !seen.insert(fingerprint(&after, &rules)) {
                         return Ok(());
                     }
-                    let number = u32::try_from(ways.len()).map_err(|_| "too many states")?;
-                    ways.push((at, event));
-                    invariants::check(&after, &rules)?;
+                    let number = u32::try_from(paths.len()).map_err(|_| "too many states")?;
+                    paths.push((at, event));
+                    invariants::of_state(&after, &rules)?;
                     next.push((number, after));
                     Ok(())
                 });
                 if let Err(invariant) = checked {
-                    found.broken = Some((invariant, way(&ways, at, event)));
+                    found.violation = Some((invariant, path(&paths, at, event)));
                     break 'search;
                 }
             }
-            if ways.len() >= most {
+            if paths.len() >= limit {
                 break 'search;
             }
         }
         level = next;
     }
-    found.states = ways.len();
-    found.seconds = begun.elapsed().as_secs_f64();
+    found.states = paths.len();
+    found.seconds = started.elapsed().as_secs_f64();
     found
 }
 
-fn way(ways: &[(u32, Event)], mut at: u32, last: Event) -> Vec<Event> {
+fn path(paths: &[(u32, Event)], mut at: u32, last: Event) -> Vec<Event> {
     let mut events = vec![last];
     while at != 0 {
-        let (from, event) = ways[at as usize];
+        let (from, event) = paths[at as usize];
         events.push(event);
         at = from;
     }
@@ -107,19 +110,16 @@ fn way(ways: &[(u32, Event)], mut at: u32, last: Event) -> Vec<Event> {
     events
 }
 
-/// What happens on a way, for people.
-pub(super) fn describe_path(scope: Scope, way: &[Event]) -> String {
+/// The events of a path and the states between them, to be read.
+pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
     let rules = Rules::new(scope);
     let (mut world, mut text) = (World::new(&rules), String::new());
-    let begun = world.now;
-    for &event in way {
-        let at = (world.now - begun).as_secs();
-        let _ = write!(text, "\n{at:>4} s {}", named(event, &scope));
-        let Ok(after) = world.after(event, &rules) else {
-            break;
-        };
-        world = after;
-        let at = |instant: tokio::time::Instant| (instant - begun).as_secs_f64();
+    let start = world.now;
+    for &event in path {
+        let at = (world.now - start).as_secs();
+        let _ = write!(text, "\n{at:>4} s {}", describe(event, &scope));
+        world = world.after(event, &rules).0;
+        let at = |instant: Instant| (instant - start).as_secs_f64();
         if let Some(token) = &world.state.token {
             let _ = write!(text, "; token until {:.1}", at(token.expires_at()));
         }
@@ -135,7 +135,7 @@ pub(super) fn describe_path(scope: Scope, way: &[Event]) -> String {
             let _ = match caller {
                 WaiterState::Away => write!(text, "; -"),
                 WaiterState::Waits { woken: true, .. } => write!(text, "; woken"),
-                WaiterState::Waits { look, .. } => write!(text, "; waits until {:.1}", at(*look)),
+                WaiterState::Waits { until, .. } => write!(text, "; waits until {:.1}", at(*until)),
                 WaiterState::Holds { .. } => write!(text, "; holds a token"),
             };
         }
@@ -143,11 +143,11 @@ pub(super) fn describe_path(scope: Scope, way: &[Event]) -> String {
     text
 }
 
-fn named(event: Event, scope: &Scope) -> String {
+fn describe(event: Event, scope: &Scope) -> String {
     match event {
-        Event::Arrives { kind, target } => {
+        Event::Arrives { kind, operation } => {
             let kind = scope.kinds[usize::from(kind)];
-            format!("arrives for target {target}: {kind:?}")
+            format!("arrives for operation {operation}: {kind:?}")
         }
         Event::Settles {
             task,
@@ -159,4 +159,110 @@ fn named(event: Event, scope: &Scope) -> String {
         }
         event => format!("{event:?}"),
     }
+}
+
+/// The fingerprint of a world: equal for worlds in which the same will happen, whatever the time and the numbers.
+fn fingerprint(world: &World, rules: &Rules) -> u64 {
+    let (state, now) = (&world.state, world.now);
+    let left = |instant: Instant| micros(instant.saturating_duration_since(now));
+    let age = |instant: Instant, most| {
+        let age = now.saturating_duration_since(instant);
+        micros(age.min(most))
+    };
+    let mut ids: Vec<u64> = world.tasks.iter().map(|task| task.id).collect();
+    ids.extend(world.callers.iter().filter_map(|caller| match caller {
+        WaiterState::Waits { waiter, .. } => waiter.waited_for,
+        _ => None,
+    }));
+    ids.sort_unstable();
+    ids.dedup();
+    let rank = |id: u64| ids.iter().filter(|it| **it <= id).count();
+    let mut out = DefaultHasher::new();
+    let current = state.token.as_ref();
+    if let Some(token) = current {
+        let schedule = token.schedule;
+        [
+            schedule.renew_soon_at,
+            schedule.renew_now_at,
+            schedule.expires_at,
+        ]
+        .map(left)
+        .hash(&mut out);
+        token.was_accepted().hash(&mut out);
+    }
+    let renewal = state.renewal.as_ref();
+    renewal
+        .map(|it| {
+            (
+                rank(it.id),
+                it.runtime,
+                left(it.overtaken),
+                left(it.overdue),
+            )
+        })
+        .hash(&mut out);
+    let failure = state.failure.as_ref();
+    failure
+        .map(|it| (rank(it.renewal), left(it.until)))
+        .hash(&mut out);
+    // From the third failure on, all backoffs are the same.
+    (state.failures.min(3), rank(state.last_success)).hash(&mut out);
+    state.next_routine.map_or(0, left).hash(&mut out);
+    let memory = Duration::from_secs(60);
+    for (key, streak) in &state.rejections.0 {
+        let newest = current.is_some_and(|it| it.generation() == streak.generation);
+        let until = streak.backoff_until.map_or(0, left);
+        (
+            key,
+            streak.length.min(3),
+            age(streak.last, memory),
+            until,
+            newest,
+        )
+            .hash(&mut out);
+    }
+    // No token lives longer.
+    let oldest = rules.scope.ticks(6);
+    for task in &world.tasks {
+        (rank(task.id), age(task.started, oldest)).hash(&mut out);
+    }
+    [world.routine, world.backoff].map(left).hash(&mut out);
+    world.storm.map(left).hash(&mut out);
+    let mut callers: Vec<[u64; 7]> = Vec::with_capacity(world.callers.len());
+    for caller in &world.callers {
+        callers.push(match caller {
+            WaiterState::Away => [0; 7],
+            WaiterState::Waits {
+                purpose,
+                waiter,
+                until,
+                woken,
+            } => [
+                1,
+                u64::from(purpose.kind),
+                u64::from(purpose.operation),
+                u64::from(purpose.rejected),
+                waiter.waited_for.map_or(0, |id| rank(id) as u64),
+                waiter.fallback_at.map_or(0, |at| left(at) + 1),
+                if *woken { 0 } else { left(*until) },
+            ],
+            WaiterState::Holds { purpose, token } => {
+                let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
+                let mut words = [2; 7];
+                words[1] = u64::from(purpose.kind);
+                words[2] = u64::from(purpose.operation);
+                words[3] = u64::from(purpose.rejected);
+                words[4] = u64::from(newest);
+                words
+            }
+        });
+    }
+    // It does not matter which caller is which.
+    callers.sort_unstable();
+    callers.hash(&mut out);
+    out.finish()
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }

@@ -1,18 +1,210 @@
-//! Invariants that hold in every state: what a caller would be told now, and how every wait ends.
+//! Invariants of each step, and of every state: what a caller would get now, and how every wait ends.
 
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::token::bearer::{BearerToken, Phase};
+use crate::token::policy::TokenPolicy;
+use crate::token::rejection::MAX_RENEWALS;
+use crate::token::search::model::{Event, Purpose, Step, WaiterState, World};
 use crate::token::search::scope::Rules;
-use crate::token::search::world::{Broken, Event, WaiterState, World, invariant};
-use crate::token::waiter::Action;
+use crate::token::waiter::{Action, Outcome, Waiter};
 
-pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
+/// The invariant that does not hold.
+pub(super) type Violation = &'static str;
+
+fn invariant(holds: bool, name: Violation) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(name) }
+}
+
+/// The invariants of a step from one world to the next.
+pub(super) fn of_step(
+    before: &World,
+    world: &World,
+    step: &Step,
+    policy: &TokenPolicy,
+) -> Result<(), Violation> {
+    let now = world.now;
+    match step {
+        Step::None => Ok(()),
+        Step::Look {
+            before: earlier,
+            after: waiter,
+            action,
+            start,
+        } => {
+            of_look(before, world, waiter, start.is_some(), policy)?;
+            match action {
+                Action::Use(token) => {
+                    invariant(token.expires_at() > now, "3: no expired token is used")
+                }
+                Action::Fail(_) => {
+                    let live = before.state.live(now).is_some();
+                    invariant(!live, "7: no caller with a live token fails")?;
+                    let failed = world.state.failure.is_some();
+                    invariant(failed, "7: no failure without a reason")
+                }
+                Action::Wait(until) => {
+                    of_wait(world, waiter, *until, policy)?;
+                    of_reason_to_wait(before, world, earlier, waiter, *until)
+                }
+            }
+        }
+        Step::Settlement {
+            outcome,
+            expires_at,
+        } => of_settlement(before, world, outcome, *expires_at),
+        Step::Rejection {
+            purpose,
+            token,
+            again,
+        } => of_rejection(before, world, token, *purpose, *again),
+    }
+}
+
+/// The invariants of a caller that asks what to do.
+fn of_look(
+    before: &World,
+    world: &World,
+    waiter: &Waiter,
+    starts: bool,
+    policy: &TokenPolicy,
+) -> Result<(), Violation> {
+    let (state, now) = (&world.state, world.now);
+    let same = world.generation() == before.generation();
+    invariant(same, "2: to look changes no token")?;
+    let renewal = before.state.renewal;
+    if let Some(renewal) = renewal.filter(|it| !state.renews(it.id)) {
+        let limit = if renewal.runtime == waiter.runtime {
+            policy.renewal_timeout + policy.min_interval
+        } else {
+            policy.exchange_timeout
+        };
+        let hopeless = before.started + limit <= now;
+        invariant(hopeless, "4: only a renewal without hope is given up")?;
+    }
+    let due = world.backoff <= now && world.routine <= now;
+    invariant(due || !starts, "6: no renewal starts before its time")
+}
+
+/// The invariants of a caller that waits from now on.
+fn of_wait(
+    world: &World,
+    waiter: &Waiter,
+    until: Instant,
+    policy: &TokenPolicy,
+) -> Result<(), Violation> {
+    let now = world.now;
+    let renewal = world.state.renewal.ok_or("5: no wait without a renewal")?;
+    let limit = now + policy.renewal_timeout + policy.min_interval;
+    let bound = until <= renewal.overdue && renewal.overdue <= limit;
+    invariant(bound, "5: every wait has an end")?;
+    invariant(until > now, "5: no waiter waits for what is over")?;
+    let own = renewal.runtime == waiter.runtime;
+    invariant(
+        own || until <= world.started + policy.exchange_timeout,
+        "5: another runtime's renewal is overtaken in time",
+    )
+}
+
+/// Whether a caller that waits has a reason to.
+fn of_reason_to_wait(
+    before: &World,
+    world: &World,
+    earlier: &Waiter,
+    waiter: &Waiter,
+    until: Instant,
+) -> Result<(), Violation> {
+    let (state, now) = (&world.state, world.now);
+    let further = earlier.waited_for <= waiter.waited_for;
+    invariant(further, "5: no waiter waits for an earlier renewal")?;
+    let failed = state.failure.as_ref();
+    let shares = failed.is_some_and(|it| earlier.has_waited_for(it.renewal));
+    invariant(!shares, "6: who waited for a failed renewal gets its error")?;
+    if let Some(token) = before.state.live(now) {
+        let arrived = earlier.has_waited_for(state.last_success);
+        invariant(!arrived, "1: who waited for a token uses it")?;
+        let rest = token.expires_at() - now;
+        let due = token.phase(now) == Phase::RenewNow && rest < waiter.min_validity;
+        let must = due && state.failures == 0;
+        invariant(must, "1: no caller waits although its token lasts")?;
+        invariant(until <= now + rest / 2, "5: half of a live token is left")?;
+    }
+    Ok(())
+}
+
+/// The invariants of the end of a renewal whose token, if it has one, expires at `expires_at`.
+fn of_settlement(
+    before: &World,
+    world: &World,
+    outcome: &Outcome,
+    expires_at: Option<Instant>,
+) -> Result<(), Violation> {
+    let now = world.now;
+    let changed = world.generation() != before.generation();
+    let (held, live) = (before.state.live(now), world.state.live(now));
+    let lost = held.is_some() && live.is_none();
+    invariant(!lost, "2: no live token is lost")?;
+    invariant(live.is_some() || !changed, "3: no expired token is cached")?;
+    if let (Some(held), Some(live)) = (&held, &live) {
+        let longer = !changed || live.expires_at() > held.expires_at();
+        invariant(longer, "2: no token replaces one that lives longer")?;
+    }
+    let held = held.map(|held| held.expires_at());
+    let best = expires_at.into_iter().chain(held).max();
+    if let Some(best) = best.filter(|best| *best > now) {
+        let cached = live.is_some_and(|live| live.expires_at() == best);
+        invariant(cached, "2: the token that lives longer is cached")?;
+    }
+    match outcome {
+        Ok(token) => {
+            let lives = token.expires_at() > now;
+            invariant(lives, "3: no expired token is reported")?;
+            let delivered = expires_at.is_some();
+            invariant(delivered, "6: no failure is reported as a success")
+        }
+        Err(_) => invariant(!changed, "2: a failure changes no token"),
+    }
+}
+
+/// The invariants of a call that gets a 401 for `token`; `again` says whether it is resent.
+fn of_rejection(
+    before: &World,
+    world: &World,
+    token: &Arc<BearerToken>,
+    purpose: Purpose,
+    again: bool,
+) -> Result<(), Violation> {
+    let is_cached = |world: &World| {
+        let cached = world.state.token.as_ref();
+        cached.is_some_and(|cached| Arc::ptr_eq(cached, token))
+    };
+    if world.generation() != before.generation() {
+        let dropped = is_cached(before) && world.state.token.is_none();
+        invariant(dropped, "8: only the token that was rejected is dropped")?;
+        let storm = before.storm[usize::from(purpose.operation)];
+        invariant(
+            token.was_accepted() || storm <= world.now,
+            "8: an operation that rejects tokens causes no storm, whatever else it accepts",
+        )?;
+    }
+    let repeats = again && is_cached(world);
+    invariant(!repeats, "8: no token is sent again after its 401")?;
+    let few = purpose.rejected <= MAX_RENEWALS;
+    invariant(few, "8: a call asks for few tokens")
+}
+
+/// The invariants of a state.
+pub(super) fn of_state(world: &World, rules: &Rules) -> Result<(), Violation> {
     let (state, now, policy) = (&world.state, world.now, &rules.policy);
     if state.is_idle(now, policy) {
         let nothing = state.live(now).is_none() && state.renewal.is_none() && world.backoff <= now;
-        invariant(nothing, "10: nothing that counts is idle")?;
+        invariant(nothing, "9: nothing that counts is idle")?;
     }
     if let Some(renewal) = state.renewal {
         let runs = world.tasks.iter().any(|task| task.id == renewal.id);
-        invariant(runs, "4: a renewal that counts is under way")?;
+        invariant(runs, "4: a renewal that counts is in flight")?;
     }
     let mut waits = false;
     for caller in &world.callers {
@@ -27,14 +219,14 @@ pub(super) fn check(world: &World, rules: &Rules) -> Result<(), Broken> {
         }
     }
     if waits {
-        calms_down(world.clone(), rules)?;
+        all_waits_end(world.clone(), rules)?;
     }
     Ok(())
 }
 
 /// Every wait for a renewal ends although nothing happens but time: then its callers have started another.
-fn calms_down(mut world: World, rules: &Rules) -> Result<(), Broken> {
-    let begun = world.state.renewals_started();
+fn all_waits_end(mut world: World, rules: &Rules) -> Result<(), Violation> {
+    let started = world.state.renewals_started();
     // A renewal is overdue after four ticks.
     for _ in 0..=4 {
         // A renewal that starts may end the oldest one, which wakes those that have looked.
@@ -42,20 +234,22 @@ fn calms_down(mut world: World, rules: &Rules) -> Result<(), Broken> {
             for slot in 0..world.callers.len() {
                 if world.callers[slot].is_runnable(world.now) {
                     let slot = u8::try_from(slot).map_err(|_| "few callers")?;
-                    world = world.after(Event::Looks(slot), rules)?;
+                    let (after, step) = world.after(Event::Looks(slot), rules);
+                    of_step(&world, &after, &step, &rules.policy)?;
+                    world = after;
                 }
             }
         }
         let runnable = |caller: &WaiterState| caller.is_runnable(world.now);
         invariant(!world.callers.iter().any(runnable), "5: no waiter spins")?;
         let waits = |caller: &WaiterState| match caller {
-            WaiterState::Waits { waiter, .. } => waiter.waited_for.is_none_or(|id| id <= begun),
+            WaiterState::Waits { waiter, .. } => waiter.waited_for.is_none_or(|id| id <= started),
             _ => false,
         };
         if !world.callers.iter().any(waits) {
             return Ok(());
         }
-        world = world.after(Event::TimePasses, rules)?;
+        world = world.after(Event::TimePasses, rules).0;
     }
     Err("5: every wait ends")
 }

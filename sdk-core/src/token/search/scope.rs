@@ -30,13 +30,13 @@ pub(super) struct Scope {
     pub(super) callers: usize,
     pub(super) kinds: &'static [Kind],
     pub(super) answers: &'static [Answer],
-    /// From 0 to 1: what chance may say, in thousandths.
+    /// The random numbers from 0 to 1 that may be drawn, in thousandths.
     pub(super) random_values: &'static [u16],
     /// How many operations there are. With none, a caller is gone once it has a token.
-    pub(super) targets: u8,
+    pub(super) operations: u8,
     /// Whether time may pass before a caller that was woken runs.
     pub(super) lazy: bool,
-    /// How many renewals are in the air at most, those that were given up included.
+    /// How many renewals are in flight at most, those that were given up included.
     pub(super) tasks: usize,
     /// In seconds.
     pub(super) tick: u64,
@@ -75,7 +75,7 @@ impl Scope {
             kinds: ALL_KINDS,
             answers: ALL_ANSWERS,
             random_values: &[0, 500, 999],
-            targets: 0,
+            operations: 0,
             lazy: true,
             tasks: 3,
             tick: 1,
@@ -94,7 +94,7 @@ impl Scope {
         }
     }
 
-    /// All that happens, chance and laziness apart.
+    /// Everything but rejections, jitter and laziness.
     pub(super) const fn full(callers: usize) -> Self {
         Self {
             kinds: ALL_KINDS,
@@ -103,16 +103,16 @@ impl Scope {
         }
     }
 
-    /// Callers that use their tokens, which operations accept or refuse. A tick is long, since refusals are remembered for a
-    /// minute.
-    pub(super) const fn refusing(callers: usize, targets: u8) -> Self {
+    /// Callers that use their tokens, which operations accept or reject. A tick is long, since rejections are remembered for
+    /// a minute.
+    pub(super) const fn rejecting(callers: usize, operations: u8) -> Self {
         Self {
             kinds: PLAIN_KIND,
             answers: &[Answer::Lives(4), Answer::Fails(0)],
             random_values: &[500],
             lazy: false,
             tasks: 1,
-            targets,
+            operations,
             tick: 5,
             ..Self::of(callers)
         }
@@ -148,7 +148,7 @@ pub(super) struct Rules {
     pub(super) scope: Scope,
     pub(super) policy: TokenPolicy,
     pub(super) runtimes: [runtime::Id; 2],
-    pub(super) targets: [&'static Operation; 2],
+    pub(super) operations: [&'static Operation; 2],
 }
 
 impl Rules {
@@ -158,7 +158,7 @@ impl Rules {
             scope,
             policy: scope.policy(),
             runtimes: [runtime(), runtime()].map(|runtime| runtime.handle().id()),
-            targets: [&OPERATIONS.read, &OPERATIONS.command],
+            operations: [&OPERATIONS.read, &OPERATIONS.command],
         }
     }
 }

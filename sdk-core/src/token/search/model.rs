@@ -1,0 +1,385 @@
+//! The environment of one entry: callers, renewals in flight, operations and time. It drives the real state machine.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use crate::token::bearer::BearerToken;
+use crate::token::error::TokenError;
+use crate::token::search::scope::{Answer, Rules};
+use crate::token::source::AccessToken;
+use crate::token::state::State;
+use crate::token::waiter::{Action, Outcome, Waiter};
+
+/// Why a caller wants a token, and how many tokens in a row its operation has rejected.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Purpose {
+    pub(super) kind: u8,
+    pub(super) operation: u8,
+    pub(super) rejected: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum WaiterState {
+    Away,
+    Waits {
+        purpose: Purpose,
+        waiter: Waiter,
+        until: Instant,
+        woken: bool,
+    },
+    Holds {
+        purpose: Purpose,
+        token: Arc<BearerToken>,
+    },
+}
+
+impl WaiterState {
+    pub(super) fn is_away(&self) -> bool {
+        matches!(self, Self::Away)
+    }
+
+    pub(super) fn is_runnable(&self, now: Instant) -> bool {
+        matches!(self, Self::Waits { woken, until, .. } if *woken || *until <= now)
+    }
+}
+
+/// A renewal whose task has not ended, whether it still counts or not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Task {
+    pub(super) id: u64,
+    pub(super) started: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    Start,
+    TimePasses,
+    Sweep,
+    Arrives { kind: u8, operation: u8 },
+    Looks(u8),
+    Leaves(u8),
+    Settles { task: u8, answer: u8, random: u16 },
+    Dies(u8),
+    Accepted(u8),
+    Rejected { waiter: u8, random: u16 },
+}
+
+/// What the state machine decided at an event.
+pub(super) enum Step {
+    /// Nothing.
+    None,
+    /// What a caller does, and how it waited before.
+    Look {
+        before: Waiter,
+        after: Waiter,
+        action: Action,
+        start: Option<u64>,
+    },
+    /// How a renewal ended, and when the token in its answer expires.
+    Settlement {
+        outcome: Outcome,
+        expires_at: Option<Instant>,
+    },
+    /// Whether a call that got a 401 for this token is resent.
+    Rejection {
+        purpose: Purpose,
+        token: Arc<BearerToken>,
+        again: bool,
+    },
+}
+
+#[derive(Clone)]
+pub(super) struct World {
+    pub(super) state: State,
+    pub(super) now: Instant,
+    pub(super) callers: Vec<WaiterState>,
+    pub(super) tasks: Vec<Task>,
+    /// Before this instant no renewal may start, because the last one succeeded.
+    pub(super) routine: Instant,
+    /// Before this instant no renewal may start, because the last one failed.
+    pub(super) backoff: Instant,
+    /// When the last renewal started.
+    pub(super) started: Instant,
+    /// Before these instants an operation may not cost another token that no operation has accepted.
+    pub(super) storm: [Instant; 2],
+}
+
+impl World {
+    pub(super) fn new(rules: &Rules) -> Self {
+        let now = Instant::now();
+        Self {
+            state: State::default(),
+            now,
+            callers: vec![WaiterState::Away; rules.scope.callers],
+            tasks: Vec::new(),
+            routine: now,
+            backoff: now,
+            started: now,
+            storm: [now; 2],
+        }
+    }
+
+    /// Adds whatever may happen next to `events`.
+    pub(super) fn events(&self, rules: &Rules, events: &mut Vec<Event>) {
+        let scope = &rules.scope;
+        let runnable = self.callers.iter().any(|it| it.is_runnable(self.now));
+        if scope.lazy || !runnable {
+            events.push(Event::TimePasses);
+        }
+        if self.state.has_expired(self.now) || self.is_unused() {
+            events.push(Event::Sweep);
+        }
+        if self.callers.iter().any(WaiterState::is_away) {
+            for kind in 0..u8::try_from(scope.kinds.len()).unwrap() {
+                for operation in 0..scope.operations.max(1) {
+                    events.push(Event::Arrives { kind, operation });
+                }
+            }
+        }
+        for (slot, caller) in (0..).zip(&self.callers) {
+            match caller {
+                WaiterState::Away => continue,
+                WaiterState::Waits { .. } if caller.is_runnable(self.now) => {
+                    events.push(Event::Looks(slot));
+                }
+                WaiterState::Waits { .. } => {}
+                WaiterState::Holds { .. } => {
+                    events.push(Event::Accepted(slot));
+                    let rejected = |&random| Event::Rejected {
+                        waiter: slot,
+                        random,
+                    };
+                    events.extend(scope.random_values.iter().map(rejected));
+                }
+            }
+            events.push(Event::Leaves(slot));
+        }
+        for (task, _) in (0..).zip(&self.tasks) {
+            for answer in 0..u8::try_from(scope.answers.len()).unwrap() {
+                let settles = |&random| Event::Settles {
+                    task,
+                    answer,
+                    random,
+                };
+                events.extend(scope.random_values.iter().map(settles));
+            }
+            events.push(Event::Dies(task));
+        }
+    }
+
+    /// The world after an event, and what the state machine decided.
+    pub(super) fn after(&self, event: Event, rules: &Rules) -> (Self, Step) {
+        let mut next = self.clone();
+        let step = next.apply(event, rules);
+        (next, step)
+    }
+
+    fn apply(&mut self, event: Event, rules: &Rules) -> Step {
+        match event {
+            Event::Start => {}
+            Event::TimePasses => self.now += rules.scope.ticks(1),
+            Event::Sweep => {
+                self.state.drop_expired(self.now);
+                if self.is_unused() && self.state.is_idle(self.now, &rules.policy) {
+                    self.state = State::default();
+                }
+            }
+            Event::Arrives { kind, operation } => {
+                let slot = self.callers.iter().position(WaiterState::is_away).unwrap();
+                let purpose = Purpose {
+                    kind,
+                    operation,
+                    rejected: 0,
+                };
+                self.callers[slot] = self.arrival(purpose, rules);
+                return self.look(slot, rules);
+            }
+            Event::Looks(slot) => return self.look(usize::from(slot), rules),
+            Event::Leaves(slot) => self.callers[usize::from(slot)] = WaiterState::Away,
+            Event::Settles {
+                task,
+                answer,
+                random,
+            } => {
+                let answer = rules.scope.answers[usize::from(answer)];
+                return self.settle(usize::from(task), answer, fraction(random), rules);
+            }
+            Event::Dies(task) => {
+                let task = self.tasks.remove(usize::from(task));
+                self.end(task.id);
+            }
+            Event::Accepted(slot) => self.accept(usize::from(slot)),
+            Event::Rejected { waiter, random } => {
+                return self.reject(usize::from(waiter), fraction(random), rules);
+            }
+        }
+        Step::None
+    }
+
+    /// Whether only the cache holds the entry.
+    fn is_unused(&self) -> bool {
+        self.tasks.is_empty() && self.callers.iter().all(WaiterState::is_away)
+    }
+
+    fn arrival(&self, purpose: Purpose, rules: &Rules) -> WaiterState {
+        let kind = rules.scope.kinds[usize::from(purpose.kind)];
+        let runtime = rules.runtimes[usize::from(kind.runtime)];
+        WaiterState::Waits {
+            purpose,
+            waiter: Waiter::new(runtime, rules.scope.ticks(kind.min_validity)),
+            until: self.now,
+            woken: true,
+        }
+    }
+
+    /// A caller asks what to do.
+    fn look(&mut self, slot: usize, rules: &Rules) -> Step {
+        let WaiterState::Waits {
+            purpose,
+            waiter: before,
+            ..
+        } = self.callers[slot].clone()
+        else {
+            unreachable!("only a waiter that waits looks");
+        };
+        let mut after = before;
+        let (action, start) = self.state.next(self.now, &mut after, &rules.policy);
+        if let Some(id) = start {
+            let started = self.now;
+            self.started = started;
+            self.tasks.push(Task { id, started });
+            if self.tasks.len() > rules.scope.tasks {
+                let oldest = self.tasks.remove(0);
+                self.end(oldest.id);
+            }
+        }
+        self.callers[slot] = match &action {
+            Action::Use(token) if rules.scope.operations > 0 => WaiterState::Holds {
+                purpose,
+                token: Arc::clone(token),
+            },
+            Action::Use(_) | Action::Fail(_) => WaiterState::Away,
+            Action::Wait(until) => WaiterState::Waits {
+                purpose,
+                waiter: after,
+                until: *until,
+                woken: false,
+            },
+        };
+        Step::Look {
+            before,
+            after,
+            action,
+            start,
+        }
+    }
+
+    /// A renewal ends with an answer.
+    fn settle(&mut self, task: usize, answer: Answer, random: f64, rules: &Rules) -> Step {
+        let (now, policy, scope) = (self.now, &rules.policy, &rules.scope);
+        let Task { id, started } = self.tasks.remove(task);
+        let of = |ticks| AccessToken::new("token").with_lifetime(scope.ticks(ticks));
+        let (answer, start) = match answer {
+            Answer::Lives(ticks) => (Ok(of(ticks)), started),
+            Answer::Anew(ticks) => (Ok(of(ticks).with_requested_at(now)), now),
+            Answer::Fails(ticks) => {
+                let error = TokenError::unavailable("down").with_retry_after(scope.ticks(ticks));
+                (Err(error), started)
+            }
+        };
+        let retry_after = answer.as_ref().err().and_then(TokenError::retry_after);
+        let lifetime = answer.as_ref().ok().and_then(AccessToken::lifetime);
+        let (current, generation) = (self.state.renews(id), self.generation());
+        let outcome = self.state.settle(id, started, now, answer, policy, random);
+        if outcome.is_ok() && (current || self.generation() != generation) {
+            (self.routine, self.backoff) = (start + policy.min_interval, now);
+        } else if current {
+            let backoff = policy.renewal_backoff;
+            let asked = retry_after.unwrap_or_default().min(backoff.cap);
+            self.backoff = now + asked + backoff.base / 2;
+        }
+        self.end(id);
+        Step::Settlement {
+            outcome,
+            expires_at: lifetime.map(|lifetime| start + lifetime),
+        }
+    }
+
+    /// A renewal is over, or was lost with its runtime.
+    fn end(&mut self, id: u64) {
+        self.state.abandon_renewal(id);
+        for caller in &mut self.callers {
+            if let WaiterState::Waits { woken, .. } = caller {
+                *woken = true;
+            }
+        }
+    }
+
+    /// An operation accepts the token of a caller. Other worlds share this token, so here a copy takes its place.
+    fn accept(&mut self, slot: usize) {
+        let caller = std::mem::replace(&mut self.callers[slot], WaiterState::Away);
+        let WaiterState::Holds { token, .. } = caller else {
+            unreachable!("only a token that is held is accepted");
+        };
+        let copy = Arc::new(token.fork());
+        copy.mark_accepted();
+        let holders = self.callers.iter_mut().filter_map(|caller| match caller {
+            WaiterState::Holds { token, .. } => Some(token),
+            _ => None,
+        });
+        for held in holders.chain(&mut self.state.token) {
+            if Arc::ptr_eq(held, &token) {
+                *held = Arc::clone(&copy);
+            }
+        }
+    }
+
+    /// An operation rejects the token of a caller.
+    fn reject(&mut self, slot: usize, random: f64, rules: &Rules) -> Step {
+        let (now, policy) = (self.now, &rules.policy);
+        let WaiterState::Holds { purpose, token } = self.callers[slot].clone() else {
+            unreachable!("only a token that is held is rejected");
+        };
+        let generation = self.generation();
+        let operation = rules.operations[usize::from(purpose.operation)];
+        let rejected = purpose.rejected;
+        let again = self
+            .state
+            .reject(&token, operation, rejected, now, policy, random);
+        if self.generation() != generation {
+            if !token.was_accepted() {
+                let until = now + policy.renewal_backoff.base / 2;
+                self.storm[usize::from(purpose.operation)] = until;
+            }
+            self.routine = now;
+        }
+        self.callers[slot] = if again {
+            let rejected = rejected + 1;
+            self.arrival(
+                Purpose {
+                    rejected,
+                    ..purpose
+                },
+                rules,
+            )
+        } else {
+            WaiterState::Away
+        };
+        Step::Rejection {
+            purpose,
+            token,
+            again,
+        }
+    }
+
+    /// The number of the cached token, or 0 without one.
+    pub(super) fn generation(&self) -> u64 {
+        let token = self.state.token.as_ref();
+        token.map_or(0, |token| token.generation())
+    }
+}
+
+fn fraction(thousandths: u16) -> f64 {
+    f64::from(thousandths) / 1000.0
+}
