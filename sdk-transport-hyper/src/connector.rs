@@ -120,7 +120,7 @@ impl Settings {
 
     /// The proxy in front of an address, without its credential.
     pub(crate) fn proxy_name(&self, uri: &Uri) -> Result<Option<String>, TransportError> {
-        let proxy = self.proxy_of(uri).map_err(TransportError::refused)?;
+        let proxy = self.proxy_of(uri).map_err(TransportError::rejected)?;
         Ok(proxy.and_then(|proxy| {
             let uri = proxy.uri();
             let port = uri.port().map(|port| format!(":{port}"));

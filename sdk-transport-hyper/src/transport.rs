@@ -87,7 +87,7 @@ impl Transport for HyperTransport {
     fn proxy_for(&self, address: &Uri) -> Result<Option<String>, TransportError> {
         if !is_plain(address) {
             // The system's roots are loaded now, not within the first call.
-            self.settings.tls().map_err(TransportError::refused)?;
+            self.settings.tls().map_err(TransportError::rejected)?;
         }
         self.settings.proxy_name(address)
     }

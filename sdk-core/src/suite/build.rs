@@ -62,7 +62,8 @@ impl SuiteBuilder {
         let (Some(tokens), Ok(agent)) = (tokens.filter(|_| errors.is_empty()), agent) else {
             return Err(Error::all(errors));
         };
-        let connections = std::mem::take(&mut self.transport).connect(&addresses, self.waits)?;
+        let connections =
+            std::mem::take(&mut self.transport).connect(&addresses, self.connection_timeouts)?;
         for address in &addresses {
             if !self.insecure_http {
                 connections.admit(address)?;

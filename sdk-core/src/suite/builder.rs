@@ -40,7 +40,7 @@ pub struct SuiteBuilder {
     pub(super) retry_budget: Option<u32>,
     pub(super) random: RandomSource,
     pub(super) transport: TransportChoice,
-    pub(super) waits: ConnectionTimeouts,
+    pub(super) connection_timeouts: ConnectionTimeouts,
     pub(super) user_agent: Option<String>,
     pub(super) observers: Vec<Arc<dyn Observer>>,
     pub(super) insecure_http: bool,
@@ -189,7 +189,7 @@ impl SuiteBuilder {
     /// It has no effect with a finished [`http_client`](Self::http_client), a [`transport`](Self::transport) or
     /// [`transport_of`](Self::transport_of), which make connections by their own settings.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
-        self.waits.connect = timeout;
+        self.connection_timeouts.connect = timeout;
         self
     }
 
@@ -322,7 +322,10 @@ impl SuiteBuilder {
     /// has none.
     #[cfg(feature = "http2")]
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
-        (self.waits.ping_interval, self.waits.ping_timeout) = (interval, timeout);
+        (
+            self.connection_timeouts.ping_interval,
+            self.connection_timeouts.ping_timeout,
+        ) = (interval, timeout);
         self
     }
 

@@ -149,7 +149,7 @@ impl Transport for ScriptedTransport {
         let Some(answer) = answer else {
             let (method, path) = (request.method(), request.uri().path());
             let ended = format!("the script has ended, and {method} {path} comes after it");
-            return Box::pin(async { Err(TransportError::refused(ended)) });
+            return Box::pin(async { Err(TransportError::rejected(ended)) });
         };
         if let Answer::NotSent = answer {
             let refused = io::Error::from(io::ErrorKind::ConnectionRefused);

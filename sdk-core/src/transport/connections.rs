@@ -22,14 +22,14 @@ use crate::transport::loopback::is_plain_loopback;
 use crate::transport::reply_body::Incoming;
 use crate::transport::request_body::{Outgoing, SendTracker};
 #[cfg(feature = "reqwest-013")]
-use crate::transport::reqwest_013::{self, Given};
+use crate::transport::reqwest_013::{self, Inner};
 use crate::transport::{ConnectionTimeouts, Transport};
 
 /// The connections of a suite.
 pub(crate) struct Connections {
     kind: Kind,
     #[cfg(feature = "reqwest-013")]
-    waits: ConnectionTimeouts,
+    timeouts: ConnectionTimeouts,
 }
 
 enum Kind {
@@ -40,7 +40,7 @@ enum Kind {
     Client(Sender, Vec<Url>),
     /// The usual pools of reqwest, each built when it is first needed.
     #[cfg(feature = "reqwest-013")]
-    Usual {
+    Default {
         /// The addresses of the first suite.
         names: Vec<Url>,
         /// For everything that leaves this machine.
@@ -55,10 +55,10 @@ enum Kind {
 pub(crate) enum TransportChoice {
     /// Nothing.
     #[default]
-    Usual,
+    Default,
     Custom(Arc<dyn Transport>),
     #[cfg(feature = "reqwest-013")]
-    Http(Given),
+    Http(Inner),
     /// The connections of another suite.
     Shared(Arc<Connections>),
 }
@@ -71,26 +71,27 @@ impl TransportChoice {
     pub(crate) fn connect(
         self,
         addresses: &[Url],
-        waits: ConnectionTimeouts,
+        timeouts: ConnectionTimeouts,
     ) -> Result<Arc<Connections>, Error> {
         let kind = match self {
             Self::Shared(connections) => return Ok(connections),
             Self::Custom(transport) => Kind::Custom(transport),
             #[cfg(feature = "reqwest-013")]
-            Self::Http(Given::Client(client)) => Kind::Client(client.into(), Vec::new()),
+            Self::Http(Inner::Client(client)) => Kind::Client(client.into(), Vec::new()),
             #[cfg(feature = "reqwest-013")]
-            Self::Http(Given::Builder(builder)) => {
-                let client = reqwest_013::network(*builder, addresses, waits).map_err(unbuilt)?;
-                Kind::Client(waiting(client, waits), addresses.to_vec())
+            Self::Http(Inner::Builder(builder)) => {
+                let client =
+                    reqwest_013::network(*builder, addresses, timeouts).map_err(build_error)?;
+                Kind::Client(sender_with_timeout(client, timeouts), addresses.to_vec())
             }
             #[cfg(feature = "reqwest-013")]
-            Self::Usual => Kind::Usual {
+            Self::Default => Kind::Default {
                 names: addresses.to_vec(),
                 network: OnceLock::new(),
                 loopback: OnceLock::new(),
             },
             #[cfg(not(feature = "reqwest-013"))]
-            Self::Usual => {
+            Self::Default => {
                 let _ = addresses;
                 let message = "this build has no HTTP client: enable the feature `reqwest-013`, or call `transport`";
                 return Err(Error::configuration(message));
@@ -99,7 +100,7 @@ impl TransportChoice {
         Ok(Arc::new(Connections {
             kind,
             #[cfg(feature = "reqwest-013")]
-            waits,
+            timeouts,
         }))
     }
 }
@@ -117,26 +118,26 @@ impl Connections {
             #[cfg(feature = "reqwest-013")]
             Kind::Client(sender, _) => Ok(sender.clone()),
             #[cfg(feature = "reqwest-013")]
-            Kind::Usual {
+            Kind::Default {
                 names,
                 network,
                 loopback,
             } => {
                 let pool = if is_plain_loopback(url) {
-                    built(loopback, || reqwest_013::loopback(self.waits))
+                    built(loopback, || reqwest_013::loopback(self.timeouts))
                 } else {
                     built(network, || {
-                        reqwest_013::network(Client::builder(), names, self.waits)
+                        reqwest_013::network(Client::builder(), names, self.timeouts)
                     })
                 };
-                pool.map(|client| waiting(client, self.waits))
+                pool.map(|client| sender_with_timeout(client, self.timeouts))
             }
         }
     }
 
     /// Checks that an address of plain HTTP is surely this machine.
     pub(crate) fn admit(&self, url: &Url) -> Result<(), Error> {
-        if !is_plain_loopback(url) || self.pins(url) {
+        if !is_plain_loopback(url) || self.binds_loopback(url) {
             return Ok(());
         }
         let host = url.host_str().unwrap_or_default();
@@ -147,7 +148,7 @@ impl Connections {
     }
 
     /// Whether the name in an address, if it is one, is bound to loopback.
-    fn pins(&self, url: &Url) -> bool {
+    fn binds_loopback(&self, url: &Url) -> bool {
         match &self.kind {
             Kind::Custom(transport) => url.domain().is_none() || transport.binds_loopback(),
             #[cfg(feature = "reqwest-013")]
@@ -156,7 +157,7 @@ impl Connections {
                 url.domain().is_none() || names.iter().any(is_known)
             }
             #[cfg(feature = "reqwest-013")]
-            Kind::Usual { .. } => true,
+            Kind::Default { .. } => true,
         }
     }
 
@@ -167,12 +168,12 @@ impl Connections {
     pub(crate) fn proxy_for(&self, url: &Url) -> Result<Option<String>, Error> {
         match &self.kind {
             Kind::Custom(transport) => match url.as_str().parse() {
-                Ok(address) => transport.proxy_for(&address).map_err(unbuilt),
+                Ok(address) => transport.proxy_for(&address).map_err(build_error),
                 // Such an address is refused when something is sent to it.
                 Err(_) => Ok(None),
             },
             #[cfg(feature = "reqwest-013")]
-            Kind::Usual { .. } if !is_plain_loopback(url) => Ok(reqwest_013::proxy_for(url)),
+            Kind::Default { .. } if !is_plain_loopback(url) => Ok(reqwest_013::proxy_for(url)),
             #[cfg(feature = "reqwest-013")]
             _ => Ok(None),
         }
@@ -181,10 +182,10 @@ impl Connections {
 
 /// A client whose settings are known.
 #[cfg(feature = "reqwest-013")]
-fn waiting(client: Client, waits: ConnectionTimeouts) -> Sender {
+fn sender_with_timeout(client: Client, timeouts: ConnectionTimeouts) -> Sender {
     Sender::Reqwest {
         client,
-        connect_timeout: Some(waits.connect),
+        connect_timeout: Some(timeouts.connect),
     }
 }
 
@@ -197,7 +198,7 @@ fn built(
     if let Some(client) = pool.get() {
         return Ok(client.clone());
     }
-    let client = build().map_err(unbuilt)?;
+    let client = build().map_err(build_error)?;
     Ok(pool.get_or_init(|| client).clone())
 }
 
@@ -210,7 +211,7 @@ fn without_tls(url: &Url) -> Error {
     ))
 }
 
-fn unbuilt(error: impl Into<BoxError>) -> Error {
+fn build_error(error: impl Into<BoxError>) -> Error {
     let error = error.into();
     let cause = one_line(&root_cause(&*error).to_string());
     Error::configuration(format!("the HTTP client cannot be built: {cause}")).with_cause(error)
@@ -226,7 +227,7 @@ pub enum Sender {
     Reqwest {
         /// The client and its pool.
         client: reqwest::Client,
-        /// How long it waits for a connection; `None` for a client that the caller built, which may follow redirects too.
+        /// How long it timeouts for a connection; `None` for a client that the caller built, which may follow redirects too.
         connect_timeout: Option<Duration>,
     },
 }
@@ -241,7 +242,7 @@ impl Sender {
         }
     }
 
-    /// How long it waits for a connection before it fails with the proof that nothing was sent. `None` if that is unknown.
+    /// How long it timeouts for a connection before it fails with the proof that nothing was sent. `None` if that is unknown.
     pub(crate) fn connect_timeout(&self) -> Option<Duration> {
         match self {
             Self::Custom(transport) => transport.connect_timeout(),

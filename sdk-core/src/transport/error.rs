@@ -6,6 +6,7 @@ use std::io;
 
 use url::Url;
 
+use crate::error::kind::Effect;
 use crate::error::source::{Source, chain};
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
@@ -22,8 +23,8 @@ pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 #[derive(Clone, Debug)]
 pub struct TransportError {
     state: SendState,
-    /// What an error somewhere inside says. It counts only if no connection took the body: layers may have sent it before.
-    inside: Option<SendState>,
+    /// The state of an error among the causes. It counts only if no connection took the body: layers may have sent it before.
+    cause_state: Option<SendState>,
     timed_out: bool,
     source: Source,
 }
@@ -49,6 +50,16 @@ pub(crate) enum SendState {
     Redirected,
 }
 
+impl SendState {
+    /// The effect of an attempt that ended like this.
+    pub(crate) fn effect(self) -> Effect {
+        match self {
+            Self::Unsendable | Self::NotSent | Self::Unprocessed => Effect::NotSent,
+            Self::Unknown | Self::Unspecified | Self::Redirected => Effect::Unknown,
+        }
+    }
+}
+
 impl TransportError {
     /// The request was not sent, and this is certain: any call may be attempted again.
     pub fn not_sent(source: impl Into<BoxError>) -> Self {
@@ -71,8 +82,8 @@ impl TransportError {
         Self::of(source.into())
     }
 
-    /// The transport refuses this request, and would refuse it again: nothing was sent, and the call fails at once.
-    pub fn refused(source: impl Into<BoxError>) -> Self {
+    /// The transport rejects this request, and would reject it again: nothing was sent, and the call fails at once.
+    pub fn rejected(source: impl Into<BoxError>) -> Self {
         Self::at(SendState::Unsendable, source)
     }
 
@@ -92,7 +103,7 @@ impl TransportError {
     pub(crate) fn at(state: SendState, source: impl Into<BoxError>) -> Self {
         Self {
             state,
-            inside: None,
+            cause_state: None,
             timed_out: false,
             source: Source::new(source),
         }
@@ -104,20 +115,20 @@ impl TransportError {
             Ok(known) => return *known,
             Err(error) => error,
         };
-        let (mut inside, mut timed_out) = (None, false);
+        let (mut cause_state, mut timed_out) = (None, false);
         for cause in chain(&*error) {
             if let Some(known) = cause.downcast_ref::<Self>() {
-                inside = inside.or(Some(known.state));
+                cause_state = cause_state.or(Some(known.state));
                 timed_out |= known.timed_out;
             } else if let Some(io) = cause.downcast_ref::<io::Error>() {
                 // Only making a connection ends like this.
                 let refused = io.kind() == io::ErrorKind::ConnectionRefused;
-                inside = inside.or(refused.then_some(SendState::NotSent));
+                cause_state = cause_state.or(refused.then_some(SendState::NotSent));
                 timed_out |= io.kind() == io::ErrorKind::TimedOut;
             }
         }
         Self {
-            inside,
+            cause_state,
             timed_out,
             ..Self::at(SendState::Unspecified, error)
         }
@@ -127,8 +138,10 @@ impl TransportError {
     /// connection took it, and whether there is one at all.
     pub(crate) fn infer_send_state(mut self, given_up: bool, has_body: bool) -> Self {
         if self.state == SendState::Unspecified {
-            self.state = match self.inside {
-                Some(inside @ (SendState::Unsendable | SendState::NotSent)) if given_up => inside,
+            self.state = match self.cause_state {
+                Some(cause_state @ (SendState::Unsendable | SendState::NotSent)) if given_up => {
+                    cause_state
+                }
                 _ if given_up && has_body => SendState::NotSent,
                 _ => SendState::Unknown,
             };
@@ -148,7 +161,7 @@ impl TransportError {
 impl fmt::Display for TransportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.state {
-            SendState::Unsendable => "the transport refuses the request",
+            SendState::Unsendable => "the transport rejects the request",
             SendState::NotSent => "the request was not sent",
             SendState::Unprocessed => "the server did not process the request",
             SendState::Unknown | SendState::Unspecified => "the request may have been sent",

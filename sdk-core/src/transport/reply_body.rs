@@ -148,9 +148,9 @@ pub(crate) fn read(
     until: Instant,
 ) -> impl Future<Output = Result<Bytes, BodyError>> + Send {
     async move {
-        let announced = head(response, limit)?;
+        let announced = check_head(response, limit)?;
         let (mut first, mut rest) = (Bytes::new(), BytesMut::new());
-        while let Some(piece) = piece(timeout_at(until, response.chunk()).await, until)? {
+        while let Some(piece) = next_piece(timeout_at(until, response.chunk()).await, until)? {
             if first.is_empty() {
                 first = piece;
             } else {
@@ -164,7 +164,7 @@ pub(crate) fn read(
                 return Err(BodyError::TooLarge(first.slice(..first.len().min(EXCERPT))));
             }
         }
-        whole(announced, first.len().max(rest.len()))?;
+        check_length(announced, first.len().max(rest.len()))?;
         Ok(if rest.is_empty() {
             first
         } else {
@@ -179,10 +179,10 @@ pub(crate) async fn read_secret(
     limit: usize,
     until: Instant,
 ) -> Result<Zeroizing<Vec<u8>>, BodyError> {
-    let announced = head(response, limit)?;
+    let announced = check_head(response, limit)?;
     // Room for what arrived, never for what was announced. A buffer that is outgrown is wiped.
     let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
-    while let Some(piece) = piece(timeout_at(until, response.chunk()).await, until)? {
+    while let Some(piece) = next_piece(timeout_at(until, response.chunk()).await, until)? {
         let length = body.len() + piece.len();
         if length > limit {
             return Err(BodyError::TooLarge(Bytes::new()));
@@ -194,12 +194,12 @@ pub(crate) async fn read_secret(
         }
         body.extend_from_slice(&piece);
     }
-    whole(announced, body.len())?;
+    check_length(announced, body.len())?;
     Ok(body)
 }
 
 /// Whether a body is as long as its head announces: HTTP/2 and callers' transports may end one early without an error.
-fn whole(announced: Option<usize>, length: usize) -> Result<(), BodyError> {
+fn check_length(announced: Option<usize>, length: usize) -> Result<(), BodyError> {
     match announced.filter(|announced| length < *announced) {
         Some(announced) => {
             let ended = format!("the body ended after {length} of {announced} bytes");
@@ -210,7 +210,7 @@ fn whole(announced: Option<usize>, length: usize) -> Result<(), BodyError> {
 }
 
 /// The next piece of a body; `None` at its end.
-fn piece(
+fn next_piece(
     read: Result<Result<Option<Bytes>, TransportError>, Elapsed>,
     until: Instant,
 ) -> Result<Option<Bytes>, BodyError> {
@@ -224,7 +224,7 @@ fn piece(
 }
 
 /// The length that the head announces, if it does and it is allowed.
-fn head(response: &Incoming, limit: usize) -> Result<Option<usize>, BodyError> {
+fn check_head(response: &Incoming, limit: usize) -> Result<Option<usize>, BodyError> {
     let encoding = response.headers.get(CONTENT_ENCODING);
     let encoding = encoding.filter(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity"));
     if let Some(encoding) = encoding {

@@ -155,7 +155,11 @@ impl Outgoing {
         tracker: Option<&SendTracker>,
         until: time::Instant,
     ) -> Result<Request<RequestBody>, TransportError> {
-        let uri: Uri = self.url.as_str().parse().map_err(TransportError::refused)?;
+        let uri: Uri = self
+            .url
+            .as_str()
+            .parse()
+            .map_err(TransportError::rejected)?;
         let body = match (self.body, tracker) {
             (body, Some(tracker)) => RequestBody::tracked(body, tracker),
             (Some(body), None) => RequestBody::from(body),

@@ -30,23 +30,23 @@ use crate::transport::request_body::{Outgoing, RequestBody, SendTracker};
 /// let suite = sdk_core::Suite::builder().http_client(shared);
 /// # Ok(()) }
 /// ```
-pub struct HttpClient(pub(crate) Given);
+pub struct HttpClient(pub(crate) Inner);
 
 /// What a caller hands in.
-pub(crate) enum Given {
+pub(crate) enum Inner {
     Builder(Box<reqwest::ClientBuilder>),
     Client(reqwest::Client),
 }
 
 impl From<reqwest::ClientBuilder> for HttpClient {
     fn from(builder: reqwest::ClientBuilder) -> Self {
-        Self(Given::Builder(Box::new(builder)))
+        Self(Inner::Builder(Box::new(builder)))
     }
 }
 
 impl From<reqwest::Client> for HttpClient {
     fn from(client: reqwest::Client) -> Self {
-        Self(Given::Client(client))
+        Self(Inner::Client(client))
     }
 }
 
@@ -150,22 +150,22 @@ pub(super) fn has_tls() -> bool {
 pub(super) fn network(
     builder: ClientBuilder,
     addresses: &[Url],
-    waits: ConnectionTimeouts,
+    timeouts: ConnectionTimeouts,
 ) -> Result<Client, reqwest::Error> {
     // Names that stand for loopback bypass the resolver.
     let names = addresses.iter().filter_map(Url::host_str);
     let names = names.filter(|name| is_loopback_name(name));
     let pin = |builder: ClientBuilder, name| builder.resolve_to_addrs(name, &LOOPBACK);
-    finish(names.fold(builder, pin), waits)
+    finish(names.fold(builder, pin), timeouts)
 }
 
 /// A pool for plain HTTP to loopback, which bypasses every proxy that the environment names, and every resolver.
-pub(super) fn loopback(waits: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
+pub(super) fn loopback(timeouts: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
     let builder = Client::builder().no_proxy().dns_resolver(Arc::new(Pinned));
     // Plain HTTP needs no certificates, and loading those of the system is the slowest step of all.
     #[cfg(feature = "rustls")]
     let builder = builder.tls_certs_only([]);
-    finish(builder, waits)
+    finish(builder, timeouts)
 }
 
 /// Resolves every name to loopback: only such names come here.
@@ -179,17 +179,17 @@ impl Resolve for Pinned {
 }
 
 /// Adds what all pools have in common.
-fn finish(builder: ClientBuilder, waits: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
+fn finish(builder: ClientBuilder, timeouts: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
     let builder = builder
         .redirect(Policy::none())
         // By itself it sends a request again that an HTTP/2 server did not process. Each attempt is the suite's, so that it is
-        // counted, waits, and has a budget. Only with a limit of none does it not clone each request for that.
+        // counted, timeouts, and has a budget. Only with a limit of none does it not clone each request for that.
         .retry(reqwest::retry::never().max_retries_per_request(0))
-        .connect_timeout(waits.connect);
+        .connect_timeout(timeouts.connect);
     #[cfg(feature = "http2")]
     let builder = builder
-        .http2_keep_alive_interval(waits.ping_interval)
-        .http2_keep_alive_timeout(waits.ping_timeout);
+        .http2_keep_alive_interval(timeouts.ping_interval)
+        .http2_keep_alive_timeout(timeouts.ping_timeout);
     builder.build().map_err(reqwest::Error::without_url)
 }
 

@@ -68,11 +68,11 @@ async fn what_a_transport_says_itself_counts_whatever_lies_inside() {
         let error = says(reset());
         assert_eq!(error.may_have_been_sent(), effect == Effect::Unknown);
     }
-    assert!(!TransportError::refused(reset()).may_have_been_sent());
+    assert!(!TransportError::rejected(reset()).may_have_been_sent());
     for (error, says) in [
         (
-            TransportError::refused(reset()),
-            "the transport refuses the request",
+            TransportError::rejected(reset()),
+            "the transport rejects the request",
         ),
         (
             TransportError::not_sent(reset()),
@@ -240,7 +240,7 @@ async fn a_read_is_attempted_again_whatever_is_known() {
 
 #[tokio::test]
 async fn what_a_transport_refuses_is_refused_once() {
-    let refused = || io::Error::other(TransportError::refused("not on the list of hosts"));
+    let refused = || io::Error::other(TransportError::rejected("not on the list of hosts"));
     let scripted = failing(refused, false);
     let error = get_person(&scripted.suite().crm()).await.unwrap_err();
     assert_tried(&error, ErrorKind::InvalidInput, Effect::NotSent, 1);
