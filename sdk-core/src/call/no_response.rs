@@ -55,10 +55,10 @@ pub(super) fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -
     let tls = sender.opens_connections() && is_tls(&error);
     let sending = error.send_state();
     let late = error.is_timeout();
-    let (kind, message, effect, retry) = match sending {
+    let (kind, message, retry) = match sending {
         SendState::Unsendable => {
             let message = format!("the HTTP client cannot send the request: {why}");
-            (ErrorKind::InvalidInput, message, Effect::NotSent, false)
+            (ErrorKind::InvalidInput, message, false)
         }
         // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
         SendState::NotSent => {
@@ -76,7 +76,7 @@ pub(super) fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -
                 None => why,
             };
             let message = format!("{what} {target}: {why}");
-            (ErrorKind::Connect, message, Effect::NotSent, !tls)
+            (ErrorKind::Connect, message, !tls)
         }
         SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => {
             let kind = if late {
@@ -85,14 +85,10 @@ pub(super) fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -
                 ErrorKind::Transport
             };
             let message = format!("no reply from {target}: {why}");
-            // By the word of the server, although the connection stood.
-            if sending == SendState::Unprocessed {
-                (kind, message, Effect::NotSent, true)
-            } else {
-                (kind, message, Effect::Unknown, state.may_replay)
-            }
+            let retry = sending == SendState::Unprocessed || state.may_replay;
+            (kind, message, retry)
         }
-        SendState::Redirected => (ErrorKind::UnexpectedStatus, why, Effect::Unknown, false),
+        SendState::Redirected => (ErrorKind::UnexpectedStatus, why, false),
     };
     let helps = match sending {
         SendState::Unsendable | SendState::Redirected => false,
@@ -101,7 +97,7 @@ pub(super) fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -
     };
     let error = Error::new(kind, message)
         .with_cause(error)
-        .with(|parts| (parts.effect, parts.retryable) = (effect, helps))
+        .with(|parts| (parts.effect, parts.retryable) = (sending.effect(), helps))
         .withheld(&redactor);
     failed(error, retry)
 }
