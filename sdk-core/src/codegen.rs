@@ -11,7 +11,7 @@ pub use crate::client::{ApiClient, Endpoint};
 pub use crate::json::number::{Bounded, Integral};
 pub use crate::json::object::{TypedOrRaw, constant, typed};
 pub use crate::json::record::{decode_variant, tagged_object};
-pub use crate::json::texts::text;
+pub use crate::json::text::text;
 pub use crate::json::time::Rfc3339;
 pub use crate::operation::{Application, RawOperations};
 pub use crate::reply::decode::{FromReply, Received, Unreadable};

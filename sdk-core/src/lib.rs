@@ -68,7 +68,7 @@ pub use json::members::Members;
 pub use json::number::Number;
 pub use json::raw::RawJson;
 pub use json::record::{JsonBody, Record};
-pub use json::slice::Text;
+pub use json::text::Text;
 pub use json::time::{Date, Timestamp, ZonedTime};
 pub use list::checkpoint::Checkpoint;
 pub use list::items::Items;

@@ -42,7 +42,7 @@ impl CounterpartyReference {
     }
 }
 
-sdk_core::text_impls!(CounterpartyReference: Reference);
+sdk_core::impl_text!(CounterpartyReference: Reference);
 
 /// The contract and version metadata of Accounting.
 ///
@@ -376,7 +376,7 @@ impl ImportMode {
     }
 }
 
-sdk_core::text_impls!(ImportMode: OpenEnum);
+sdk_core::impl_text!(ImportMode: OpenEnum);
 
 /// A request to create an import run. The members of `sourceApplication` and `intendedCoverage` are not
 /// shown.
@@ -501,7 +501,7 @@ impl AccountingOutcome {
     }
 }
 
-sdk_core::text_impls!(AccountingOutcome: OpenEnum);
+sdk_core::impl_text!(AccountingOutcome: OpenEnum);
 
 /// The result of an accounting command.
 ///

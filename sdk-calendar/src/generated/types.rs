@@ -39,7 +39,7 @@ impl EventOperation {
     }
 }
 
-sdk_core::text_impls!(EventOperation: OpenEnum);
+sdk_core::impl_text!(EventOperation: OpenEnum);
 
 /// The status of an event. `confirmed` appears; other values are not shown.
 ///
@@ -75,7 +75,7 @@ impl EventStatus {
     }
 }
 
-sdk_core::text_impls!(EventStatus: OpenEnum);
+sdk_core::impl_text!(EventStatus: OpenEnum);
 
 /// The visibility of an event. `standard` appears; other values are not shown.
 ///
@@ -111,7 +111,7 @@ impl EventVisibility {
     }
 }
 
-sdk_core::text_impls!(EventVisibility: OpenEnum);
+sdk_core::impl_text!(EventVisibility: OpenEnum);
 
 /// A command that creates, updates or cancels an event. Which members are required, and which each
 /// operation needs, is not shown.
@@ -433,7 +433,7 @@ impl CalendarOperation {
     }
 }
 
-sdk_core::text_impls!(CalendarOperation: OpenEnum);
+sdk_core::impl_text!(CalendarOperation: OpenEnum);
 
 /// The result of a calendar command.
 ///

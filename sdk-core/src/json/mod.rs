@@ -12,8 +12,7 @@ pub(crate) mod object;
 pub(crate) mod raw;
 pub(crate) mod record;
 mod rfc3339;
-pub(crate) mod slice;
-pub(crate) mod texts;
+pub(crate) mod text;
 pub(crate) mod time;
 #[cfg(feature = "jiff-02")]
 mod time_jiff;

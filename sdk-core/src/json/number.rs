@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::json::decode_context::is_handed_over_raw;
 use crate::json::fast::RAW_JSON;
 use crate::json::raw::RawJson;
-use crate::json::texts::text_impls;
+use crate::json::text::impl_text;
 
 /// A JSON number exactly as received: every digit, its sign and its exponent.
 ///
@@ -75,7 +75,7 @@ fn is_number(json: &str) -> bool {
     json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
-text_impls!(Number: BareDebug Display);
+impl_text!(Number: BareDebug Display);
 
 impl<'de> Deserialize<'de> for Number {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

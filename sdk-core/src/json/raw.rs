@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::json::decode_context::{is_handed_over_raw, slice_or_copy};
 use crate::json::explain::{ValueDisplay, decode_or_explain};
 use crate::json::fast::{self, RAW_JSON};
-use crate::json::texts::text_impls;
+use crate::json::text::impl_text;
 
 /// One JSON value exactly as received, or as it will be sent.
 ///
@@ -173,7 +173,7 @@ impl PartialEq for RawJson {
 
 impl Eq for RawJson {}
 
-text_impls!(RawJson: BareDebug Display);
+impl_text!(RawJson: BareDebug Display);
 
 impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

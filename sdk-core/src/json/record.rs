@@ -11,7 +11,7 @@ use crate::json::fast::RAW_JSON;
 use crate::json::fast::scanner::{Scanner, is_too_deep};
 use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
-use crate::json::texts::text_impls;
+use crate::json::text::impl_text;
 
 /// An object whose members the contract does not show: a person, an opportunity, a task.
 ///
@@ -206,7 +206,7 @@ impl std::str::FromStr for Record {
     }
 }
 
-text_impls!(Record: BareDebug Display);
+impl_text!(Record: BareDebug Display);
 
 impl<'de> Deserialize<'de> for Record {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -12,8 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::error::Error;
 use crate::json::rfc3339::{Instant, civil, instant, is_date, is_instant};
-use crate::json::slice::{Text, sliced};
-use crate::json::texts::text_impls;
+use crate::json::text::{Text, impl_text, sliced};
 use crate::text::one_line;
 
 /// A type that keeps an RFC 3339 text, which may be malformed if it was made with `from`.
@@ -164,7 +163,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-text_impls!(Timestamp: AsRef Debug FromReference Serialize);
+impl_text!(Timestamp: AsRef Debug FromReference Serialize);
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -293,7 +292,7 @@ impl fmt::Display for Date {
     }
 }
 
-text_impls!(Date: AsRef Debug FromReference Serialize);
+impl_text!(Date: AsRef Debug FromReference Serialize);
 
 impl<'de> Deserialize<'de> for Date {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    crate::text_impls!(SampleReference: Reference);
+    crate::impl_text!(SampleReference: Reference);
 
     #[test]
     fn references_are_strict_when_parsed_and_lenient_when_received() {

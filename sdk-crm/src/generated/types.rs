@@ -42,7 +42,7 @@ impl IntakeReference {
     }
 }
 
-sdk_core::text_impls!(IntakeReference: Reference);
+sdk_core::impl_text!(IntakeReference: Reference);
 
 /// The reference of a person.
 ///
@@ -81,7 +81,7 @@ impl PersonReference {
     }
 }
 
-sdk_core::text_impls!(PersonReference: Reference);
+sdk_core::impl_text!(PersonReference: Reference);
 
 /// The reference of an organization.
 ///
@@ -120,7 +120,7 @@ impl OrganizationReference {
     }
 }
 
-sdk_core::text_impls!(OrganizationReference: Reference);
+sdk_core::impl_text!(OrganizationReference: Reference);
 
 /// The reference of an opportunity.
 ///
@@ -159,7 +159,7 @@ impl OpportunityReference {
     }
 }
 
-sdk_core::text_impls!(OpportunityReference: Reference);
+sdk_core::impl_text!(OpportunityReference: Reference);
 
 /// The reference of an actor.
 ///
@@ -198,7 +198,7 @@ impl ActorReference {
     }
 }
 
-sdk_core::text_impls!(ActorReference: Reference);
+sdk_core::impl_text!(ActorReference: Reference);
 
 /// A state to filter the intake list by.
 ///
@@ -242,7 +242,7 @@ impl IntakeState {
     }
 }
 
-sdk_core::text_impls!(IntakeState: OpenEnum);
+sdk_core::impl_text!(IntakeState: OpenEnum);
 
 /// The status of a person. The transitions between statuses are not shown.
 ///
@@ -290,7 +290,7 @@ impl PersonStatus {
     }
 }
 
-sdk_core::text_impls!(PersonStatus: OpenEnum);
+sdk_core::impl_text!(PersonStatus: OpenEnum);
 
 /// The status of an organization. The transitions between statuses are not shown.
 ///
@@ -334,7 +334,7 @@ impl OrganizationStatus {
     }
 }
 
-sdk_core::text_impls!(OrganizationStatus: OpenEnum);
+sdk_core::impl_text!(OrganizationStatus: OpenEnum);
 
 /// The stage of an opportunity in the pipeline. The transitions between stages are not shown.
 ///
@@ -412,7 +412,7 @@ impl OpportunityStage {
     }
 }
 
-sdk_core::text_impls!(OpportunityStage: OpenEnum);
+sdk_core::impl_text!(OpportunityStage: OpenEnum);
 
 /// The reference of the actor who owns an opportunity, or `none` for the unowned pool.
 ///
@@ -454,7 +454,7 @@ impl OpportunityOwner {
     }
 }
 
-sdk_core::text_impls!(OpportunityOwner: Reference);
+sdk_core::impl_text!(OpportunityOwner: Reference);
 
 /// The status of a task. The transitions between statuses are not shown.
 ///
@@ -507,7 +507,7 @@ impl TaskStatus {
     }
 }
 
-sdk_core::text_impls!(TaskStatus: OpenEnum);
+sdk_core::impl_text!(TaskStatus: OpenEnum);
 
 /// Whose tasks a list holds, the caller's own or all. The default is `mine`.
 ///
@@ -547,7 +547,7 @@ impl TaskOwner {
     }
 }
 
-sdk_core::text_impls!(TaskOwner: OpenEnum);
+sdk_core::impl_text!(TaskOwner: OpenEnum);
 
 /// What needs attention today, and what has changed lately. The member keys of `counts` are not shown.
 ///
@@ -624,7 +624,7 @@ impl AttentionType {
     }
 }
 
-sdk_core::text_impls!(AttentionType: OpenEnum);
+sdk_core::impl_text!(AttentionType: OpenEnum);
 
 /// A reason for a priority. `overdue` appears; the full set is not shown.
 ///
@@ -660,7 +660,7 @@ impl ReasonCode {
     }
 }
 
-sdk_core::text_impls!(ReasonCode: OpenEnum);
+sdk_core::impl_text!(ReasonCode: OpenEnum);
 
 /// The type of the subject of a change. `task` appears; other values are not shown.
 ///
@@ -696,7 +696,7 @@ impl SubjectType {
     }
 }
 
-sdk_core::text_impls!(SubjectType: OpenEnum);
+sdk_core::impl_text!(SubjectType: OpenEnum);
 
 /// An item of the attention queue.
 ///
@@ -892,7 +892,7 @@ impl IntakeSubmissionStatus {
     }
 }
 
-sdk_core::text_impls!(IntakeSubmissionStatus: OpenEnum);
+sdk_core::impl_text!(IntakeSubmissionStatus: OpenEnum);
 
 /// An intake submission. The members of `contact`, `review`, `linkedRecords`, and of the items of
 /// `processingEvents` and `reviewHistory`, are not shown.
@@ -1316,7 +1316,7 @@ impl ViewKind {
     }
 }
 
-sdk_core::text_impls!(ViewKind: OpenEnum);
+sdk_core::impl_text!(ViewKind: OpenEnum);
 
 /// The kind of a field of a view. `text` appears; other values are not shown.
 ///
@@ -1352,7 +1352,7 @@ impl FieldKind {
     }
 }
 
-sdk_core::text_impls!(FieldKind: OpenEnum);
+sdk_core::impl_text!(FieldKind: OpenEnum);
 
 /// The kind of a filter. `search` appears; other values are not shown.
 ///
@@ -1388,7 +1388,7 @@ impl FilterKind {
     }
 }
 
-sdk_core::text_impls!(FilterKind: OpenEnum);
+sdk_core::impl_text!(FilterKind: OpenEnum);
 
 /// The intent of an action. `primary` appears; other values are not shown.
 ///
@@ -1424,7 +1424,7 @@ impl ActionIntent {
     }
 }
 
-sdk_core::text_impls!(ActionIntent: OpenEnum);
+sdk_core::impl_text!(ActionIntent: OpenEnum);
 
 /// A view.
 ///

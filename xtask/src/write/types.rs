@@ -102,7 +102,7 @@ fn enumeration(name: &str, values: &[Choice]) -> String {
          #[must_use]\n\
          pub fn as_str(&self) -> &str {{\nmatch self {{\n{texts}Self::Unknown(text) => text,\n}}\n}}\n\n\
          fn known(text: &str) -> Option<Self> {{\nmatch text {{\n{known}_ => None,\n}}\n}}\n}}\n\n\
-         sdk_core::text_impls!({name}: OpenEnum);\n\n"
+         sdk_core::impl_text!({name}: OpenEnum);\n\n"
     );
     code
 }
@@ -201,7 +201,7 @@ fn reference(name: &str, pattern: &str) -> String {
          /// The reference as on the wire.\n\
          #[must_use]\n\
          pub fn as_str(&self) -> &str {{\n&self.0\n}}\n}}\n\n\
-         sdk_core::text_impls!({name}: Reference);\n\n"
+         sdk_core::impl_text!({name}: Reference);\n\n"
     )
 }
 

@@ -43,7 +43,7 @@ impl PersonReference {
     }
 }
 
-sdk_core::text_impls!(PersonReference: Reference);
+sdk_core::impl_text!(PersonReference: Reference);
 
 /// The schema `OrganizationReference`.
 ///
@@ -82,7 +82,7 @@ impl OrganizationReference {
     }
 }
 
-sdk_core::text_impls!(OrganizationReference: Reference);
+sdk_core::impl_text!(OrganizationReference: Reference);
 
 /// The schema `ActorReference`.
 ///
@@ -121,7 +121,7 @@ impl ActorReference {
     }
 }
 
-sdk_core::text_impls!(ActorReference: Reference);
+sdk_core::impl_text!(ActorReference: Reference);
 
 /// A canonical person.
 ///
@@ -1141,7 +1141,7 @@ impl OpportunityStage {
     }
 }
 
-sdk_core::text_impls!(OpportunityStage: OpenEnum);
+sdk_core::impl_text!(OpportunityStage: OpenEnum);
 
 /// The schema `CloseReason`.
 ///
@@ -1198,7 +1198,7 @@ impl CloseReason {
     }
 }
 
-sdk_core::text_impls!(CloseReason: OpenEnum);
+sdk_core::impl_text!(CloseReason: OpenEnum);
 
 /// The schema `Money`.
 ///
@@ -1401,7 +1401,7 @@ impl TaskStatus {
     }
 }
 
-sdk_core::text_impls!(TaskStatus: OpenEnum);
+sdk_core::impl_text!(TaskStatus: OpenEnum);
 
 /// The schema `TaskInput`.
 ///
@@ -2070,7 +2070,7 @@ impl IntakeStatus {
     }
 }
 
-sdk_core::text_impls!(IntakeStatus: OpenEnum);
+sdk_core::impl_text!(IntakeStatus: OpenEnum);
 
 /// The schema `IntakeSubmission`.
 ///
@@ -3089,7 +3089,7 @@ impl ExportFormat {
     }
 }
 
-sdk_core::text_impls!(ExportFormat: OpenEnum);
+sdk_core::impl_text!(ExportFormat: OpenEnum);
 
 /// The schema `Export`.
 ///
@@ -3618,7 +3618,7 @@ impl PersonProfilePhoneKind {
     }
 }
 
-sdk_core::text_impls!(PersonProfilePhoneKind: OpenEnum);
+sdk_core::impl_text!(PersonProfilePhoneKind: OpenEnum);
 
 /// The schema `AddressPosition`.
 ///
@@ -3714,7 +3714,7 @@ impl PersonStatus {
     }
 }
 
-sdk_core::text_impls!(PersonStatus: OpenEnum);
+sdk_core::impl_text!(PersonStatus: OpenEnum);
 
 /// The schema `ActorKind`.
 ///
@@ -3754,7 +3754,7 @@ impl ActorKind {
     }
 }
 
-sdk_core::text_impls!(ActorKind: OpenEnum);
+sdk_core::impl_text!(ActorKind: OpenEnum);
 
 /// The schema `ActorWorkload`.
 ///
@@ -3813,7 +3813,7 @@ impl CallActivityDirection {
     }
 }
 
-sdk_core::text_impls!(CallActivityDirection: OpenEnum);
+sdk_core::impl_text!(CallActivityDirection: OpenEnum);
 
 /// The schema `OpportunityContact`.
 ///
@@ -3911,7 +3911,7 @@ impl OpportunityContactRole {
     }
 }
 
-sdk_core::text_impls!(OpportunityContactRole: OpenEnum);
+sdk_core::impl_text!(OpportunityContactRole: OpenEnum);
 
 /// The schema `OpportunityCloseReason`.
 ///
@@ -3968,7 +3968,7 @@ impl OpportunityCloseReason {
     }
 }
 
-sdk_core::text_impls!(OpportunityCloseReason: OpenEnum);
+sdk_core::impl_text!(OpportunityCloseReason: OpenEnum);
 
 /// The schema `TaskInputAssignee`.
 ///
@@ -4007,7 +4007,7 @@ impl TaskInputAssignee {
     }
 }
 
-sdk_core::text_impls!(TaskInputAssignee: Reference);
+sdk_core::impl_text!(TaskInputAssignee: Reference);
 
 /// The schema `OrganizationStatus`.
 ///
@@ -4051,7 +4051,7 @@ impl OrganizationStatus {
     }
 }
 
-sdk_core::text_impls!(OrganizationStatus: OpenEnum);
+sdk_core::impl_text!(OrganizationStatus: OpenEnum);
 
 /// Log a call
 ///
@@ -4172,7 +4172,7 @@ impl ActivityInputLogAcallDirection {
     }
 }
 
-sdk_core::text_impls!(ActivityInputLogAcallDirection: OpenEnum);
+sdk_core::impl_text!(ActivityInputLogAcallDirection: OpenEnum);
 
 /// Log an email
 ///
@@ -4307,7 +4307,7 @@ impl IntakeSubmissionSourceChannel {
     }
 }
 
-sdk_core::text_impls!(IntakeSubmissionSourceChannel: OpenEnum);
+sdk_core::impl_text!(IntakeSubmissionSourceChannel: OpenEnum);
 
 /// The schema `IntakeSubmissionDetailPublicReference`.
 ///
@@ -4346,7 +4346,7 @@ impl IntakeSubmissionDetailPublicReference {
     }
 }
 
-sdk_core::text_impls!(IntakeSubmissionDetailPublicReference: Reference);
+sdk_core::impl_text!(IntakeSubmissionDetailPublicReference: Reference);
 
 /// The schema `IntakeSubmissionDetailContact`.
 ///
@@ -4436,7 +4436,7 @@ impl IntakeReviewDecision {
     }
 }
 
-sdk_core::text_impls!(IntakeReviewDecision: OpenEnum);
+sdk_core::impl_text!(IntakeReviewDecision: OpenEnum);
 
 /// The schema `AcceptIntakeSubmission`.
 ///
@@ -4475,7 +4475,7 @@ impl AcceptIntakeSubmission {
     }
 }
 
-sdk_core::text_impls!(AcceptIntakeSubmission: Reference);
+sdk_core::impl_text!(AcceptIntakeSubmission: Reference);
 
 /// The schema `DismissIntakeSubmission`.
 ///
@@ -4514,7 +4514,7 @@ impl DismissIntakeSubmission {
     }
 }
 
-sdk_core::text_impls!(DismissIntakeSubmission: Reference);
+sdk_core::impl_text!(DismissIntakeSubmission: Reference);
 
 /// The schema `LinkIntakeSubmission`.
 ///
@@ -4553,7 +4553,7 @@ impl LinkIntakeSubmission {
     }
 }
 
-sdk_core::text_impls!(LinkIntakeSubmission: Reference);
+sdk_core::impl_text!(LinkIntakeSubmission: Reference);
 
 /// The schema `ChangeOpportunityStageOpportunity`.
 ///
@@ -4592,7 +4592,7 @@ impl ChangeOpportunityStageOpportunity {
     }
 }
 
-sdk_core::text_impls!(ChangeOpportunityStageOpportunity: Reference);
+sdk_core::impl_text!(ChangeOpportunityStageOpportunity: Reference);
 
 /// The schema `JobState`.
 ///
@@ -4640,7 +4640,7 @@ impl JobState {
     }
 }
 
-sdk_core::text_impls!(JobState: OpenEnum);
+sdk_core::impl_text!(JobState: OpenEnum);
 
 /// The schema `ErrorModelError`.
 ///
@@ -4725,7 +4725,7 @@ impl ExportSha256 {
     }
 }
 
-sdk_core::text_impls!(ExportSha256: Reference);
+sdk_core::impl_text!(ExportSha256: Reference);
 
 /// The schema `WebhookSettingsEvent`.
 ///
@@ -4769,7 +4769,7 @@ impl WebhookSettingsEvent {
     }
 }
 
-sdk_core::text_impls!(WebhookSettingsEvent: OpenEnum);
+sdk_core::impl_text!(WebhookSettingsEvent: OpenEnum);
 
 /// The schema `TagSettingsColor`.
 ///
@@ -4808,7 +4808,7 @@ impl TagSettingsColor {
     }
 }
 
-sdk_core::text_impls!(TagSettingsColor: Reference);
+sdk_core::impl_text!(TagSettingsColor: Reference);
 
 /// The schema `AttentionItem`.
 ///
@@ -4889,7 +4889,7 @@ impl AttentionType {
     }
 }
 
-sdk_core::text_impls!(AttentionType: OpenEnum);
+sdk_core::impl_text!(AttentionType: OpenEnum);
 
 /// The schema `AttentionPriority`.
 ///
@@ -4959,7 +4959,7 @@ impl ReasonCode {
     }
 }
 
-sdk_core::text_impls!(ReasonCode: OpenEnum);
+sdk_core::impl_text!(ReasonCode: OpenEnum);
 
 /// The schema `RecentChange`.
 ///
@@ -5173,7 +5173,7 @@ impl PresentationFieldKind {
     }
 }
 
-sdk_core::text_impls!(PresentationFieldKind: OpenEnum);
+sdk_core::impl_text!(PresentationFieldKind: OpenEnum);
 
 /// The schema `Navigation`.
 ///
@@ -5337,7 +5337,7 @@ impl ViewKind {
     }
 }
 
-sdk_core::text_impls!(ViewKind: OpenEnum);
+sdk_core::impl_text!(ViewKind: OpenEnum);
 
 /// The schema `EmptyState`.
 ///
@@ -5463,7 +5463,7 @@ impl IntakeState {
     }
 }
 
-sdk_core::text_impls!(IntakeState: OpenEnum);
+sdk_core::impl_text!(IntakeState: OpenEnum);
 
 /// The schema `GetIntakeSubmissionReference`.
 ///
@@ -5502,7 +5502,7 @@ impl GetIntakeSubmissionReference {
     }
 }
 
-sdk_core::text_impls!(GetIntakeSubmissionReference: Reference);
+sdk_core::impl_text!(GetIntakeSubmissionReference: Reference);
 
 /// The schema `ListPeopleStatusItem`.
 ///
@@ -5550,7 +5550,7 @@ impl ListPeopleStatusItem {
     }
 }
 
-sdk_core::text_impls!(ListPeopleStatusItem: OpenEnum);
+sdk_core::impl_text!(ListPeopleStatusItem: OpenEnum);
 
 /// The schema `ListPeopleSort`.
 ///
@@ -5598,7 +5598,7 @@ impl ListPeopleSort {
     }
 }
 
-sdk_core::text_impls!(ListPeopleSort: OpenEnum);
+sdk_core::impl_text!(ListPeopleSort: OpenEnum);
 
 /// The schema `GetPersonTimelineTypeItem`.
 ///
@@ -5642,7 +5642,7 @@ impl GetPersonTimelineTypeItem {
     }
 }
 
-sdk_core::text_impls!(GetPersonTimelineTypeItem: OpenEnum);
+sdk_core::impl_text!(GetPersonTimelineTypeItem: OpenEnum);
 
 /// The schema `MergePeopleBody`.
 ///
@@ -5772,7 +5772,7 @@ impl MergePeopleBodyStrategy {
     }
 }
 
-sdk_core::text_impls!(MergePeopleBodyStrategy: OpenEnum);
+sdk_core::impl_text!(MergePeopleBodyStrategy: OpenEnum);
 
 /// The schema `ListOrganizationsStatus`.
 ///
@@ -5816,7 +5816,7 @@ impl ListOrganizationsStatus {
     }
 }
 
-sdk_core::text_impls!(ListOrganizationsStatus: OpenEnum);
+sdk_core::impl_text!(ListOrganizationsStatus: OpenEnum);
 
 /// The schema `UpdateOrganizationBody`.
 ///
@@ -5968,7 +5968,7 @@ impl OpportunityOwner {
     }
 }
 
-sdk_core::text_impls!(OpportunityOwner: Reference);
+sdk_core::impl_text!(OpportunityOwner: Reference);
 
 /// The schema `OpportunityReference`.
 ///
@@ -6007,7 +6007,7 @@ impl OpportunityReference {
     }
 }
 
-sdk_core::text_impls!(OpportunityReference: Reference);
+sdk_core::impl_text!(OpportunityReference: Reference);
 
 /// The schema `MoveOpportunityReference`.
 ///
@@ -6046,7 +6046,7 @@ impl MoveOpportunityReference {
     }
 }
 
-sdk_core::text_impls!(MoveOpportunityReference: Reference);
+sdk_core::impl_text!(MoveOpportunityReference: Reference);
 
 /// The schema `MoveOpportunityBody`.
 ///
@@ -6174,7 +6174,7 @@ impl TaskOwner {
     }
 }
 
-sdk_core::text_impls!(TaskOwner: OpenEnum);
+sdk_core::impl_text!(TaskOwner: OpenEnum);
 
 /// The schema `TasksCreateBatchReplyItem`.
 ///
@@ -6236,7 +6236,7 @@ impl CreateNoteBody {
     }
 }
 
-sdk_core::text_impls!(CreateNoteBody: OpenEnum);
+sdk_core::impl_text!(CreateNoteBody: OpenEnum);
 
 /// The schema `CreateNoteBodyModel`.
 ///
@@ -6474,7 +6474,7 @@ impl CreateExportBodyResource {
     }
 }
 
-sdk_core::text_impls!(CreateExportBodyResource: OpenEnum);
+sdk_core::impl_text!(CreateExportBodyResource: OpenEnum);
 
 /// The schema `DeleteExportsBody`.
 ///
@@ -6701,7 +6701,7 @@ impl EmailActivityKind {
     }
 }
 
-sdk_core::text_impls!(EmailActivityKind: OpenEnum);
+sdk_core::impl_text!(EmailActivityKind: OpenEnum);
 
 /// The further members of a list intake submissions reply.
 ///

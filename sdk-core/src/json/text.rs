@@ -1,9 +1,155 @@
-//! What types that are one string on the wire have in common.
+//! Types that are one string on the wire: [`Text`], which keeps the memory of its response instead of copying from it, and what
+//! the others have in common.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::ops::Deref;
 
-use serde::de::{Deserializer, Visitor};
+use bytestring::ByteString;
+use serde::de::{self, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use crate::json::decode_context::slice_or_copy;
+use crate::json::fast::BORROWED_STR;
+
+/// A text that shares the memory of the reply it came with: a member of your own type that costs no allocation.
+///
+/// ```
+/// use sdk_core::{Items, Record, Text};
+///
+/// #[derive(serde::Deserialize)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Person { public_reference: Text, display_name: Text }
+///
+/// # async fn example(people: Items<Record>) -> Result<(), sdk_core::Error> {
+/// let mut people = people.decode::<Person>();
+/// while let Some(person) = people.try_next().await? {
+///     println!("{}: {}", person.public_reference, person.display_name);
+/// }
+/// # Ok(()) }
+/// ```
+///
+/// The memory that a reply was read into stays as long as one text of it exists. To keep a few texts of many replies, take
+/// [`detached`](Self::detached) ones or `String`s. Some texts are copies: those with escapes, of replies below 4 KiB, within
+/// `serde`'s `flatten` and `untagged`, and those that are decoded from a `Record` or from anything but a reply.
+#[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Text(ByteString);
+
+impl Text {
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The same text in memory of its own.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self::from(self.as_str())
+    }
+}
+
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.as_str().to_owned()
+    }
+}
+
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(text.into())
+    }
+}
+
+impl PartialEq<str> for Text {
+    fn eq(&self, other: &str) -> bool {
+        self.as_str() == other
+    }
+}
+
+impl PartialEq<&str> for Text {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_str() == *other
+    }
+}
+
+impl fmt::Debug for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+impl_text!(Text: AsRef Display Serialize);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        sliced(deserializer, "a string", |_| true)
+    }
+}
+
+/// Decodes a string that may become a slice of the reply, if it fits.
+pub(super) fn sliced<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    expected: &'static str,
+    fits: fn(&str) -> bool,
+) -> Result<Text, D::Error> {
+    deserializer.deserialize_newtype_struct(BORROWED_STR, Sliced { expected, fits })
+}
+
+struct Sliced {
+    expected: &'static str,
+    fits: fn(&str) -> bool,
+}
+
+impl Sliced {
+    fn check<E: de::Error>(&self, text: &str) -> Result<(), E> {
+        let misfit = || E::invalid_value(Unexpected::Str(text), self);
+        (self.fits)(text).then_some(()).ok_or_else(misfit)
+    }
+}
+
+impl<'de> Visitor<'de> for Sliced {
+    type Value = Text;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text, E> {
+        self.check(text)?;
+        Ok(Text(slice_or_copy(text)))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Text, E> {
+        self.check(text)?;
+        Ok(Text::from(text))
+    }
+
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, other: D) -> Result<Text, D::Error> {
+        other.deserialize_str(self)
+    }
+}
 
 /// Decodes a JSON string into a type that takes any text.
 #[doc(hidden)]
@@ -12,32 +158,32 @@ where
     T: for<'a> From<&'a str> + From<String>,
     D: Deserializer<'de>,
 {
-    struct Text<T>(PhantomData<T>);
+    struct AnyText<T>(PhantomData<T>);
 
-    impl<T: for<'a> From<&'a str> + From<String>> Visitor<'_> for Text<T> {
+    impl<T: for<'a> From<&'a str> + From<String>> Visitor<'_> for AnyText<T> {
         type Value = T;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a string")
         }
 
-        fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<T, E> {
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
             Ok(T::from(text))
         }
 
-        fn visit_string<E: serde::de::Error>(self, text: String) -> Result<T, E> {
+        fn visit_string<E: de::Error>(self, text: String) -> Result<T, E> {
             Ok(T::from(text))
         }
     }
 
-    deserializer.deserialize_str(Text(PhantomData))
+    deserializer.deserialize_str(AnyText(PhantomData))
 }
 
 /// Implements the named traits for a type through its `as_str`. Used by the macros that declare such types.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! text_impls {
-    ($name:ident: $($what:ident)*) => { $( $crate::text_impls!(@$what $name); )* };
+macro_rules! impl_text {
+    ($name:ident: $($what:ident)*) => { $( $crate::impl_text!(@$what $name); )* };
 
     // A type with `known` and a variant `Unknown`, which takes any text.
     (@OpenEnum $name:ident) => {
@@ -61,7 +207,7 @@ macro_rules! text_impls {
             }
         }
 
-        $crate::text_impls!($name: Display FromString Serialize Deserialize);
+        $crate::impl_text!($name: Display FromString Serialize Deserialize);
     };
 
     // A type around a text, with `PATTERN` and `is_well_formed`. A text that it is made of is checked when it is sent.
@@ -106,7 +252,7 @@ macro_rules! text_impls {
             }
         }
 
-        $crate::text_impls!($name: AsRef Debug Display FromReference FromString Serialize Deserialize);
+        $crate::impl_text!($name: AsRef Debug Display FromReference FromString Serialize Deserialize);
     };
 
     (@AsRef $name:ident) => {
@@ -179,7 +325,7 @@ macro_rules! text_impls {
     };
 }
 
-pub(crate) use text_impls;
+pub(crate) use impl_text;
 
 #[cfg(test)]
 mod tests {
@@ -210,7 +356,7 @@ mod tests {
         }
     }
 
-    text_impls!(Colour: OpenEnum);
+    impl_text!(Colour: OpenEnum);
 
     #[test]
     fn unknown_values_survive_and_known_ones_are_recognised() {
