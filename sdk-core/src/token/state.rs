@@ -20,6 +20,8 @@ use crate::token::waiter::{Action, Outcome, Renewal, Waiter};
 pub(super) struct FailedRenewal {
     error: TokenError,
     pub(super) until: Instant,
+    /// How many renewals in a row have failed.
+    pub(super) failures: u32,
     /// The renewal, whose waiters all get the error.
     pub(super) renewal: u64,
 }
@@ -32,8 +34,7 @@ pub(super) struct State {
     renewals_started: u64,
     /// The last renewal that succeeded.
     pub(super) last_success: u64,
-    pub(super) failures: u32,
-    /// Rare, and large.
+    /// Of the last renewal, unless it succeeded. Rare, and large.
     pub(super) failure: Option<Box<FailedRenewal>>,
     /// The earliest routine renewal after a successful one.
     pub(super) next_routine: Option<Instant>,
@@ -99,15 +100,15 @@ impl State {
         let waits = live.as_ref().is_none_or(|token| {
             !waiter.has_reached_fallback(now) && self.waits(token, now, waiter.min_validity)
         });
-        let (renewal, start) = match self.renewal {
-            Some(renewal) => (renewal, None),
-            None => self.launch(now, waiter.runtime, policy),
-        };
+        let start = self.renewal.is_none();
+        let renewal = self
+            .renewal
+            .unwrap_or_else(|| self.launch(now, waiter.runtime, policy));
         let action = match live {
             Some(token) if !waits => Action::Use(token),
             live => Action::Wait(waiter.wait_for(&renewal, live.as_deref(), now)),
         };
-        (action, start)
+        (action, start.then_some(renewal.id))
     }
 
     /// The step of a caller that something serves already.
@@ -152,16 +153,11 @@ impl State {
     /// attempt, and the last renewal did not fail.
     fn waits(&self, token: &BearerToken, now: Instant, min_validity: Duration) -> bool {
         token.phase(now) == Phase::RenewNow
-            && self.failures == 0
+            && self.failure.is_none()
             && token.expires_at().saturating_duration_since(now) < min_validity
     }
 
-    fn launch(
-        &mut self,
-        now: Instant,
-        runtime: runtime::Id,
-        policy: &TokenPolicy,
-    ) -> (Renewal, Option<u64>) {
+    fn launch(&mut self, now: Instant, runtime: runtime::Id, policy: &TokenPolicy) -> Renewal {
         self.renewals_started += 1;
         // The task has a timeout of its own; the margin is for its last step.
         let end = lifetime::later(now, policy.renewal_timeout);
@@ -173,7 +169,7 @@ impl State {
             overdue,
         };
         self.renewal = Some(renewal);
-        (renewal, Some(self.renewals_started))
+        renewal
     }
 
     /// Whether renewal `id` is under way, and was not given up.
@@ -221,7 +217,6 @@ impl State {
                 }
                 if current || improves {
                     self.last_success = self.last_success.max(id);
-                    self.failures = 0;
                     self.failure = None;
                     self.next_routine = Some(lifetime::later(start, policy.min_interval));
                 }
@@ -244,13 +239,15 @@ impl State {
         policy: &TokenPolicy,
         random: f64,
     ) {
-        self.failures = self.failures.saturating_add(1);
+        let earlier = self.failure.as_ref().map_or(0, |failure| failure.failures);
+        let failures = earlier.saturating_add(1);
         let backoff = policy.renewal_backoff;
-        let wait = backoff.half_jitter(self.failures, random);
+        let wait = backoff.half_jitter(failures, random);
         // Never earlier than asked, within the cap, and not all clients at once.
         let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
         self.failure = Some(Box::new(FailedRenewal {
             until: lifetime::later(now, asked.saturating_add(wait)),
+            failures,
             error,
             renewal,
         }));

@@ -202,11 +202,11 @@ fn fingerprint(world: &World, rules: &Rules) -> u64 {
         })
         .hash(&mut out);
     let failure = state.failure.as_ref();
-    failure
-        .map(|it| (rank(it.renewal), left(it.until)))
-        .hash(&mut out);
     // From the third failure on, all backoffs are the same.
-    (state.failures.min(3), rank(state.last_success)).hash(&mut out);
+    failure
+        .map(|it| (rank(it.renewal), left(it.until), it.failures.min(3)))
+        .hash(&mut out);
+    rank(state.last_success).hash(&mut out);
     state.next_routine.map_or(0, left).hash(&mut out);
     let memory = Duration::from_secs(60);
     for (key, streak) in &state.rejections.0 {

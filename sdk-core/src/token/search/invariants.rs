@@ -127,7 +127,7 @@ fn of_reason_to_wait(
         invariant(!arrived, "1: who waited for a token uses it")?;
         let rest = token.expires_at() - now;
         let due = token.phase(now) == Phase::RenewNow && rest < waiter.min_validity;
-        let must = due && state.failures == 0;
+        let must = due && state.failure.is_none();
         invariant(must, "1: no caller waits although its token lasts")?;
         invariant(until <= now + rest / 2, "5: half of a live token is left")?;
     }
