@@ -149,11 +149,20 @@ impl Error {
             .with(|parts| (parts.retryable, parts.retry_after) = (retryable, after))
     }
 
-    /// The same error with confidential text redacted from its message, and without a cause that has any.
+    /// The same error with confidential text redacted from what it quotes, and without a cause that has any.
     pub(crate) fn withheld(self, redactor: &Redactor) -> Self {
+        let hide = |line: Line, text: &mut String| {
+            if redactor.matches(text) {
+                *text = redactor.line(line, text);
+            }
+        };
         self.with(|error| {
-            if redactor.matches(&error.message) {
-                error.message = redactor.line(Line::Message, &error.message);
+            hide(Line::Message, &mut error.message);
+            if let Some(code) = &mut error.code {
+                hide(Line::Code, code);
+            }
+            if let Some(id) = &mut error.request_id {
+                hide(Line::RequestId, id);
             }
             let cause = error.source.as_deref();
             if cause.is_some_and(|it| says(it, |text| redactor.matches(text))) {

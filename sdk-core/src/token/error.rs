@@ -3,15 +3,14 @@
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 
 use crate::caught::unless_panicked;
-use crate::error::Error;
 use crate::error::kind::ErrorKind;
-use crate::error::source::{Source, says};
+use crate::error::{Error, Parts};
+use crate::macros::debug_fields;
 use crate::secret::redactor::Redactor;
 use crate::text::{Line, one_line};
 
@@ -83,20 +82,11 @@ impl TokenErrorKind {
 }
 
 /// Why no token could be obtained. Cheap to clone: all callers that wait for a renewal share its error.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error(transparent)]
-pub struct TokenError(Arc<Parts>);
-
-#[derive(Debug, Clone, thiserror::Error)]
-struct Parts {
+#[derive(Clone)]
+pub struct TokenError {
     kind: TokenErrorKind,
-    code: Option<String>,
-    description: Option<String>,
-    status: Option<u16>,
-    request_id: Option<String>,
-    retryable: bool,
-    retry_after: Option<Duration>,
-    source: Option<Source>,
+    /// The error of a call that fails for this reason. Its message is the description.
+    error: Error,
 }
 
 impl TokenError {
@@ -121,21 +111,20 @@ impl TokenError {
 
     pub(super) fn new(kind: TokenErrorKind) -> Self {
         use TokenErrorKind::{Expired, Lost, Timeout, Unavailable, Unreachable};
-        Self(Arc::new(Parts {
-            kind,
-            code: None,
-            description: None,
-            status: None,
-            request_id: None,
-            retryable: matches!(kind, Unreachable | Timeout | Unavailable | Expired | Lost),
-            retry_after: None,
-            source: None,
-        }))
+        let error = Error::new(
+            match kind {
+                TokenErrorKind::Refused => ErrorKind::Unauthenticated,
+                _ => ErrorKind::TokenUnavailable,
+            },
+            "",
+        );
+        let retryable = matches!(kind, Unreachable | Timeout | Unavailable | Expired | Lost);
+        Self { kind, error }.with_retryable(retryable)
     }
 
-    fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
-        change(Arc::make_mut(&mut self.0));
-        self
+    fn with(self, change: impl FnOnce(&mut Parts)) -> Self {
+        let error = self.error.with(change);
+        Self { error, ..self }
     }
 
     /// Sets the error code of the identity provider.
@@ -147,7 +136,7 @@ impl TokenError {
     /// Sets the description for people, cut to one line.
     #[must_use]
     pub fn with_description(self, description: impl AsRef<str>) -> Self {
-        self.with(|parts| parts.description = Some(one_line(description.as_ref())))
+        self.with(|parts| parts.message = one_line(description.as_ref()))
     }
 
     /// Sets the HTTP status of the identity provider's reply.
@@ -176,24 +165,13 @@ impl TokenError {
 
     /// The same error without confidential texts.
     pub(super) fn withheld(self, redactor: &Redactor) -> Self {
-        let hide = |line: Line, text: &mut Option<String>| {
-            if let Some(shown) = text.as_deref().filter(|text| redactor.matches(text)) {
-                *text = Some(redactor.line(line, shown));
-            }
-        };
-        self.with(|parts| {
-            hide(Line::Code, &mut parts.code);
-            hide(Line::Message, &mut parts.description);
-            hide(Line::RequestId, &mut parts.request_id);
-            let cause = parts.source.as_deref();
-            if cause.is_some_and(|it| says(it, |text| redactor.matches(text))) {
-                parts.source = None;
-            }
-        })
+        let error = self.error.withheld(redactor);
+        Self { error, ..self }
     }
 
     pub(super) fn with_cause(self, error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
-        self.with(|parts| parts.source = Some(Source::new(error)))
+        let error = self.error.with_cause(error);
+        Self { error, ..self }
     }
 }
 
@@ -201,87 +179,90 @@ impl TokenError {
     /// What kind of failure it is.
     #[must_use]
     pub fn kind(&self) -> TokenErrorKind {
-        self.0.kind
+        self.kind
     }
 
     /// The error code of the token endpoint, such as `invalid_client`.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
-        self.0.code.as_deref()
+        self.error.code()
     }
 
     /// The description by the token endpoint or this library.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
-        self.0.description.as_deref()
+        Some(self.error.message()).filter(|it| !it.is_empty())
     }
 
     /// The HTTP status of the token endpoint's reply, if there was one.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
-        self.0.status
+        self.error.status()
     }
 
     /// The request id, for the people who run the token endpoint.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
-        self.0.request_id.as_deref()
+        self.error.request_id()
     }
 
     /// Whether the same request may succeed later without a change.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        self.0.retryable
+        self.error.is_retryable()
     }
 
     /// How long the token endpoint asked to wait.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        self.0.retry_after
+        self.error.retry_after()
     }
 
     /// The error of a call that got no token.
     pub(crate) fn into_error(self) -> Error {
-        let kind = match self.kind() {
-            TokenErrorKind::Refused => ErrorKind::Unauthenticated,
-            _ => ErrorKind::TokenUnavailable,
-        };
-        let error = Error::new(kind, self.0.gist()).with(|parts| {
-            parts.code = self.code().map(str::to_owned);
-            parts.request_id = self.request_id().map(str::to_owned);
-            parts.retryable = self.is_retryable();
-            parts.retry_after = self.retry_after();
-        });
+        let message = Line::Hint.of(&self.gist());
+        let error = self.error.clone();
+        let error = error.with(|parts| (parts.message, parts.status) = (message, None));
         error.with_cause(self)
     }
-}
 
-impl Parts {
-    /// The text without code and request id, which an error around this one states itself.
+    /// The text without code and request ID, which an error around this one states itself.
     fn gist(&self) -> String {
         let mut gist = self.kind.words().to_owned();
-        if let Some(status) = self.status {
+        if let Some(status) = self.status() {
             let _ = write!(gist, " (status {status})");
         }
-        let source = || Some(one_line(&self.source.as_ref()?.to_string()));
-        if let Some(description) = self.description.clone().or_else(source) {
+        let source = || Some(one_line(&self.source()?.to_string()));
+        if let Some(description) = self.description().map(str::to_owned).or_else(source) {
             gist.extend([": ", &description]);
         }
         gist
     }
 }
 
-impl fmt::Display for Parts {
+impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.gist())?;
-        if let Some(code) = &self.code {
+        if let Some(code) = self.code() {
             write!(f, " [{code}]")?;
         }
-        if let Some(id) = &self.request_id {
+        if let Some(id) = self.request_id() {
             write!(f, " [request {id}]")?;
         }
         Ok(())
     }
+}
+
+impl StdError for TokenError {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.error.source()
+    }
+}
+
+debug_fields! {
+    TokenError |it|
+    kind: it.kind, message: it.to_string(), retryable: it.is_retryable(),
+    retry_after: it.retry_after(), source: it.source()
 }
 
 /// Turns a panic into an error for all waiters, which says `what` panicked.
