@@ -1,7 +1,6 @@
 //! Tests of the engine on a paused clock, with a token source that follows a script.
 
 mod endpoint;
-mod eviction;
 mod failures;
 mod lifetimes;
 mod rejections;
