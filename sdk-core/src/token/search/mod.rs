@@ -7,6 +7,10 @@
 //! Not modeled: threads inside a step, since each holds the lock; what runs between the end of a renewal and its notification;
 //! clocks that differ between runtimes; more than two operations.
 //!
+//! The limits are three times what the search needs to find each of 27 planted bugs: all 3,999 states of one caller, 8,300 of two
+//! callers (of 55,584), and 294 of two calls. Two more bugs, in how often a call is resent, take 132,000 and 111,000 states of two
+//! calls, so `tests::rejections` and row 37 of the faults cover them.
+//!
 //! The whole search takes some minutes:
 //! `cargo test --release -p sdk-core --lib token::search -- --ignored --nocapture`
 
@@ -42,12 +46,12 @@ fn one_caller_violates_no_invariant() {
 
 #[test]
 fn two_callers_violate_no_invariant() {
-    explore("two callers", Scope::lean(2).lazily(), 40_000);
+    explore("two callers", Scope::lean(2).lazily(), 25_000);
 }
 
 #[test]
 fn two_calls_that_are_rejected_violate_no_invariant() {
-    explore("two calls", Scope::rejecting(2, 1), 20_000);
+    explore("two calls", Scope::rejecting(2, 1), 1_000);
 }
 
 #[test]

@@ -85,7 +85,8 @@ async fn a_service_that_refuses_every_token_causes_no_storm() {
         kept += u32::from(!reject(&entry, &sent));
         pass(0.01).await;
     }
-    source.assert_asked(1..=50);
+    // The operation is believed every 15 to 30 seconds, however many calls it rejects meanwhile.
+    source.assert_asked(20..=50);
     assert!(kept > 50_000, "most calls are not resent: {kept}");
 }
 
@@ -180,6 +181,10 @@ async fn fault_37_one_call_has_a_token_renewed_a_few_times_at_most() {
         attempts += 1;
     }
     assert_eq!((attempts, source.asked()), (3, 4));
+    // Nor does it use another token that another call has obtained meanwhile.
+    let sent = entry.bearer().await.unwrap();
+    assert!(reject(&entry, &sent));
+    assert!(!entry.reject(&sent, &OPERATIONS.read, attempts));
 }
 
 #[tokio::test(start_paused = true)]

@@ -124,6 +124,13 @@ fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
         let (joins, started) = state.next(limit, waiter, &policy);
         assert!(started.is_none() && matches!(joins, Action::Wait(_)));
     }
+    // The overtaken renewal fails: its last waiter waits for the other one, and no backoff begins.
+    let failed = state.settle(1, start, limit, Err(outage()), &policy, 0.5);
+    assert!(failed.is_err() && state.backoff_left(limit).is_zero());
+    for waiter in &mut callers {
+        let (waits, started) = state.next(limit, waiter, &policy);
+        assert!(started.is_none() && matches!(waits, Action::Wait(_)));
+    }
 }
 
 #[test]
