@@ -13,7 +13,7 @@ use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::secret::redactor::RecentSecrets;
 use crate::suite::address::{Purpose, refused};
-use crate::suite::builder::SuiteBuilder;
+use crate::suite::builder::{Authentication, SuiteBuilder};
 use crate::suite::sources::{Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
 use crate::text::{Line, one_line};
@@ -152,7 +152,9 @@ impl SuiteBuilder {
                     set_by: name,
                 })
             });
-            let scopes = scopes.remove(&app).unwrap_or_default().into();
+            let scopes = scopes.remove(&app).unwrap_or_else(|| Ok(Vec::new()));
+            let scopes = scopes.map_err(|error| errors.push(error));
+            let scopes = scopes.unwrap_or_default().into();
             ApplicationConfig {
                 url,
                 audience,
@@ -164,13 +166,15 @@ impl SuiteBuilder {
 
     /// Where tokens come from, if the settings are sound.
     fn tokens_from(&self, errors: &mut Vec<Error>) -> Option<TokensFrom> {
-        if let Some(source) = &self.source {
-            return Some(TokensFrom::Source(Arc::clone(source)));
-        }
-        let in_code = self.credentials.is_some() || self.credential_source.is_some();
-        let fixed = match &self.credentials {
-            None if !in_code => self.credential_of_variables(errors),
-            given => given.clone(),
+        let credentials: Option<Arc<dyn CredentialSource>> = match &self.authentication {
+            Some(Authentication::TokenSource(source)) => {
+                return Some(TokensFrom::Source(Arc::clone(source)));
+            }
+            Some(Authentication::CredentialSource(source)) => Some(Arc::clone(source)),
+            Some(Authentication::Credentials(fixed)) => Some(checked(fixed.clone(), errors)),
+            None => self
+                .credential_of_variables(errors)
+                .map(|fixed| checked(fixed, errors)),
         };
         let endpoint = self.sources.get(Key::TokenUrl);
         let endpoint = endpoint.map(|url| (url, "", Purpose::TokenEndpoint));
@@ -178,18 +182,8 @@ impl SuiteBuilder {
             let platform = self.sources.get(Key::Url(App::Platform))?;
             Some((platform, TOKEN_PATH, Purpose::Base))
         });
-        let has_credentials = in_code || fixed.is_some();
-        errors.extend(self.missing(has_credentials, endpoint.is_some()));
-        let credentials: Arc<dyn CredentialSource> = if let Some(source) = &self.credential_source {
-            Arc::clone(source)
-        } else {
-            let fixed = fixed?;
-            for what in fixed.missing_fields() {
-                let rule = format!("have a {what}");
-                errors.push(refused("credentials", &rule, "an empty one"));
-            }
-            Arc::new(fixed)
-        };
+        errors.extend(self.missing(credentials.is_some(), endpoint.is_some()));
+        let credentials = credentials?;
         let (url, path, purpose) = endpoint?;
         match address::parse_url(&url.name, url.value, purpose, self.insecure_http) {
             Ok(mut endpoint) => {
@@ -296,6 +290,15 @@ impl SuiteBuilder {
                 refused("user_agent", rule, &one_line(&got)).with_cause(error)
             })
     }
+}
+
+/// A credential that does not change, with the errors of what it lacks.
+fn checked(credential: ClientCredentials, errors: &mut Vec<Error>) -> Arc<dyn CredentialSource> {
+    for what in credential.missing_fields() {
+        let rule = format!("have a {what}");
+        errors.push(refused("credentials", &rule, "an empty one"));
+    }
+    Arc::new(credential)
 }
 
 /// Whether a form field may have the audience: its name is one (RFC 6749, appendix A), and no other field of the form has it.

@@ -31,10 +31,9 @@ use crate::transport::{ConnectionTimeouts, Transport};
 pub struct SuiteBuilder {
     pub(super) sources: SettingSources,
     pub(super) label: Option<String>,
-    pub(super) scopes: HashMap<App, Vec<String>>,
-    pub(super) credentials: Option<ClientCredentials>,
-    pub(super) credential_source: Option<Arc<dyn CredentialSource>>,
-    pub(super) source: Option<Arc<dyn TokenSource>>,
+    pub(super) scopes: HashMap<App, Result<Vec<String>, Error>>,
+    /// Where tokens come from, if code says so.
+    pub(super) authentication: Option<Authentication>,
     pub(super) settings: Settings,
     pub(super) token_policy: Option<Arc<TokenPolicy>>,
     pub(super) retry_budget: Option<u32>,
@@ -45,6 +44,13 @@ pub struct SuiteBuilder {
     pub(super) observers: Vec<Arc<dyn Observer>>,
     pub(super) insecure_http: bool,
     pub(super) errors: Vec<Error>,
+}
+
+/// Where tokens come from.
+pub(super) enum Authentication {
+    Credentials(ClientCredentials),
+    CredentialSource(Arc<dyn CredentialSource>),
+    TokenSource(Arc<dyn TokenSource>),
 }
 
 impl Suite {
@@ -127,10 +133,7 @@ impl SuiteBuilder {
 
     /// Requests these scopes for an application's tokens. By default, the server grants all that the client may have.
     pub fn scopes(mut self, app: App, scopes: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        match scopes_of("scopes", scopes) {
-            Ok(scopes) => drop(self.scopes.insert(app, scopes)),
-            Err(error) => self.errors.push(error),
-        }
+        self.scopes.insert(app, scopes_of("scopes", scopes));
         self
     }
 
@@ -141,9 +144,11 @@ impl SuiteBuilder {
     }
 
     /// Sets the client credential.
+    ///
+    /// Of this call, [`credential_source`](Self::credential_source) and [`token_source`](Self::token_source), the last one
+    /// counts.
     pub fn credentials(mut self, credentials: ClientCredentials) -> Self {
-        self.credentials = Some(credentials);
-        self.credential_source = None;
+        self.authentication = Some(Authentication::Credentials(credentials));
         self
     }
 
@@ -154,14 +159,13 @@ impl SuiteBuilder {
     /// source is asked again by the first call after at most the cap of the
     /// [`renewal_backoff`](TokenPolicy::renewal_backoff), 30 seconds by default, or twice that if the endpoint asks to wait.
     pub fn credential_source(mut self, source: impl CredentialSource) -> Self {
-        self.credential_source = Some(Arc::new(source));
-        self.credentials = None;
+        self.authentication = Some(Authentication::CredentialSource(Arc::new(source)));
         self
     }
 
     /// Takes tokens from the caller's own source instead of exchanging a client credential.
     pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.source = Some(Arc::new(source));
+        self.authentication = Some(Authentication::TokenSource(Arc::new(source)));
         self
     }
 
@@ -229,9 +233,8 @@ impl SuiteBuilder {
     /// while it waits for a token, or for a retry, others go. Pages that are read ahead, prepared commands and raw calls count
     /// too, token exchanges do not.
     ///
-    /// The place of an attempt that nobody drives any more (its runtime stands still, or its future is kept and not polled)
-    /// stays taken. If that happens to all places of an application, they are replaced two seconds after the longest attempt
-    /// must have ended. [The guide](crate::guide::limits) lists all bounds.
+    /// An attempt keeps its place while its runtime stands still or its future is not polled. It gives the place back when
+    /// the future or the runtime is dropped. [The guide](crate::guide::limits) lists all bounds.
     pub fn max_in_flight(mut self, attempts: usize) -> Self {
         self.settings.max_in_flight = Some(attempts);
         self

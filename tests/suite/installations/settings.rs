@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{App, ErrorKind};
+use sdk_core::{App, ClientCredentials, ErrorKind};
 
 use super::world::world;
-use crate::faults::fixtures::{get_person, person};
+use crate::faults::fixtures::{Given, get_person, person};
 use crate::peer::{Peer, always};
-use crate::support::{Clients, assert_unsent, builder_at};
+use crate::support::{Clients, assert_says, assert_unsent, builder_at};
 
 #[tokio::test]
 async fn of_calls_that_choose_the_transport_the_last_one_counts() {
@@ -34,6 +34,43 @@ async fn of_calls_that_choose_the_transport_the_last_one_counts() {
     let suite = builder().transport_of(&first).transport(scripted);
     assert!(get_person(&suite.crm()).await.unwrap_err().is_not_found());
     assert_eq!(last.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn of_calls_that_choose_where_tokens_come_from_the_last_one_counts() {
+    let peer = Peer::start(always(person()));
+    let fixed = || ClientCredentials::new("last-client", "s3cret-of-last");
+    let none = || builder_at(&peer.url()).credentials(ClientCredentials::new("", ""));
+    for (builder, exchanged) in [
+        (none().token_source(Given).credentials(fixed()), true),
+        (none().token_source(Given).credential_source(fixed()), true),
+        (none().credential_source(fixed()), true),
+        (none().token_source(Given), false),
+        (none().credential_source(fixed()).token_source(Given), false),
+    ] {
+        let before = peer.exchanges().len();
+        get_person(&builder.crm()).await.unwrap();
+        let exchanges = &peer.exchanges()[before..];
+        assert_eq!(exchanges.len(), usize::from(exchanged));
+        for exchange in exchanges {
+            // As HTTP Basic: `last-client:s3cret-of-last`.
+            let sent = exchange.header("authorization").unwrap();
+            assert!(
+                sent.ends_with("bGFzdC1jbGllbnQ6czNjcmV0LW9mLWxhc3Q="),
+                "{sent}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_two_lists_of_scopes_the_last_one_counts() {
+    let peer = Peer::start(always(person()));
+    let none: [&str; 0] = [];
+    let builder = builder_at(&peer.url()).scopes(App::Crm, none);
+    let crm = builder.scopes(App::Crm, ["crm:people:read"]).crm();
+    get_person(&crm).await.unwrap();
+    assert_says(&peer.exchanges()[0].text(), &["scope=crm%3Apeople%3Aread"]);
 }
 
 #[tokio::test]
