@@ -34,7 +34,7 @@ pub(super) fn timed_out(
 ) -> AttemptResult {
     let (what, target) = (time_was_up(whole_call, state), target(state));
     let (message, effect, retry) = if not_sent {
-        let message = format!("{what} while connecting to {target}");
+        let message = format!("{what} while waiting for a connection to {target}");
         (message, Effect::NotSent, true)
     } else {
         let message = format!("{what} without a reply from {target}");

@@ -116,10 +116,10 @@ impl Body for RequestBody {
         }
     }
 
-    /// Connections ask before they send anything.
+    /// Connections ask before they send anything. They cannot be kept from sending the headers of a cancelled request, but if
+    /// its body seems not to have ended, HTTP/2 resets the stream as soon as the body fails.
     fn is_end_stream(&self) -> bool {
-        self.start();
-        self.bytes.is_none()
+        self.start() && self.bytes.is_none()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -82,7 +82,10 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
 
     // So that a command without a key is repeated like any other.
     assert_tried(&error, ErrorKind::Timeout, Effect::NotSent, 3);
-    assert_says(&error, &[&format!("while connecting to {address}")]);
+    assert_says(
+        &error,
+        &[&format!("while waiting for a connection to {address}")],
+    );
     let whole = add_person(&crm).timeout(Duration::MAX);
     let error = whole
         .deadline(Duration::from_millis(500))
