@@ -1,5 +1,4 @@
-//! The rooms of `sdk-core` and of the generator: what they import of each other runs one way, between files and between
-//! rooms.
+//! The modules of `sdk-core` and of the generator import each other in one direction, file by file and folder by folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// The text of each file by its module path, such as `call::send`: without its tests, the root of the crate, and the door
-/// for generated code.
+/// The code of each file by its module path, such as `call::run`: without its tests. The root of the crate and the re-exports
+/// for generated code are left out.
 fn files(package: &str) -> BTreeMap<String, String> {
     fn walk(folder: &Path, all: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -41,7 +40,7 @@ fn files(package: &str) -> BTreeMap<String, String> {
             let lines = code
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"));
-            // What a macro names, generated code takes from the door.
+            // Generated code uses the paths in macros through the re-exports.
             let code = lines.collect::<Vec<_>>().join("\n").replace("$crate::", "");
             let parent = module.rsplit_once("::").map_or("", |(parent, _)| parent);
             let code = code.replace("super::", &format!("crate::{parent}::"));
@@ -80,21 +79,21 @@ fn imports(package: &str) -> Graph {
     graph
 }
 
-/// The same between rooms: folders, and files at the root.
-fn between_rooms(files: &Graph) -> Graph {
-    let room = |module: &str| module.split("::").next().unwrap().to_owned();
-    let mut rooms = Graph::new();
+/// The same between the top modules: folders, and files at the root.
+fn between_modules(files: &Graph) -> Graph {
+    let top = |module: &str| module.split("::").next().unwrap().to_owned();
+    let mut modules = Graph::new();
     for (module, targets) in files {
-        let from = room(module);
-        let others = targets.iter().map(|target| room(target));
+        let from = top(module);
+        let others = targets.iter().map(|target| top(target));
         let others: Vec<_> = others.filter(|other| *other != from).collect();
-        rooms.entry(from).or_default().extend(others);
+        modules.entry(from).or_default().extend(others);
     }
-    rooms
+    modules
 }
 
-/// What is left when everything that stands on nothing has been taken away, again and again.
-fn circles(mut graph: Graph) -> Graph {
+/// The modules that import each other in a cycle, and those that import them.
+fn cycles(mut graph: Graph) -> Graph {
     loop {
         let names: BTreeSet<String> = graph.keys().cloned().collect();
         let before = names.len();
@@ -106,35 +105,35 @@ fn circles(mut graph: Graph) -> Graph {
 }
 
 #[test]
-fn no_file_and_no_room_of_the_core_imports_in_a_circle() {
+fn files_and_modules_of_the_core_import_in_one_direction() {
     let files = imports("sdk-core");
     assert!(files["call::run"].contains("call::classify"));
     assert!(files["error"].contains("command::key"));
-    let rooms = between_rooms(&files);
-    assert!(rooms["error"].contains("command"));
+    let modules = between_modules(&files);
+    assert!(modules["error"].contains("command"));
 
-    assert_eq!(circles(files), Graph::new());
-    assert_eq!(circles(rooms), Graph::new());
+    assert_eq!(cycles(files), Graph::new());
+    assert_eq!(cycles(modules), Graph::new());
 }
 
 #[test]
-fn no_file_and_no_room_of_the_generator_imports_in_a_circle() {
+fn files_and_modules_of_the_generator_import_in_one_direction() {
     let files = imports("xtask");
     assert!(files["read::schema"].contains("read::reader"));
-    let rooms = between_rooms(&files);
-    assert!(rooms["write"].contains("model"));
-    assert!(!rooms["model"].contains("read") && !rooms["model"].contains("write"));
+    let modules = between_modules(&files);
+    assert!(modules["write"].contains("model"));
+    assert!(!modules["model"].contains("read") && !modules["model"].contains("write"));
     assert!(
-        !rooms["write"].contains("node"),
+        !modules["write"].contains("node"),
         "a writer reads no document"
     );
 
-    assert_eq!(circles(files), Graph::new());
-    assert_eq!(circles(rooms), Graph::new());
+    assert_eq!(cycles(files), Graph::new());
+    assert_eq!(cycles(modules), Graph::new());
 }
 
 #[test]
-fn a_circle_is_seen() {
+fn a_cycle_is_found() {
     let graph = |arrows: &[(&str, &str)]| {
         let mut graph = Graph::new();
         for (from, to) in arrows {
@@ -146,7 +145,7 @@ fn a_circle_is_seen() {
         }
         graph
     };
-    assert!(circles(graph(&[("a", "b"), ("b", "c"), ("a", "c")])).is_empty());
-    let circle = circles(graph(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]));
-    assert_eq!(circle.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert!(cycles(graph(&[("a", "b"), ("b", "c"), ("a", "c")])).is_empty());
+    let cycle = cycles(graph(&[("a", "b"), ("b", "c"), ("c", "b"), ("c", "d")]));
+    assert_eq!(cycle.keys().collect::<Vec<_>>(), ["a", "b", "c"]);
 }
