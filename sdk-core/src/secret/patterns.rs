@@ -3,9 +3,8 @@ use std::collections::BTreeSet;
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use secrecy::zeroize::Zeroizing;
-use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
 use crate::text::is_unseen;
@@ -27,47 +26,13 @@ const MIN_MIXED_MATCH: usize = 5;
 /// How many bytes of each pattern [`Starts`] compare.
 const START: usize = 5;
 
-/// How many bytes of patterns are looked for at most.
+/// How many bytes of patterns the secrets of one group may have.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// What `encodeURIComponent` and its like escape.
-const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
+/// How many bytes after a `&` may be an HTML character reference: enough for each character with some zeros in front.
+const LONGEST_REFERENCE: usize = 12;
 
-/// What no URL can contain.
-const URL: &AsciiSet = &CONTROLS
-    .add(b' ')
-    .add(b'"')
-    .add(b'#')
-    .add(b'%')
-    .add(b'<')
-    .add(b'>')
-    .add(b'\\')
-    .add(b'`')
-    .add(b'{')
-    .add(b'}');
-
-/// HTML escapes: of PHP and Java, of XML, of Go, and of JavaScript's template engines.
-const HTML: [&[(char, &str)]; 4] = [
-    &[('"', "&quot;"), ('\'', "&#39;")],
-    &[('"', "&quot;"), ('\'', "&apos;")],
-    &[('"', "&#34;"), ('\'', "&#39;"), ('+', "&#43;")],
-    &[
-        ('"', "&quot;"),
-        ('\'', "&#x27;"),
-        ('/', "&#x2f;"),
-        ('=', "&#x3d;"),
-        ('`', "&#x60;"),
-    ],
-];
-
-/// The ASCII characters that JSON for HTML escapes as `\u003c`: in Go, and in .NET.
-const JSON: [&str; 2] = ["<>&", "<>&\"'+`"];
-
-/// The pieces of some secrets in all encodings, folded.
+/// The pieces of some secrets, as they are and in the encodings that hide their characters, folded.
 pub(super) struct Forms {
     /// Those that count only as separate words: a short secret within a longer word is an accident.
     words: BTreeSet<String>,
@@ -79,9 +44,8 @@ impl Forms {
     pub(super) fn of(secrets: &[Zeroizing<String>]) -> Option<Self> {
         let (mut words, mut anywhere, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
         for piece in secrets.iter().flat_map(|secret| pieces(secret)) {
-            let escaped = escaped(piece).into_iter().map(|form| (form, true));
             let encoded = encoded(piece).into_iter().map(|form| (form, false));
-            for (form, may_be_word) in escaped.chain(encoded) {
+            for (form, may_be_word) in [(piece.to_owned(), true)].into_iter().chain(encoded) {
                 let form = fold(&form);
                 let length = form.len();
                 let is_new = if is_distinctive(&form) {
@@ -163,7 +127,7 @@ impl Patterns {
 
 /// A text as it is compared: in lower case, without invisible characters, and with a blank for each gap. That is how it is
 /// shown, apart from its case.
-pub(super) fn fold(text: &str) -> String {
+fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.chars() {
         if character.is_whitespace() || character.is_control() {
@@ -177,6 +141,95 @@ pub(super) fn fold(text: &str) -> String {
         }
     }
     folded
+}
+
+/// A text as it is compared: [folded](fold), and once more without the escapes of URLs, forms, JSON and HTML, if it has any.
+/// Which characters are escaped, and how, differs from one encoder to the next.
+pub(super) fn readings(text: &str) -> Vec<String> {
+    let text = fold(text);
+    let percent = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let mut decoded = Vec::new();
+    if text.contains('%') {
+        decoded.push(percent(&text));
+    }
+    if text.contains('+') {
+        decoded.push(percent(&text.replace('+', " ")));
+    }
+    if text.contains('\\') {
+        decoded.push(without_json_escapes(&text));
+    }
+    if text.contains('&') {
+        decoded.push(without_html_escapes(&text));
+    }
+    let mut readings: Vec<_> = decoded.iter().map(|it| fold(it)).collect();
+    readings.push(text);
+    readings
+}
+
+fn without_json_escapes(text: &str) -> String {
+    let mut units = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        units.extend(before.encode_utf16());
+        let digits = after.strip_prefix('u').and_then(|it| it.get(..4));
+        let unit = digits.and_then(|it| u16::from_str_radix(it, 16).ok());
+        let length = match (unit, after.chars().next()) {
+            (Some(unit), _) => {
+                units.push(unit);
+                "u0000".len()
+            }
+            (None, Some('b' | 'f' | 'n' | 'r' | 't')) => {
+                units.push(b' '.into());
+                1
+            }
+            (None, Some(character)) => {
+                units.extend_from_slice(character.encode_utf16(&mut [0; 2]));
+                character.len_utf8()
+            }
+            (None, None) => 0,
+        };
+        rest = &after[length..];
+    }
+    units.extend(rest.encode_utf16());
+    String::from_utf16_lossy(&units)
+}
+
+fn without_html_escapes(text: &str) -> String {
+    let mut decoded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        decoded.push_str(before);
+        let end = after
+            .bytes()
+            .take(LONGEST_REFERENCE)
+            .position(|it| it == b';');
+        let character = end.and_then(|end| html_character(&after[..end]));
+        decoded.push(character.unwrap_or('&'));
+        rest = match (character, end) {
+            (Some(_), Some(end)) => &after[end + 1..],
+            _ => after,
+        };
+    }
+    decoded + rest
+}
+
+/// The character that `&name;` stands for. Of the names, only those that HTML needs.
+fn html_character(name: &str) -> Option<char> {
+    match name {
+        "amp" => Some('&'),
+        "apos" => Some('\''),
+        "gt" => Some('>'),
+        "lt" => Some('<'),
+        "quot" => Some('"'),
+        _ => {
+            let number = name.strip_prefix('#')?;
+            let number = match number.strip_prefix('x') {
+                Some(digits) => u32::from_str_radix(digits, 16),
+                None => number.parse(),
+            };
+            char::from_u32(number.ok()?)
+        }
+    }
 }
 
 /// Whether a form is hardly in a text by accident.
@@ -208,49 +261,6 @@ fn pieces(secret: &str) -> impl Iterator<Item = &str> {
         let end = (end..secret.len()).find(|at| secret.is_char_boundary(*at));
         &secret[start.unwrap_or_default()..end.unwrap_or(secret.len())]
     })
-}
-
-/// A piece as it is, and with escapes for some of its characters: in URLs, forms, JSON and HTML.
-fn escaped(piece: &str) -> Vec<String> {
-    let mut forms = vec![piece.to_owned()];
-    let percent = |set| utf8_percent_encode(piece, set).to_string();
-    forms.push(percent(NON_ALPHANUMERIC));
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-    if piece.bytes().all(is_plain) {
-        return forms;
-    }
-    forms.extend([COMPONENT, URL].map(percent));
-    forms.push(byte_serialize(piece.as_bytes()).collect());
-    let json = Value::from(piece).to_string();
-    // Without its quotes.
-    let json = json.get(1..json.len() - 1).unwrap_or_default();
-    let slashes = json.replace('/', "\\/");
-    forms.extend([json, &slashes].map(|json| in_json(json, "")));
-    let unquoted = json.replace("\\\"", "\"");
-    forms.extend(JSON.map(|escaped| in_json(&unquoted, escaped)));
-    forms.extend([json.to_owned(), slashes]);
-    for escapes in HTML {
-        let text = piece.replace('&', "&amp;");
-        let text = text.replace('<', "&lt;").replace('>', "&gt;");
-        let escape = |text: String, (from, to): &(char, &str)| text.replace(*from, to);
-        forms.push(escapes.iter().fold(text, escape));
-    }
-    forms
-}
-
-/// JSON with these characters and all beyond ASCII as `\u00fc`.
-fn in_json(json: &str, escaped: &str) -> String {
-    let mut form = String::new();
-    for character in json.chars() {
-        if character.is_ascii() && !escaped.contains(character) {
-            form.push(character);
-        } else {
-            for unit in character.encode_utf16(&mut [0; 2]) {
-                form.extend(format!("\\u{unit:04x}").chars());
-            }
-        }
-    }
-    form
 }
 
 /// A piece as hexadecimal digits and as base64, which HTTP Basic makes of the form-encoded one.
@@ -289,7 +299,7 @@ fn in_base64(piece: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Forms, Patterns, Starts, fold, pieces};
+    use super::{Forms, Patterns, Starts, pieces, readings};
 
     #[test]
     fn pieces_reach_from_the_first_byte_to_the_last() {
@@ -320,13 +330,36 @@ mod tests {
             "aé&lt;b&gt;+/&amp;&quot;&#39;=\\\u{1f511} c?",
             "aé&lt;b&gt;&#43;/&amp;&#34;&#39;=\\\u{1f511} c?",
             "aé&lt;b&gt;+&#x2F;&amp;&quot;&#x27;&#x3D;\\\u{1f511} c?",
+            // Text nodes, attributes, PHP, Python, Mustache, OWASP, ASP.NET.
+            "aé&lt;b&gt;+/&amp;\"'=\\\u{1f511} c?",
+            "aé&lt;b&gt;+/&amp;&quot;'=\\\u{1f511} c?",
+            "aé&lt;b&gt;+/&amp;&quot;&#039;=\\\u{1f511} c?",
+            "aé&lt;b&gt;+/&amp;&quot;&#x27;=\\\u{1f511} c?",
+            "aé&lt;b&gt;+&#x2F;&amp;&quot;&#39;&#x3D;\\\u{1f511} c?",
+            "aé&lt;b&gt;+/&amp;&#x22;&#x27;=\\\u{1f511} c?",
+            "a&#xE9;&lt;b&gt;&#x2B;/&amp;&quot;&#x27;=\\&#x1F511; c?",
+            // Go and Rails, Django, Gson.
+            r#"aé\u003cb\u003e+/\u0026\"'=\\🔑 c?"#,
+            r#"a\u00e9\u003cb\u003e+/\u0026\"'=\\\ud83d\udd11 c?"#,
+            r#"aé\u003cb\u003e+/\u0026\"\u0027\u003d\\🔑 c?"#,
             "YcOpPGI+Ky8mIic9XPCflJEgYz8",
             "YcOpPGI-Ky8mIic9XPCflJEgYz8",
             "P2HDqTxiPisvJiInPVzwn5SRIGM_",
             "61C3A93C623E2B2F2622273D5CF09F949120633F",
         ] {
-            let text = fold(&format!("it was {text}!"));
-            assert!(starts.may_be_in(&text) && patterns.are_in(&text), "{text}");
+            let readings = readings(&format!("it was {text}!"));
+            let mut found = readings
+                .iter()
+                .map(|it| starts.may_be_in(it) && patterns.are_in(it));
+            assert!(found.any(|it| it), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_no_escape_stays_as_it_is() {
+        let text = r"%4 %zz &; &#; &#x; &#x110000; &nope; &amp &#0000000000039; a+b";
+        assert_eq!(readings(text), [text, &text.replace('+', " "), text, text]);
+        let text = r"\u12 \ué€é€ \ud83d\n\";
+        assert_eq!(readings(text), ["u12 ué€é€ \u{fffd} ", text]);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use secrecy::zeroize::Zeroizing;
 use serde_json::Value;
 
-use crate::secret::patterns::{Forms, Patterns, Starts, fold};
+use crate::secret::patterns::{Forms, Patterns, Starts, readings};
 use crate::text::Line;
 
 /// Replaces a text of a server that repeats something confidential.
@@ -116,10 +116,10 @@ impl Redactor {
         if searched + text.len() > MOST_TEXT {
             return true;
         }
-        let text = &fold(text);
+        let readings = readings(text);
         let recent = self.recent.iter().map(|(group, it)| (&**group, it));
         let mut all = recent.chain([(&self.own, &self.own_automaton)]);
-        all.any(|(group, automaton)| group.is_in(text, automaton))
+        all.any(|(group, automaton)| readings.iter().any(|text| group.is_in(text, automaton)))
     }
 }
 

@@ -46,6 +46,32 @@ fn encodings(secret: &str) -> Vec<String> {
     forms
 }
 
+/// The secret as encoders of HTML, and of JSON within HTML, write it.
+fn escapes(secret: &str) -> Vec<String> {
+    let markup = |[and, less, greater]: [&str; 3]| {
+        let text = secret.replace('&', and).replace('<', less);
+        text.replace('>', greater)
+    };
+    let html = markup(["&amp;", "&lt;", "&gt;"]);
+    let pairs = [
+        ("\"", "'"),
+        ("&quot;", "'"),
+        ("&quot;", "&#39;"),
+        ("&quot;", "&#039;"),
+        ("&quot;", "&#x27;"),
+        ("&quot;", "&apos;"),
+        ("&#34;", "&#39;"),
+        ("&#x22;", "&#x27;"),
+    ];
+    let quoted = |(double, single)| html.replace('"', double).replace('\'', single);
+    let json = markup(["\\u0026", "\\u003c", "\\u003e"]);
+    let mut forms = pairs.map(quoted).to_vec();
+    forms.push(json.replace('"', "\\\""));
+    forms.push(json.replace('"', "\\u0022").replace('\'', "\\u0027"));
+    forms.retain(|form| form != secret);
+    forms
+}
+
 /// Beginnings, middles and ends that are long enough to be found.
 fn pieces(secret: &str) -> Vec<String> {
     let letters: Vec<char> = secret.chars().collect();
@@ -71,8 +97,10 @@ async fn fault_41_encoded_and_cut_off_echoes_are_withheld() {
         "aé1bü2cñ3dö4eå5fø6",
         "пароль-Ключ-77-für",
         "日本語の秘密のパスワード九八七",
+        r#"q"7<b>&'ük9"z2>'&w8"#,
     ] {
         let mut echoes = encodings(secret);
+        echoes.extend(escapes(secret));
         echoes.extend(pieces(secret));
         for echo in echoes {
             let said = format!("not {echo}");
