@@ -313,7 +313,6 @@ enum TokensFrom {
     Source(Arc<dyn TokenSource>),
     Exchange {
         credentials: Arc<dyn CredentialSource>,
-        /// Recent ones.
         endpoint: Url,
     },
 }

@@ -227,7 +227,7 @@ pub enum Sender {
     Reqwest {
         /// The client and its pool.
         client: reqwest::Client,
-        /// How long it timeouts for a connection; `None` for a client that the caller built, which may follow redirects too.
+        /// How long it waits for a connection; `None` for a client that the caller built, which may follow redirects too.
         connect_timeout: Option<Duration>,
     },
 }
@@ -242,7 +242,7 @@ impl Sender {
         }
     }
 
-    /// How long it timeouts for a connection before it fails with the proof that nothing was sent. `None` if that is unknown.
+    /// How long it waits for a connection before it fails with the proof that nothing was sent. `None` if that is unknown.
     pub(crate) fn connect_timeout(&self) -> Option<Duration> {
         match self {
             Self::Custom(transport) => transport.connect_timeout(),

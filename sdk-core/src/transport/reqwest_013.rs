@@ -183,7 +183,7 @@ fn finish(builder: ClientBuilder, timeouts: ConnectionTimeouts) -> Result<Client
     let builder = builder
         .redirect(Policy::none())
         // By itself it sends a request again that an HTTP/2 server did not process. Each attempt is the suite's, so that it is
-        // counted, timeouts, and has a budget. Only with a limit of none does it not clone each request for that.
+        // counted, has its own timeout, and takes from the retry budget. Only with a limit of none does it not clone each request for that.
         .retry(reqwest::retry::never().max_retries_per_request(0))
         .connect_timeout(timeouts.connect);
     #[cfg(feature = "http2")]
