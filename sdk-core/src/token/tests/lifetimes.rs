@@ -60,7 +60,7 @@ async fn a_dying_token_is_waited_for_and_an_idle_client_renews_nothing() {
 async fn a_stalled_renewal_holds_up_nobody_whose_token_lives() {
     let (entry, source) = steady();
     entry.bearer().await.unwrap();
-    source.takes(Duration::from_secs(3_600));
+    source.takes(HOUR);
 
     pass(280.0).await;
     let (outcome, took) = timed(&entry).await;

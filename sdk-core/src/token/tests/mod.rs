@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use crate::operation::RawOperations;
@@ -34,10 +35,15 @@ static OPERATIONS: RawOperations = RawOperations::of(crate::App::Crm);
 /// How long a scripted exchange takes.
 const EXCHANGE: Duration = Duration::from_millis(100);
 
+/// Longer than any test waits.
+const HOUR: Duration = Duration::from_secs(3_600);
+
 /// A source whose answers depend on how often it was asked before.
 struct Scripted {
     asked: AtomicUsize,
     delay: Mutex<Duration>,
+    /// Ends an exchange before its delay.
+    release: Notify,
     answer: Script,
 }
 
@@ -61,7 +67,10 @@ impl TokenSource for Scripted {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let delay = *self.delay.lock().unwrap();
         Box::pin(async move {
-            sleep(delay).await;
+            tokio::select! {
+                () = sleep(delay) => {}
+                () = self.release.notified() => {}
+            }
             (self.answer)(number, request)
         })
     }
@@ -73,6 +82,7 @@ fn scripted(
     Arc::new(Scripted {
         asked: AtomicUsize::new(0),
         delay: Mutex::new(EXCHANGE),
+        release: Notify::new(),
         answer: Box::new(answer),
     })
 }

@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use futures_util::poll;
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
@@ -136,8 +137,8 @@ fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
 #[test]
 fn fault_68_whoever_waits_is_served_by_whichever_renewal_delivers() {
     let (entry, source) = steady();
-    source.takes(Duration::from_secs(3_600));
-    // The first renewal runs on a runtime that stays driven, and takes an hour.
+    source.takes(HOUR);
+    // The first renewal runs on a runtime that stays driven.
     let slow = driven();
     let waiting = slow.spawn(call(&entry));
     while source.asked() == 0 {
@@ -156,24 +157,21 @@ fn fault_68_whoever_waits_is_served_by_whichever_renewal_delivers() {
 #[test]
 fn fault_11_a_waiter_on_another_runtime_survives_the_one_that_renews() {
     let (entry, source) = steady();
-    source.takes(Duration::from_secs(3_600));
-    let (started, start) = std::sync::mpsc::channel();
+    source.takes(HOUR);
     let doomed = driven();
     doomed.spawn(call(&entry));
-    while entry.exchanges() == 0 {
+    while source.asked() == 0 {
         std::thread::yield_now();
     }
-    source.takes(Duration::from_millis(1));
-    let call = call(&entry);
-    let waiter = std::thread::spawn(move || {
-        blocking().block_on(async {
-            started.send(()).unwrap();
-            call.await
-        })
+    source.takes(Duration::ZERO);
+    blocking().block_on(async {
+        let mut waiter = pin!(call(&entry));
+        assert!(poll!(waiter.as_mut()).is_pending());
+        let start = Instant::now();
+        doomed.shutdown_background();
+        assert_eq!(waiter.await, Ok(1));
+        assert!(start.elapsed() < TokenPolicy::default().exchange_timeout);
     });
-    start.recv().unwrap();
-    doomed.shutdown_background();
-    assert_eq!(waiter.join().unwrap(), Ok(1));
 }
 
 #[test]
@@ -181,16 +179,26 @@ fn fault_11_without_a_runtime_there_is_an_error_and_no_panic() {
     let (entry, _) = steady();
     let mut context = Context::from_waker(Waker::noop());
     let why = "token renewal lost with its runtime: there is no Tokio runtime here; await the call within one";
-    let refused = Poll::Ready(Err(why.to_owned()));
-    assert_eq!(pin!(called(&entry)).poll(&mut context), refused);
+    let lost = Poll::Ready(Err(why.to_owned()));
+    assert_eq!(pin!(called(&entry)).poll(&mut context), lost);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_threads_agree_on_one_exchange() {
+    const CALLERS: usize = 10_000;
     let (entry, source) = steady();
+    source.takes(Duration::from_secs(5));
+    let started = Arc::new(AtomicUsize::new(0));
     let mut callers = tokio::task::JoinSet::new();
-    for _ in 0..10_000 {
-        callers.spawn(call(&entry));
+    for _ in 0..CALLERS {
+        let (call, source, started) = (call(&entry), Arc::clone(&source), Arc::clone(&started));
+        callers.spawn(async move {
+            // The exchange lasts until every caller has started; a second one, for all of the five seconds.
+            if started.fetch_add(1, Ordering::Relaxed) == CALLERS - 1 {
+                source.release.notify_one();
+            }
+            call.await
+        });
     }
     for outcome in callers.join_all().await {
         assert_eq!(outcome, Ok(0));
