@@ -1,13 +1,14 @@
 //! Rows 6, 7, 8 and 12: what a 401 and a 403 do, and which token goes where.
 
-use futures_util::future::join_all;
-use sdk_core::{App, Effect, ErrorKind};
+use futures_util::future::{join_all, ready};
+use sdk_core::{AccessToken, App, Effect, ErrorKind, TokenRequest};
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer, Transport};
 
-use super::fixtures::{created, get_person, person, server};
+use super::fixtures::{Tokens, created, get_person, person, server};
 use crate::peer::{Peer, always, reply, script};
 use crate::samples::event;
 use crate::support::{Clients, HoldClock, assert_says, assert_tried, builder_at, crm_at, crm_for};
+use crate::transport::service::Scripted;
 
 #[tokio::test(start_paused = true)]
 async fn fault_06_a_thousand_calls_with_a_revoked_token_share_one_renewal() {
@@ -121,4 +122,31 @@ async fn fault_12_each_application_gets_the_token_of_its_own_audience() {
             assert_eq!(seen.bearer(), Some(&*token));
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn fault_12_each_set_of_scopes_gets_a_token_of_its_own() {
+    let source = Tokens(|request: &TokenRequest| {
+        let audience = request.audience().unwrap_or("none");
+        let token = format!("{audience}/{}", request.scopes().join("+"));
+        ready(Ok(AccessToken::new(token)))
+    });
+    let service = Scripted::always(person());
+    let suite = service.suite().audience(App::Crm, "crm");
+    let suite = suite.token_source(source).build().unwrap();
+    get_person(&suite.crm()).await.unwrap();
+    // In another order, or repeated, the scopes are the same.
+    for scopes in [&["b", "a"][..], &["a", "b", "a"], &["a"]] {
+        let suite = suite.with_scopes(App::Crm, scopes).unwrap();
+        get_person(&suite.crm()).await.unwrap();
+    }
+
+    let seen = service.seen();
+    let bearers: Vec<_> = seen
+        .iter()
+        .map(|seen| seen.headers["authorization"].to_str().unwrap())
+        .collect();
+    let tokens = ["crm/", "crm/a+b", "crm/a+b", "crm/a"];
+    assert_eq!(bearers, tokens.map(|token| format!("Bearer {token}")));
+    assert_eq!(suite.stats().token_exchanges, 3);
 }

@@ -219,6 +219,34 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
     get_person(&crm).await.unwrap();
 }
 
+#[tokio::test(start_paused = true)]
+async fn fault_67_a_live_token_outlasts_renewals_whose_tokens_expire_sooner() {
+    let second = Duration::from_secs(1);
+    let count = AtomicUsize::new(0);
+    let source = Tokens(move |_: &TokenRequest| {
+        let number = count.fetch_add(1, Ordering::Relaxed);
+        let token = AccessToken::new(format!("t-{number}"));
+        // Each later token expires soon after its exchange, or during it.
+        let lifetime = [300, 5, 2][number.min(1 + number % 2)];
+        async move {
+            sleep(3 * second).await;
+            Ok(token.with_lifetime(lifetime * second))
+        }
+    });
+    let service = Scripted::always(person());
+    let suite = service.suite().token_source(source).build().unwrap();
+    let crm = suite.crm();
+    let start = Instant::now();
+    while start.elapsed() < 299 * second {
+        get_person(&crm).timeout(second / 2).await.unwrap();
+        sleep(second / 2).await;
+    }
+
+    let first = |seen: &Parts| seen.headers["authorization"] == "Bearer t-0";
+    assert!(service.seen().iter().all(first));
+    assert!(suite.stats().token_exchanges > 1);
+}
+
 #[tokio::test]
 async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
     let refused = json!({"error": "invalid_client", "error_description": "revoked"});

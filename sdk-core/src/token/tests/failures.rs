@@ -52,19 +52,6 @@ async fn a_panicking_source_is_an_error_for_all_and_not_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_never_answers_is_cut_off() {
-    let (entry, source) = steady();
-    source.takes(Duration::MAX);
-    let late = "token exchange timed out: the token source did not answer within 60s";
-    let cut_off = (Err(late.into()), TokenPolicy::default().renewal_timeout);
-    assert_eq!(timed(&entry).await, cut_off);
-
-    source.takes(EXCHANGE);
-    pass(1.0).await;
-    assert_eq!(called(&entry).await, Ok(1));
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_token_that_no_header_can_carry_is_an_error_that_does_not_show_it() {
     let odd = "|canary\r\nX-Evil: 1|canary\u{e9}|canary with spaces|canary\n";
     for canary in odd.split('|') {

@@ -105,16 +105,6 @@ fn steady() -> (Arc<TokenEntry>, Arc<Scripted>) {
     entry(|number| Ok(token(number, 300)))
 }
 
-/// An entry whose first token lives for 300 s, and whose other answers follow the script.
-fn first_then(
-    answer: impl Fn(usize) -> Answer + Send + Sync + 'static,
-) -> (Arc<TokenEntry>, Arc<Scripted>) {
-    entry(move |number| match number {
-        0 => Ok(token(0, 300)),
-        _ => answer(number),
-    })
-}
-
 /// The token with this number, for so many seconds.
 fn token(number: usize, seconds: u64) -> AccessToken {
     AccessToken::new(format!("token-{number}")).with_lifetime(Duration::from_secs(seconds))

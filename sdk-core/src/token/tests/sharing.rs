@@ -19,16 +19,6 @@ async fn assert_crowd_gets(entry: &Arc<TokenEntry>, count: usize, expected: Resu
     assert!(outcomes.iter().all(|outcome| *outcome == expected));
 }
 
-/// An entry whose first token has expired, and whose other answers follow the script.
-async fn expired(
-    answer: impl Fn() -> Answer + Send + Sync + 'static,
-) -> (Arc<TokenEntry>, Arc<Scripted>) {
-    let (entry, source) = first_then(move |_| answer());
-    entry.bearer().await.unwrap();
-    pass(301.0).await;
-    (entry, source)
-}
-
 #[tokio::test(start_paused = true)]
 async fn fault_09_five_thousand_cold_callers_share_one_exchange() {
     let (entry, source) = steady();
@@ -41,28 +31,10 @@ async fn fault_09_five_thousand_cold_callers_share_one_exchange() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ten_thousand_tasks_at_an_expired_token_cause_one_exchange() {
-    let (entry, source) = expired(|| Ok(token(1, 300))).await;
-
-    assert_crowd_gets(&entry, 10_000, Ok(1)).await;
-
-    assert_eq!(source.asked(), 2);
-}
-
-#[tokio::test(start_paused = true)]
-async fn ten_thousand_tasks_at_an_expired_token_share_one_failure_at_once() {
-    let (entry, source) = expired(|| Err(outage())).await;
-    let start = Instant::now();
-
-    assert_crowd_gets(&entry, 10_000, Err(outage().to_string())).await;
-
-    assert_eq!(source.asked(), 2);
-    assert!(start.elapsed() < EXCHANGE * 3 / 2);
-}
-
-#[tokio::test(start_paused = true)]
 async fn ten_thousand_tasks_at_an_expired_token_cause_one_exchange_though_half_are_cancelled() {
-    let (entry, source) = expired(|| Ok(token(1, 300))).await;
+    let (entry, source) = steady();
+    entry.bearer().await.unwrap();
+    pass(301.0).await;
     let callers: Vec<_> = (0..10_000)
         .map(|_| {
             let entry = Arc::clone(&entry);
@@ -115,33 +87,6 @@ async fn a_renewal_goes_on_though_every_caller_is_gone() {
 
     assert_eq!(text(&entry.try_bearer().unwrap()), "Bearer token-0");
     assert_eq!(source.asked(), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn fault_12_audiences_and_scope_sets_never_mix() {
-    let source = scripted(|_, request| {
-        let (audience, scopes) = (request.audience(), request.scopes().join("+"));
-        let name = format!("{}/{scopes}", audience.unwrap_or("-"));
-        Ok(AccessToken::new(name).with_lifetime(Duration::from_secs(300)))
-    });
-    let cache = cache(&source);
-    let crm = || TokenRequest::new().with_audience("crm");
-    let both = crm().with_scopes(["crm:read", "crm:write"]);
-    for (request, name) in [
-        (TokenRequest::new(), "-/"),
-        (crm(), "crm/"),
-        (TokenRequest::new().with_audience("calendar"), "calendar/"),
-        (crm().with_scopes(["crm:read"]), "crm/crm:read"),
-        (both.clone(), "crm/crm:read+crm:write"),
-    ] {
-        let bearer = cache.entry(request).bearer().await.unwrap();
-        assert_eq!(text(&bearer), format!("Bearer {name}"));
-    }
-    // The same scopes in another order, or twice, are the same request.
-    let scopes = ["crm:write crm:read", "crm:write"];
-    let same = TokenRequest::new().with_scopes(scopes).with_audience("crm");
-    assert!(Arc::ptr_eq(&cache.entry(same), &cache.entry(both)));
-    assert_eq!((source.asked(), cache.exchanges()), (5, 5));
 }
 
 fn request(number: usize) -> TokenRequest {
