@@ -12,8 +12,8 @@ use crate::text::{counted, one_line};
 /// The version of the stored form.
 const VERSION: u32 = 1;
 
-/// No walk delivers more items.
-const LONGEST_WALK: u64 = 1 << 53;
+/// No list delivers more items.
+const MOST_DELIVERED: u64 = 1 << 53;
 
 /// No longer cursor fits into a URL.
 const LONGEST_CURSOR: usize = 64 * 1024;
@@ -22,7 +22,7 @@ const LONGEST_CURSOR: usize = 64 * 1024;
 const LIMIT: &str = "limit";
 
 /// Query parameters that select a page, not the items of the list.
-const PLACE: [&str; 2] = ["cursor", LIMIT];
+const POSITION: [&str; 2] = ["cursor", LIMIT];
 
 /// The position of a walk: enough to resume in another process without losing or repeating an item
 /// ([the guide](crate::guide::walking#going-on-after-a-restart)).
@@ -30,8 +30,11 @@ const PLACE: [&str; 2] = ["cursor", LIMIT];
 /// It serialises. Store it in the same transaction, or the same rename, as the results of the items; then a crash neither
 /// loses nor repeats anything. `examples/export` does this with files.
 ///
-/// - It is bound to its operation, filters and audience; any other walk refuses it. The page size is not a filter, so a walk
-///   may resume with a smaller `limit`.
+/// - It is bound to its operation, its filters and its audience: any other list rejects it. The filters are the path and all
+///   query parameters but `cursor` and `limit`, so a list may resume with another page size. The audience is the origin of the
+///   application, unless you set one.
+/// - It is not bound to the base URL, the installation's label, headers, scopes or credentials. If several installations use
+///   one audience, store each one's checkpoints separately: the SDK does not notice if you exchange them.
 /// - It contains a digest of the filters. Anybody who guesses a filter, such as a name, can compute the digest.
 /// - A position between pages is exact while the server accepts the cursor. A position *within* a page is the cursor of the
 ///   page and a count: it is exact if the page has the same items when it is fetched again. If the list changes during the
@@ -87,9 +90,7 @@ impl Checkpoint {
             finished: false,
         }
     }
-}
 
-impl Checkpoint {
     /// The operation that is walked.
     #[must_use]
     pub fn operation(&self) -> &str {
@@ -165,7 +166,7 @@ impl Checkpoint {
 
     /// Records that the current page was delivered without its first `skipped` items, and names as the next page one that was
     /// there before. The position stays behind its items, so that nobody who resumes there gets them again.
-    pub(super) fn page_in_circle(&mut self, skipped: usize, delivered: usize, limit: Option<&str>) {
+    pub(super) fn page_in_cycle(&mut self, skipped: usize, delivered: usize, limit: Option<&str>) {
         if skipped == self.skip {
             self.skip += delivered;
             self.limit = limit.map(str::to_owned);
@@ -173,46 +174,47 @@ impl Checkpoint {
         }
     }
 
-    /// Checks that a walk that begins at `own` can resume here.
-    pub(super) fn fits(&self, own: &Self) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::pagination(message));
-        if self.version != VERSION {
-            return refuse(format!(
+    /// Checks that the list at this position can resume at a stored checkpoint.
+    pub(super) fn check_resume(&self, stored: &Self) -> Result<(), Error> {
+        let reject = |message: String| Err(Error::pagination(message));
+        if stored.version != VERSION {
+            return reject(format!(
                 "the checkpoint has version {}, but this SDK reads only {VERSION}",
-                self.version
+                stored.version
             ));
         }
-        if (&self.application, &self.operation) != (&own.application, &own.operation) {
-            return refuse(format!(
+        if (&stored.application, &stored.operation) != (&self.application, &self.operation) {
+            return reject(format!(
                 "the checkpoint is for {}.{}, but this walk lists {}.{}",
-                one_line(&self.application),
-                one_line(&self.operation),
-                own.application,
-                own.operation
+                one_line(&stored.application),
+                one_line(&stored.operation),
+                self.application,
+                self.operation
             ));
         }
-        if self.filters != own.filters {
-            return refuse("the checkpoint was taken with other filters".to_owned());
+        if stored.filters != self.filters {
+            return reject("the checkpoint was taken with other filters".to_owned());
         }
-        if self.audience != own.audience {
-            return refuse(format!(
+        if stored.audience != self.audience {
+            return reject(format!(
                 "the checkpoint is for the audience {}, but this walk uses {}",
-                one_line(self.audience.as_deref().unwrap_or("none")),
-                own.audience.as_deref().unwrap_or("none")
+                one_line(stored.audience.as_deref().unwrap_or("none")),
+                self.audience.as_deref().unwrap_or("none")
             ));
         }
-        let absurd = self.skip as u64 > self.delivered
-            || self.delivered > LONGEST_WALK
-            || self
-                .cursor
-                .as_ref()
-                .is_some_and(|cursor| cursor.len() > LONGEST_CURSOR);
-        if absurd {
-            return refuse(
-                "the checkpoint is damaged: its counts or its cursor are impossible".to_owned(),
-            );
+        if stored.is_impossible() {
+            let message = "the checkpoint is damaged: its counts or its cursor are impossible";
+            return reject(message.to_owned());
         }
         Ok(())
+    }
+
+    /// Whether no list can be at this position.
+    fn is_impossible(&self) -> bool {
+        let cursor = self.cursor.as_deref().unwrap_or_default();
+        self.skip as u64 > self.delivered
+            || self.delivered > MOST_DELIVERED
+            || cursor.len() > LONGEST_CURSOR
     }
 }
 
@@ -228,7 +230,7 @@ pub(super) fn limit(target: &str) -> Option<String> {
 pub(super) fn filters(target: &str) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let mut pairs: Vec<_> = form_urlencoded::parse(query.as_bytes())
-        .filter(|(name, _)| !PLACE.contains(&name.as_ref()))
+        .filter(|(name, _)| !POSITION.contains(&name.as_ref()))
         .collect();
     pairs.sort();
     let mut all = Vec::new();

@@ -106,13 +106,13 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// If the checkpoint lies within a page, the page omits the items that were already delivered; its
     /// [`bytes`](Response::bytes) are complete.
     ///
-    /// A checkpoint with another operation, audience, filters or version is refused when the first page is polled. Nothing
+    /// A checkpoint with another operation, audience, filters or version is rejected when the first page is polled. Nothing
     /// is sent then, and [`checkpoint`](Self::checkpoint) still returns the one you passed.
     pub fn resume(mut self, from: Checkpoint) -> Self {
         if self.refused.is_some() {
             return self;
         }
-        match from.fits(&self.checkpoint) {
+        match self.checkpoint.check_resume(&from) {
             Ok(()) => self.at(from),
             Err(error) => {
                 self.refused = Some(self.call.failed(error));
@@ -291,15 +291,15 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         let delivered = page.items.as_ref().map_or(0, Vec::len);
         let next = page.next_cursor();
         let limit = self.limit.as_deref();
-        let circles = next.is_some_and(|next| self.guard.knows(next));
-        let fits = expected_status(&page).and_then(|()| {
-            if circles {
-                self.checkpoint.page_in_circle(skipped, delivered, limit);
+        let is_cycle = next.is_some_and(|next| self.guard.knows(next));
+        let moved = expected_status(&page).and_then(|()| {
+            if is_cycle {
+                self.checkpoint.page_in_cycle(skipped, delivered, limit);
                 return Ok(());
             }
             self.checkpoint.page(skipped, delivered, next, limit)
         });
-        if let Err(error) = fits {
+        if let Err(error) = moved {
             return Err(self.call.unfit(error, &page));
         }
         self.state = if self.checkpoint.is_finished() {
