@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 
 use crate::json::decode_context::{ConstantMismatch, note_constant, note_type};
+use crate::json::fast::scanner::is_too_deep;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 
@@ -190,6 +191,10 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for TypedOrRaw<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Only the text keeps all digits of a number of another type.
         let raw = RawJson::deserialize(deserializer)?;
+        // The parser counts the depth anew in each text, so a type that contains itself would recurse without a limit.
+        if is_too_deep(raw.as_str()) {
+            return Ok(Self(Err(raw)));
+        }
         Ok(Self(serde_json::from_str(raw.as_str()).map_err(|_| raw)))
     }
 }

@@ -1,6 +1,8 @@
 //! What truly cannot be read is an error that says where it is, what was expected and what came, with the body at hand.
 
-use sdk_core::{Effect, Error, ErrorKind, SchemaPolicy};
+use std::iter;
+
+use sdk_core::{Effect, Error, ErrorKind, Members, RawJson, SchemaPolicy};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
@@ -178,6 +180,33 @@ async fn fault_33_a_reply_may_nest_as_deeply_as_it_likes() {
     refused.body(deep, "application/json");
     let error = crm.today().get().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Rejected);
+}
+
+/// What a vendor's schema may say of a tree, if the type of its field is assumed.
+#[derive(Clone, Debug, PartialEq)]
+struct Tree {
+    child: Option<Box<Tree>>,
+    extra: Members,
+}
+
+sdk_core::json_object!(Tree { child: assumed "child" });
+
+#[test]
+fn fault_33_an_assumed_type_that_contains_itself_is_decoded_up_to_the_limit_of_serde_json() {
+    let tree = |depth: usize| {
+        let text = format!("{}{{}}{}", r#"{"child":"#.repeat(depth), "}".repeat(depth));
+        let tree: Tree = text.parse::<RawJson>().unwrap().decode().unwrap();
+        assert_eq!(serde_json::to_string(&tree).unwrap(), text);
+        tree
+    };
+    let children =
+        |tree: &Tree| iter::successors(tree.child.as_ref(), |it| it.child.as_ref()).count();
+    assert_eq!(children(&tree(128)), 128);
+    // Beyond it, the value of the first field is kept as it is.
+    for depth in [100_000, 129] {
+        let tree = tree(depth);
+        assert_eq!((children(&tree), tree.extra.len()), (0, 1));
+    }
 }
 
 #[tokio::test]

@@ -310,7 +310,8 @@ pub(crate) fn has_more_elements(text: &str, most: usize) -> bool {
 /// counts anew in each part.
 pub(crate) fn is_too_deep(text: &str) -> bool {
     let opens = |byte: &u8| matches!(byte, b'{' | b'[');
-    if text.as_bytes().iter().filter(|byte| opens(byte)).count() <= SERDE_JSON_DEEPEST {
+    let is_short = text.len() <= SERDE_JSON_DEEPEST;
+    if is_short || text.bytes().filter(opens).count() <= SERDE_JSON_DEEPEST {
         return false;
     }
     let mut depth = 0_usize;
