@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_path_to_error::{Path, Segment};
 
-use crate::json::entries::{Entries, RawEntries};
+use crate::json::fast::scanner::{members, values};
 use crate::text::one_line;
 
 /// The longest value that is shown, in bytes. Of a longer one only the kind and size are shown: an excerpt says little and
@@ -100,14 +100,11 @@ fn expected(message: &str) -> Option<&str> {
 
 /// The members of an object that lacks a required one.
 fn names(text: &str) -> String {
-    match serde_json::from_str::<RawEntries<'_>>(text) {
-        Ok(Entries(members)) if members.is_empty() => "; the object is empty".to_owned(),
-        Ok(Entries(members)) => {
-            let names: Vec<&str> = members.iter().map(|(name, _)| &**name).collect();
-            format!("; the object has {}", one_line(&names.join(", ")))
-        }
-        Err(_) => String::new(),
+    let names: Vec<_> = members(text).map(|(name, _)| name).collect();
+    if names.is_empty() {
+        return "; the object is empty".to_owned();
     }
+    format!("; the object has {}", one_line(&names.join(", ")))
 }
 
 fn member_of(path: &Path, member: &str) -> String {
@@ -126,21 +123,16 @@ fn without_position(message: &str) -> &str {
 
 /// The text of the value at a path.
 fn value_at<'a>(text: &'a str, path: &Path) -> Option<&'a str> {
-    let mut value: &RawValue = serde_json::from_str(text).ok()?;
-    for segment in path {
-        value = match segment {
+    let whole: &RawValue = serde_json::from_str(text).ok()?;
+    path.iter()
+        .try_fold(whole.get(), |value, segment| match segment {
             Segment::Seq { index } => {
-                let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
-                items.get(*index).copied()?
+                let items: Vec<&RawValue> = serde_json::from_str(value).ok()?;
+                items.get(*index).map(|item| item.get())
             }
-            Segment::Map { key } => {
-                let Entries(members): RawEntries<'_> = serde_json::from_str(value.get()).ok()?;
-                members.into_iter().find(|(name, _)| name == key)?.1
-            }
-            Segment::Enum { .. } | Segment::Unknown => return None,
-        };
-    }
-    Some(value.get())
+            Segment::Map { key } => values(value, key).next(),
+            Segment::Enum { .. } | Segment::Unknown => None,
+        })
 }
 
 impl ValueDisplay {

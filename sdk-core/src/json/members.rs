@@ -2,10 +2,10 @@ use std::fmt;
 use std::iter::Map;
 use std::{slice, vec};
 
+use serde::de::{MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::entries::Entries;
 use crate::json::raw::RawJson;
 
 /// Members of an object that its type does not name, in the order received.
@@ -135,8 +135,25 @@ impl Serialize for Members {
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Entries(members) = Entries::deserialize(deserializer)?;
-        Ok(Self(members))
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Members::new();
+                while let Some((name, value)) = map.next_entry()? {
+                    members.0.push((name, value));
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(Object)
     }
 }
 

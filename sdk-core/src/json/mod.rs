@@ -3,7 +3,6 @@
 //! What is checked before it is sent belongs in `request`.
 
 pub(crate) mod decode_context;
-pub(crate) mod entries;
 pub(crate) mod explain;
 pub(crate) mod fast;
 pub(crate) mod members;

@@ -1,14 +1,10 @@
-use std::borrow::Cow;
-
-use memchr::memmem::find;
-use serde::de::{DeserializeOwned, Error as _, IgnoredAny, Unexpected};
+use serde::de::{DeserializeOwned, Error as _, Unexpected};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::error::Error;
-use crate::json::entries::Entries;
 use crate::json::explain::{ValueDisplay, reason};
 use crate::json::fast::RAW_JSON;
-use crate::json::fast::scanner::{Scanner, is_too_deep};
+use crate::json::fast::scanner::{is_too_deep, values};
 use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
 use crate::json::text::impl_text;
@@ -85,16 +81,7 @@ impl Record {
 
     /// The first member of this name, as it is written.
     fn member(&self, name: &str) -> Option<&str> {
-        member(self.as_str(), name)
-    }
-
-    /// Whether two members have this name.
-    pub(crate) fn has_twice(&self, name: &str) -> bool {
-        if !may_occur_twice(self.as_str().as_bytes(), name) {
-            return false;
-        }
-        let members = serde_json::from_str::<Entries<Cow<'_, str>, IgnoredAny>>(self.as_str());
-        members.is_ok_and(|it| it.0.iter().filter(|(own, _)| own == name).count() > 1)
+        values(self.as_str(), name).next()
     }
 
     /// Decodes the whole object into your own type.
@@ -152,34 +139,6 @@ impl Record {
     }
 }
 
-/// The first member of this name in an object, as it is written.
-pub(crate) fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
-    let mut object = Scanner::new(object);
-    object.open(b'{')?;
-    let mut is_first = true;
-    while object.more(is_first, b'}')? {
-        is_first = false;
-        let is_it = match object.plain_string() {
-            Some(own) => own == name,
-            // One that is no text, such as half of a surrogate pair, is no name.
-            None => serde_json::from_str::<String>(object.value()?).is_ok_and(|own| own == name),
-        };
-        object.expect(b':')?;
-        let value = object.value()?;
-        if is_it {
-            return Some(value);
-        }
-    }
-    None
-}
-
-/// Whether a name could be there twice, at whatever depth: most objects need no closer look.
-fn may_occur_twice(text: &[u8], name: &str) -> bool {
-    let is_name = |text| find(text, name.as_bytes());
-    let first = is_name(text).map(|at| &text[at + name.len()..]);
-    first.is_some_and(|rest| is_name(rest).is_some()) || find(text, b"\\u").is_some()
-}
-
 impl From<Record> for RawJson {
     fn from(record: Record) -> Self {
         record.into_raw()
@@ -233,10 +192,14 @@ pub fn tagged_object<'de, D: Deserializer<'de>>(
     tag: &'static str,
 ) -> Result<(Record, Option<String>), D::Error> {
     let object = Record::deserialize(deserializer)?;
-    if object.has_twice(tag) {
+    let (text, is_twice) = {
+        let mut tags = values(object.as_str(), tag);
+        let text = tags.next().and_then(|it| serde_json::from_str(it).ok());
+        (text, tags.next().is_some())
+    };
+    if is_twice {
         return Err(D::Error::duplicate_field(tag));
     }
-    let text = object.text(tag);
     Ok((object, text))
 }
 

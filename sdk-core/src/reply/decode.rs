@@ -13,9 +13,9 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use crate::json::decode_context::{ConstantMismatch, TypeMismatch, decode_response};
 use crate::json::explain::{DecodeFailure, ValueDisplay, decode_or_explain};
 use crate::json::fast;
-use crate::json::fast::scanner::has_more_elements;
+use crate::json::fast::scanner::{has_more_elements, values};
 use crate::json::raw::RawJson;
-use crate::json::record::{Record, member};
+use crate::json::record::Record;
 use crate::macros::debug_fields;
 
 /// What a call can return: JSON of one type, one of several types by the status, or no JSON at all.
@@ -274,7 +274,7 @@ impl Received<'_> {
 
     /// Compares its `schemaVersion` with the expected one. The error is what was found in its place, if anything.
     fn check_version(&self, text: &str, expected: &str) -> Result<(), Option<String>> {
-        let raw = member(text, "schemaVersion").ok_or(None)?;
+        let raw = values(text, "schemaVersion").next().ok_or(None)?;
         if serde_json::from_str::<&str>(raw).is_ok_and(|it| it == expected) {
             return Ok(());
         }

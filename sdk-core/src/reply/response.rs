@@ -8,11 +8,12 @@ use bytes::Bytes;
 use http::HeaderMap;
 use memchr::memmem::Finder;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
 use crate::error::kind::Effect;
-use crate::json::record::Record;
+use crate::json::fast::scanner::values;
 use crate::operation::{Operation, Provenance, Replay};
 
 /// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
@@ -316,9 +317,10 @@ impl Reply {
 
     /// One member of the body; `None` if there are two of the name, since nobody knows which of them counts.
     fn member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
-        let record: Record = std::str::from_utf8(&self.body).ok()?.parse().ok()?;
-        let value = record.get(name).ok()?;
-        value.filter(|_| !record.has_twice(name))
+        let json: &RawValue = serde_json::from_slice(&self.body).ok()?;
+        let mut values = values(json.get(), name);
+        let value = values.next().filter(|_| values.next().is_none())?;
+        serde_json::from_str(value).ok()
     }
 }
 

@@ -7,26 +7,27 @@ use secrecy::zeroize::Zeroizing;
 use serde::Serialize;
 use url::form_urlencoded::Serializer;
 
-use crate::json::entries::RawEntries;
+use crate::json::fast::scanner::members;
 
 /// Writes strings unquoted, and numbers and booleans as in JSON. Null is left out; an object or array is an error.
 ///
 /// A form may hold a secret, so all memory it passes through is wiped on drop.
 pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
-    let json = serde_json::to_vec(value)?;
-    let json = Zeroizing::new(json);
-    let fields: RawEntries<'_> = serde_json::from_slice(&json)?;
+    let json = Zeroizing::new(serde_json::to_string(value)?);
+    if !json.starts_with('{') {
+        return Err("a form is an object".into());
+    }
     let mut form = Serializer::new(String::with_capacity(json.len() * 3));
-    for (name, value) in fields.0 {
-        match value.get().as_bytes().first() {
+    for (name, value) in members(&json) {
+        match value.as_bytes().first() {
             Some(b'n') => {}
             Some(b'"') => {
-                let text = Zeroizing::new(serde_json::from_str::<String>(value.get())?);
+                let text = Zeroizing::new(serde_json::from_str::<String>(value)?);
                 form.append_pair(&name, &text);
             }
             Some(b'{' | b'[') => return Err(format!("field `{name}` is not a scalar").into()),
             _ => {
-                form.append_pair(&name, value.get());
+                form.append_pair(&name, value);
             }
         }
     }

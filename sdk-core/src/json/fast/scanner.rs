@@ -1,5 +1,7 @@
 //! Reads JSON from value to value.
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 
 /// How deep it goes by itself.
@@ -215,6 +217,35 @@ impl<'a> Scanner<'a> {
             .copied()
             .is_some_and(is_it)
     }
+}
+
+/// The members of an object in order, each with its name and its value as it is written; a name may occur twice. They end where
+/// the text is no JSON, and what is no object has none.
+pub(crate) fn members(object: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+    let mut object = Scanner::new(object);
+    let is_object = object.open(b'{').is_some();
+    let mut is_first = true;
+    let next = move || {
+        if !is_object || !object.more(is_first, b'}')? {
+            return None;
+        }
+        is_first = false;
+        let name = if let Some(name) = object.plain_string() {
+            Cow::Borrowed(name)
+        } else {
+            let name = object.value()?;
+            // One that is no text, such as half of a surrogate pair, stays as it is written.
+            serde_json::from_str(name).map_or(Cow::Borrowed(name), Cow::Owned)
+        };
+        object.expect(b':')?;
+        Some((name, object.value()?))
+    };
+    std::iter::from_fn(next).fuse()
+}
+
+/// The values of an object's members of this name, as they are written: more than one if the name occurs twice.
+pub(crate) fn values<'a>(object: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    members(object).filter_map(move |(own, value)| (own == name).then_some(value))
 }
 
 /// Where the next quote, backslash or control character is, or where the text ends.
