@@ -15,15 +15,12 @@ use crate::token::rejection::{MAX_RENEWALS, RejectionTracker};
 use crate::token::source::AccessToken;
 use crate::token::waiter::{Action, Outcome, Renewal, Waiter};
 
-/// A failed renewal, and until when all callers get its error.
+/// A failed renewal.
 #[derive(Clone, Debug)]
 pub(super) struct FailedRenewal {
     error: TokenError,
-    pub(super) until: Instant,
     /// How many renewals in a row have failed.
     pub(super) failures: u32,
-    /// The renewal, whose waiters all get the error.
-    pub(super) renewal: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -32,12 +29,13 @@ pub(super) struct State {
     generation: u64,
     pub(super) renewal: Option<Renewal>,
     renewals_started: u64,
-    /// The last renewal that succeeded.
-    pub(super) last_success: u64,
-    /// Of the last renewal, unless it succeeded. Rare, and large.
+    /// How many renewals have ended with a result that counts.
+    pub(super) results: u64,
+    /// The last result, unless it was a token. Rare, and large.
     pub(super) failure: Option<Box<FailedRenewal>>,
-    /// The earliest routine renewal after a successful one.
-    pub(super) next_routine: Option<Instant>,
+    /// Before this instant, callers get the last result, unless it is a token that is gone: the backoff after a failure, the
+    /// least interval after a success.
+    pub(super) next_renewal: Option<Instant>,
     pub(super) rejections: RejectionTracker,
 }
 
@@ -106,46 +104,31 @@ impl State {
             .unwrap_or_else(|| self.launch(now, waiter.runtime, policy));
         let action = match live {
             Some(token) if !waits => Action::Use(token),
-            live => Action::Wait(waiter.wait_for(&renewal, live.as_deref(), now)),
+            live => {
+                waiter.waits_since = Some(self.results);
+                Action::Wait(waiter.wait_for(&renewal, live.as_deref(), now))
+            }
         };
         (action, start.then_some(renewal.id))
     }
 
-    /// The step of a caller that something serves already.
+    /// The action of a caller that needs no renewal: its token is fresh, the renewal that it waited for has ended, or the next
+    /// one is not due.
     fn serve_from_cache(
         &self,
         now: Instant,
         waiter: &Waiter,
         live: Option<&Arc<BearerToken>>,
     ) -> Option<Action> {
-        let serves = |token: &&Arc<BearerToken>| {
-            // A caller takes the token that it waited for, however short its lifetime.
-            waiter.has_waited_for(self.last_success) || token.phase(now) == Phase::Fresh
-        };
-        let token = live.filter(serves).cloned();
-        token
-            .map(Action::Use)
-            .or_else(|| self.without_renewal(now, waiter, live))
-    }
-
-    /// The step of a caller if no renewal is due.
-    fn without_renewal(
-        &self,
-        now: Instant,
-        waiter: &Waiter,
-        live: Option<&Arc<BearerToken>>,
-    ) -> Option<Action> {
-        let failed = self.failure.as_ref().filter(|failure| {
-            waiter.has_waited_for(failure.renewal) || self.renewal.is_none() && now < failure.until
-        });
-        match (failed, live) {
-            (Some(_), Some(token)) => Some(Action::Use(Arc::clone(token))),
-            (Some(failure), None) => Some(Action::Fail(failure.error.clone())),
-            (None, Some(token)) if self.renewal.is_none() && self.failure.is_none() => self
-                .next_routine
-                .is_some_and(|until| now < until)
-                .then(|| Action::Use(Arc::clone(token))),
-            (None, _) => None,
+        let fresh = live.is_some_and(|token| token.phase(now) == Phase::Fresh);
+        // A caller takes the token that it waited for, however short its lifetime.
+        let answered = waiter.waits_since.is_some_and(|since| since < self.results);
+        let early = self.next_renewal.is_some_and(|due| now < due);
+        match (live, &self.failure) {
+            _ if !fresh && !answered && !early => None,
+            (Some(token), _) => Some(Action::Use(Arc::clone(token))),
+            (None, Some(failure)) => Some(Action::Fail(failure.error.clone())),
+            (None, None) => None,
         }
     }
 
@@ -216,15 +199,15 @@ impl State {
                     self.token = Some(Arc::clone(&token));
                 }
                 if current || improves {
-                    self.last_success = self.last_success.max(id);
+                    self.results += 1;
                     self.failure = None;
-                    self.next_routine = Some(lifetime::later(start, policy.min_interval));
+                    self.next_renewal = Some(lifetime::later(start, policy.min_interval));
                 }
                 Ok(token)
             }
             Err(error) => {
                 if current {
-                    self.record_failure(id, now, error.clone(), policy, random);
+                    self.record_failure(now, error.clone(), policy, random);
                 }
                 Err(error)
             }
@@ -233,7 +216,6 @@ impl State {
 
     fn record_failure(
         &mut self,
-        renewal: u64,
         now: Instant,
         error: TokenError,
         policy: &TokenPolicy,
@@ -245,18 +227,17 @@ impl State {
         let wait = backoff.half_jitter(failures, random);
         // Never earlier than asked, within the cap, and not all clients at once.
         let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
-        self.failure = Some(Box::new(FailedRenewal {
-            until: lifetime::later(now, asked.saturating_add(wait)),
-            failures,
-            error,
-            renewal,
-        }));
+        self.results += 1;
+        self.failure = Some(Box::new(FailedRenewal { error, failures }));
+        // An overtaken renewal may have succeeded just now.
+        let due = lifetime::later(now, asked.saturating_add(wait));
+        self.next_renewal = self.next_renewal.max(Some(due));
     }
 
     /// How long callers without a live token keep getting the last error.
     pub(super) fn backoff_left(&self, now: Instant) -> Duration {
-        let until = self.failure.as_ref().map_or(now, |failure| failure.until);
-        until.saturating_duration_since(now)
+        let until = self.next_renewal.filter(|_| self.failure.is_some());
+        until.map_or(Duration::ZERO, |it| it.saturating_duration_since(now))
     }
 
     /// Records that an operation rejected `token`, after it rejected `renewals` others in a row from the same call. Returns
@@ -289,7 +270,6 @@ impl State {
         }
         self.rejections.replaced(operation, now);
         self.token = None;
-        self.next_routine = None;
         true
     }
 }

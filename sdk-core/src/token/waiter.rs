@@ -49,8 +49,8 @@ pub(super) struct Waiter {
     pub(super) runtime: runtime::Id,
     /// How long the token has to last: the timeout of an attempt.
     pub(super) min_validity: Duration,
-    /// The renewal that it has waited for, the last of several.
-    pub(super) waited_for: Option<u64>,
+    /// How many results there were when it began to wait: the next one answers it.
+    pub(super) waits_since: Option<u64>,
     /// When it has spent half the rest of its live token, so that a stalled endpoint does no harm early.
     pub(super) fallback_at: Option<Instant>,
 }
@@ -60,14 +60,9 @@ impl Waiter {
         Self {
             runtime,
             min_validity,
-            waited_for: None,
+            waits_since: None,
             fallback_at: None,
         }
-    }
-
-    /// Whether it has waited for this renewal or an earlier one.
-    pub(super) fn has_waited_for(&self, renewal: u64) -> bool {
-        self.waited_for.is_some_and(|waited| waited <= renewal)
     }
 
     /// Whether it has spent the spare time of its live token.
@@ -75,14 +70,13 @@ impl Waiter {
         self.fallback_at.is_some_and(|at| at <= now)
     }
 
-    /// Waits for `renewal`. Returns when to look again.
+    /// When to look again while it waits for `renewal`.
     pub(super) fn wait_for(
         &mut self,
         renewal: &Renewal,
         live: Option<&BearerToken>,
         now: Instant,
     ) -> Instant {
-        self.waited_for = Some(renewal.id);
         let limit = renewal.limit(self.runtime);
         let Some(token) = live else {
             return limit;

@@ -2,15 +2,16 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use crate::token::search::invariants::{self, Violation};
-use crate::token::search::model::{Event, WaiterState, World};
+use crate::token::search::model::{Event, Purpose, WaiterState, World};
 use crate::token::search::scope::{Rules, Scope};
+use crate::token::state::State;
 
 #[derive(Debug)]
 pub(super) struct Found {
@@ -163,104 +164,104 @@ fn describe(event: Event, scope: &Scope) -> String {
 
 /// The fingerprint of a world: equal for worlds in which the same will happen, whatever the time and the numbers.
 fn fingerprint(world: &World, rules: &Rules) -> u64 {
-    let (state, now) = (&world.state, world.now);
-    let left = |instant: Instant| micros(instant.saturating_duration_since(now));
-    let age = |instant: Instant, most| {
-        let age = now.saturating_duration_since(instant);
-        micros(age.min(most))
-    };
-    let mut ids: Vec<u64> = world.tasks.iter().map(|task| task.id).collect();
-    ids.extend(world.callers.iter().filter_map(|caller| match caller {
-        WaiterState::Waits { waiter, .. } => waiter.waited_for,
-        _ => None,
-    }));
-    ids.sort_unstable();
-    ids.dedup();
-    let rank = |id: u64| ids.iter().filter(|it| **it <= id).count();
+    let now = world.now;
     let mut out = DefaultHasher::new();
-    let current = state.token.as_ref();
-    if let Some(token) = current {
-        let schedule = token.schedule;
-        [
-            schedule.renew_soon_at,
-            schedule.renew_now_at,
-            schedule.expires_at,
-        ]
-        .map(left)
-        .hash(&mut out);
-        token.was_accepted().hash(&mut out);
-    }
-    let renewal = state.renewal.as_ref();
-    renewal
-        .map(|it| {
-            (
-                rank(it.id),
-                it.runtime,
-                left(it.overtaken),
-                left(it.overdue),
-            )
-        })
-        .hash(&mut out);
-    let failure = state.failure.as_ref();
-    // From the third failure on, all backoffs are the same.
-    failure
-        .map(|it| (rank(it.renewal), left(it.until), it.failures.min(3)))
-        .hash(&mut out);
-    rank(state.last_success).hash(&mut out);
-    state.next_routine.map_or(0, left).hash(&mut out);
+    of_state(&world.state, now).hash(&mut out);
     let memory = Duration::from_secs(60);
-    for (key, streak) in &state.rejections.0 {
-        let newest = current.is_some_and(|it| it.generation() == streak.generation);
-        let until = streak.backoff_until.map_or(0, left);
-        (
-            key,
-            streak.length.min(3),
-            age(streak.last, memory),
-            until,
-            newest,
-        )
-            .hash(&mut out);
+    for (key, streak) in &world.state.rejections.0 {
+        let newest = world.generation() == streak.generation;
+        let until = streak.backoff_until.map_or(0, |it| left(it, now));
+        let length = streak.length.min(3);
+        (key, length, age(streak.last, now, memory), until, newest).hash(&mut out);
     }
     // No token lives longer.
     let oldest = rules.scope.ticks(6);
     for task in &world.tasks {
-        (rank(task.id), age(task.started, oldest)).hash(&mut out);
+        let counts = world.state.renews(task.id);
+        (counts, age(task.started, now, oldest)).hash(&mut out);
     }
-    [world.routine, world.backoff].map(left).hash(&mut out);
-    world.storm.map(left).hash(&mut out);
-    let mut callers: Vec<[u64; 7]> = Vec::with_capacity(world.callers.len());
-    for caller in &world.callers {
-        callers.push(match caller {
-            WaiterState::Away => [0; 7],
-            WaiterState::Waits {
-                purpose,
-                waiter,
-                until,
-                woken,
-            } => [
-                1,
-                u64::from(purpose.kind),
-                u64::from(purpose.operation),
-                u64::from(purpose.rejected),
-                waiter.waited_for.map_or(0, |id| rank(id) as u64),
-                waiter.fallback_at.map_or(0, |at| left(at) + 1),
-                if *woken { 0 } else { left(*until) },
-            ],
-            WaiterState::Holds { purpose, token } => {
-                let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
-                let mut words = [2; 7];
-                words[1] = u64::from(purpose.kind);
-                words[2] = u64::from(purpose.operation);
-                words[3] = u64::from(purpose.rejected);
-                words[4] = u64::from(newest);
-                words
-            }
-        });
-    }
+    let bounds = [world.routine, world.backoff, world.storm[0], world.storm[1]];
+    bounds.map(|it| left(it, now)).hash(&mut out);
+    let callers = world.callers.iter();
+    let mut callers: Vec<_> = callers.map(|it| of_caller(it, world)).collect();
     // It does not matter which caller is which.
     callers.sort_unstable();
     callers.hash(&mut out);
     out.finish()
+}
+
+fn of_state(state: &State, now: Instant) -> impl Hash {
+    let token = state.token.as_ref().map(|it| {
+        let schedule = it.schedule;
+        let phases = [
+            schedule.renew_soon_at,
+            schedule.renew_now_at,
+            schedule.expires_at,
+        ];
+        (phases.map(|at| left(at, now)), it.was_accepted())
+    });
+    let renewal = state.renewal.as_ref().map(|it| {
+        let limits = [it.overtaken, it.overdue];
+        (it.runtime, limits.map(|at| left(at, now)))
+    });
+    // From the third failure on, all backoffs are the same.
+    let failures = state.failure.as_ref().map(|it| it.failures.min(3));
+    let next_renewal = state.next_renewal.map_or(0, |it| left(it, now));
+    (token, renewal, failures, next_renewal)
+}
+
+fn of_caller(caller: &WaiterState, world: &World) -> [u64; 8] {
+    let of = |state, purpose: &Purpose, rest: [u64; 4]| {
+        let Purpose {
+            kind,
+            operation,
+            rejected,
+        } = *purpose;
+        let [one, two, three, four] = rest;
+        let (kind, operation) = (kind.into(), operation.into());
+        [
+            state,
+            kind,
+            operation,
+            rejected.into(),
+            one,
+            two,
+            three,
+            four,
+        ]
+    };
+    match caller {
+        WaiterState::Away => [0; 8],
+        WaiterState::Waits {
+            purpose,
+            waiter,
+            until,
+            woken,
+            answered,
+        } => {
+            let has_result = |since| 1 + u64::from(since < world.state.results);
+            let rest = [
+                waiter.waits_since.map_or(0, has_result),
+                waiter.fallback_at.map_or(0, |at| left(at, world.now) + 1),
+                if *woken { 0 } else { left(*until, world.now) },
+                answered.map_or(0, |it| 1 + u64::from(it)),
+            ];
+            of(1, purpose, rest)
+        }
+        WaiterState::Holds { purpose, token } => {
+            let current = world.state.token.as_ref();
+            let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
+            of(2, purpose, [newest.into(), 0, 0, 0])
+        }
+    }
+}
+
+fn left(instant: Instant, now: Instant) -> u64 {
+    micros(instant.saturating_duration_since(now))
+}
+
+fn age(instant: Instant, now: Instant, most: Duration) -> u64 {
+    micros(now.saturating_duration_since(instant).min(most))
 }
 
 fn micros(duration: Duration) -> u64 {

@@ -29,7 +29,7 @@ pub(super) fn of_step(
     match step {
         Step::None => Ok(()),
         Step::Look {
-            before: earlier,
+            answered,
             after: waiter,
             action,
             start,
@@ -47,7 +47,7 @@ pub(super) fn of_step(
                 }
                 Action::Wait(until) => {
                     of_wait(world, waiter, *until, policy)?;
-                    of_reason_to_wait(before, world, earlier, waiter, *until)
+                    of_reason_to_wait(before, world, *answered, waiter, *until)
                 }
             }
         }
@@ -112,19 +112,15 @@ fn of_wait(
 fn of_reason_to_wait(
     before: &World,
     world: &World,
-    earlier: &Waiter,
+    answered: bool,
     waiter: &Waiter,
     until: Instant,
 ) -> Result<(), Violation> {
     let (state, now) = (&world.state, world.now);
-    let further = earlier.waited_for <= waiter.waited_for;
-    invariant(further, "5: no waiter waits for an earlier renewal")?;
-    let failed = state.failure.as_ref();
-    let shares = failed.is_some_and(|it| earlier.has_waited_for(it.renewal));
+    let shares = answered && state.failure.is_some();
     invariant(!shares, "6: who waited for a failed renewal gets its error")?;
     if let Some(token) = before.state.live(now) {
-        let arrived = earlier.has_waited_for(state.last_success);
-        invariant(!arrived, "1: who waited for a token uses it")?;
+        invariant(!answered, "1: who waited for a token uses it")?;
         let rest = token.expires_at() - now;
         let due = token.phase(now) == Phase::RenewNow && rest < waiter.min_validity;
         let must = due && state.failure.is_none();
@@ -206,19 +202,17 @@ pub(super) fn of_state(world: &World, rules: &Rules) -> Result<(), Violation> {
         let runs = world.tasks.iter().any(|task| task.id == renewal.id);
         invariant(runs, "4: a renewal that counts is in flight")?;
     }
-    let mut waits = false;
     for caller in &world.callers {
         let WaiterState::Waits { waiter, .. } = caller else {
             continue;
         };
-        waits = true;
         if !caller.is_runnable(now) {
             let (action, start) = state.clone().next(now, &mut waiter.clone(), policy);
             let rests = matches!(action, Action::Wait(_)) && start.is_none();
             invariant(rests, "1: no waiter waits for what is there")?;
         }
     }
-    if waits {
+    if world.callers.iter().any(WaiterState::waits) {
         all_waits_end(world.clone(), rules)?;
     }
     Ok(())
@@ -227,26 +221,25 @@ pub(super) fn of_state(world: &World, rules: &Rules) -> Result<(), Violation> {
 /// Every wait for a renewal ends although nothing happens but time: then its callers have started another.
 fn all_waits_end(mut world: World, rules: &Rules) -> Result<(), Violation> {
     let started = world.state.renewals_started();
+    let mut waits: Vec<bool> = world.callers.iter().map(WaiterState::waits).collect();
     // A renewal is overdue after four ticks.
     for _ in 0..=4 {
         // A renewal that starts may end the oldest one, which wakes those that have looked.
         for _ in 0..2 {
-            for slot in 0..world.callers.len() {
+            for (slot, waits) in waits.iter_mut().enumerate() {
                 if world.callers[slot].is_runnable(world.now) {
-                    let slot = u8::try_from(slot).map_err(|_| "few callers")?;
-                    let (after, step) = world.after(Event::Looks(slot), rules);
+                    let looks = Event::Looks(u8::try_from(slot).map_err(|_| "few callers")?);
+                    let (after, step) = world.after(looks, rules);
                     of_step(&world, &after, &step, &rules.policy)?;
                     world = after;
+                    let same = (world.state.renewal).is_some_and(|it| it.id <= started);
+                    *waits = same && world.callers[slot].waits();
                 }
             }
         }
         let runnable = |caller: &WaiterState| caller.is_runnable(world.now);
         invariant(!world.callers.iter().any(runnable), "5: no waiter spins")?;
-        let waits = |caller: &WaiterState| match caller {
-            WaiterState::Waits { waiter, .. } => waiter.waited_for.is_none_or(|id| id <= started),
-            _ => false,
-        };
-        if !world.callers.iter().any(waits) {
+        if !waits.contains(&true) {
             return Ok(());
         }
         world = world.after(Event::TimePasses, rules).0;

@@ -27,6 +27,8 @@ pub(super) enum WaiterState {
         waiter: Waiter,
         until: Instant,
         woken: bool,
+        /// Whether a renewal has ended with a result since it began to wait, if it has.
+        answered: Option<bool>,
     },
     Holds {
         purpose: Purpose,
@@ -37,6 +39,10 @@ pub(super) enum WaiterState {
 impl WaiterState {
     pub(super) fn is_away(&self) -> bool {
         matches!(self, Self::Away)
+    }
+
+    pub(super) fn waits(&self) -> bool {
+        matches!(self, Self::Waits { .. })
     }
 
     pub(super) fn is_runnable(&self, now: Instant) -> bool {
@@ -69,9 +75,9 @@ pub(super) enum Event {
 pub(super) enum Step {
     /// Nothing.
     None,
-    /// What a caller does, and how it waited before.
+    /// What a caller does, and whether what it waited for has come.
     Look {
-        before: Waiter,
+        answered: bool,
         after: Waiter,
         action: Action,
         start: Option<u64>,
@@ -230,6 +236,7 @@ impl World {
             waiter: Waiter::new(runtime, rules.scope.ticks(kind.min_validity)),
             until: self.now,
             woken: true,
+            answered: None,
         }
     }
 
@@ -237,13 +244,13 @@ impl World {
     fn look(&mut self, slot: usize, rules: &Rules) -> Step {
         let WaiterState::Waits {
             purpose,
-            waiter: before,
+            waiter: mut after,
+            answered,
             ..
         } = self.callers[slot].clone()
         else {
             unreachable!("only a waiter that waits looks");
         };
-        let mut after = before;
         let (action, start) = self.state.next(self.now, &mut after, &rules.policy);
         if let Some(id) = start {
             let started = self.now;
@@ -265,10 +272,11 @@ impl World {
                 waiter: after,
                 until: *until,
                 woken: false,
+                answered: Some(false),
             },
         };
         Step::Look {
-            before,
+            answered: answered == Some(true),
             after,
             action,
             start,
@@ -292,12 +300,18 @@ impl World {
         let lifetime = answer.as_ref().ok().and_then(AccessToken::lifetime);
         let (current, generation) = (self.state.renews(id), self.generation());
         let outcome = self.state.settle(id, started, now, answer, policy, random);
-        if outcome.is_ok() && (current || self.generation() != generation) {
+        let counts = current || self.generation() != generation;
+        if counts && outcome.is_ok() {
             (self.routine, self.backoff) = (start + policy.min_interval, now);
-        } else if current {
+        } else if counts {
             let backoff = policy.renewal_backoff;
             let asked = retry_after.unwrap_or_default().min(backoff.cap);
             self.backoff = now + asked + backoff.base / 2;
+        }
+        for caller in &mut self.callers {
+            if let WaiterState::Waits { answered, .. } = caller {
+                *answered = answered.map(|it| it || counts);
+            }
         }
         self.end(id);
         Step::Settlement {

@@ -129,8 +129,8 @@ impl Scope {
 
     pub(super) fn policy(&self) -> TokenPolicy {
         TokenPolicy {
-            soft_fraction: 0.5,
-            hard_fraction: 0.25,
+            soft_fraction: 0.75,
+            hard_fraction: 0.5,
             soft_jitter: 0.25,
             min_interval: self.ticks(2),
             exchange_timeout: self.ticks(2),

@@ -100,6 +100,15 @@ async fn a_record_that_is_always_refused_causes_no_storm_beside_one_that_is_not(
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_whose_new_token_is_rejected_on_arrival_is_not_resent() {
+    let (entry, _source) = steady();
+    let sent = serve(&entry).await;
+    assert!(reject(&entry, &sent));
+    let new = entry.bearer().await.unwrap();
+    assert!(!entry.reject(&new, &OPERATIONS.read, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_call_that_has_replaced_three_tokens_does_not_use_that_of_another_call() {
     let (entry, _source) = steady();
     let sent = entry.bearer().await.unwrap();
