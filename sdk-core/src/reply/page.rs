@@ -74,24 +74,17 @@ impl<T> Page<T> {
         if self.items.is_some() {
             return None;
         }
-        let named = [
-            ("schemaVersion", self.schema_version.is_some()),
-            ("nextCursor", true),
-        ];
-        let own = named.into_iter().filter(|(_, came)| *came);
-        let members: Vec<String> = own
-            .map(|(name, _)| format!("`{name}`"))
-            .chain(self.extra.iter().map(|(name, value)| {
-                let null = if value.is_null() { " (null)" } else { "" };
-                format!("`{name}`{null}")
-            }))
-            .collect();
-        let members = if members.is_empty() {
-            "it has no members".to_owned()
-        } else {
-            format!("it has only {}", one_line(&members.join(", ")))
-        };
-        Some(format!("the page has no `items` (assumed: A07); {members}"))
+        let version = self.schema_version.as_ref().map(|_| "`schemaVersion`");
+        let known = version.into_iter().chain(["`nextCursor`"]);
+        let extra = self.extra.iter().map(|(name, value)| {
+            let null = if value.is_null() { " (null)" } else { "" };
+            format!("`{name}`{null}")
+        });
+        let members: Vec<_> = known.map(str::to_owned).chain(extra).collect();
+        let members = one_line(&members.join(", "));
+        Some(format!(
+            "the page has no `items` (assumed: A07); it has only {members}"
+        ))
     }
 
     /// The cursor of the next page; `None` at the end of the list.
