@@ -82,25 +82,13 @@ impl From<String> for Text {
     }
 }
 
-impl PartialEq<str> for Text {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
-}
-
-impl PartialEq<&str> for Text {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
-}
-
 impl fmt::Debug for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.as_str().fmt(f)
     }
 }
 
-impl_text!(Text: AsRef Display Serialize);
+impl_text!(Text: AsRef Display EqText Serialize);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -226,33 +214,7 @@ macro_rules! impl_text {
             }
         }
 
-        impl ::std::convert::From<&str> for $name {
-            /// Takes any text, which is checked when it is sent.
-            fn from(text: &str) -> Self {
-                Self(text.to_owned())
-            }
-        }
-
-        impl ::std::convert::From<::std::string::String> for $name {
-            /// Takes any text, which is checked when it is sent.
-            fn from(text: ::std::string::String) -> Self {
-                Self(text)
-            }
-        }
-
-        impl ::std::cmp::PartialEq<str> for $name {
-            fn eq(&self, other: &str) -> bool {
-                self.0 == other
-            }
-        }
-
-        impl ::std::cmp::PartialEq<&str> for $name {
-            fn eq(&self, other: &&str) -> bool {
-                self.0 == *other
-            }
-        }
-
-        $crate::impl_text!($name: AsRef Debug Display FromReference FromString Serialize Deserialize);
+        $crate::impl_text!($name: AsRef Debug Display EqText FromReference FromString FromText Serialize Deserialize);
     };
 
     (@AsRef $name:ident) => {
@@ -287,6 +249,20 @@ macro_rules! impl_text {
         }
     };
 
+    (@EqText $name:ident) => {
+        impl ::std::cmp::PartialEq<str> for $name {
+            fn eq(&self, other: &str) -> bool {
+                self.as_str() == other
+            }
+        }
+
+        impl ::std::cmp::PartialEq<&str> for $name {
+            fn eq(&self, other: &&str) -> bool {
+                self.as_str() == *other
+            }
+        }
+    };
+
     (@FromReference $name:ident) => {
         impl ::std::convert::From<&$name> for $name {
             fn from(value: &$name) -> Self {
@@ -299,6 +275,23 @@ macro_rules! impl_text {
         impl ::std::convert::From<&::std::string::String> for $name {
             fn from(text: &::std::string::String) -> Self {
                 Self::from(text.as_str())
+            }
+        }
+    };
+
+    // A type around a text that is checked when it is sent.
+    (@FromText $name:ident) => {
+        impl ::std::convert::From<&str> for $name {
+            /// Takes any text, which is checked when it is sent.
+            fn from(text: &str) -> Self {
+                Self(text.into())
+            }
+        }
+
+        impl ::std::convert::From<::std::string::String> for $name {
+            /// Takes any text, which is checked when it is sent.
+            fn from(text: ::std::string::String) -> Self {
+                Self(text.into())
             }
         }
     };

@@ -16,12 +16,9 @@ use crate::json::text::{Text, impl_text, sliced};
 use crate::text::one_line;
 
 /// A type that keeps an RFC 3339 text, which may be malformed if it was made with `from`.
-pub trait Rfc3339 {
+pub trait Rfc3339: AsRef<str> {
     /// The rule for the text, as error messages state it.
     const RULE: &'static str;
-
-    /// The text.
-    fn text(&self) -> &str;
 
     /// Whether the text follows the rule.
     fn is_well_formed(&self) -> bool;
@@ -125,10 +122,6 @@ impl Hash for Timestamp {
 impl Rfc3339 for Timestamp {
     const RULE: &'static str = "be an RFC 3339 date-time, such as 2026-01-15T09:00:00Z";
 
-    fn text(&self) -> &str {
-        self.as_str()
-    }
-
     fn is_well_formed(&self) -> bool {
         self.is_well_formed()
     }
@@ -143,27 +136,13 @@ impl FromStr for Timestamp {
     }
 }
 
-impl From<&str> for Timestamp {
-    /// Takes any text, which is checked when it is sent.
-    fn from(text: &str) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<String> for Timestamp {
-    /// Takes any text, which is checked when it is sent.
-    fn from(text: String) -> Self {
-        Self(text.into())
-    }
-}
-
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl_text!(Timestamp: AsRef Debug FromReference Serialize);
+impl_text!(Timestamp: AsRef Debug FromReference FromText Serialize);
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -254,10 +233,6 @@ impl Date {
 impl Rfc3339 for Date {
     const RULE: &'static str = "be an RFC 3339 date, such as 2026-01-15";
 
-    fn text(&self) -> &str {
-        self.as_str()
-    }
-
     fn is_well_formed(&self) -> bool {
         self.is_well_formed()
     }
@@ -272,27 +247,13 @@ impl FromStr for Date {
     }
 }
 
-impl From<&str> for Date {
-    /// Takes any text, which is checked when it is sent.
-    fn from(text: &str) -> Self {
-        Self(text.into())
-    }
-}
-
-impl From<String> for Date {
-    /// Takes any text, which is checked when it is sent.
-    fn from(text: String) -> Self {
-        Self(text.into())
-    }
-}
-
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
 }
 
-impl_text!(Date: AsRef Debug FromReference Serialize);
+impl_text!(Date: AsRef Debug FromReference FromText Serialize);
 
 impl<'de> Deserialize<'de> for Date {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -308,7 +269,7 @@ fn strict<T: Rfc3339>(parsed: T, name: &str) -> Result<T, Error> {
     if parsed.is_well_formed() {
         return Ok(parsed);
     }
-    let text = format!("{:?}", parsed.text());
+    let text = format!("{:?}", parsed.as_ref());
     Err(Error::invalid(name, T::RULE, &text))
 }
 

@@ -183,7 +183,7 @@ impl Check<'_> {
         let Some(value) = value else { return Ok(()) };
         let rule = || T::RULE.to_owned();
         self.holds(value.is_well_formed(), name, rule, || {
-            format!("{:?}", value.text())
+            format!("{:?}", value.as_ref())
         })
     }
 
