@@ -65,7 +65,7 @@ pub(super) fn classify(
             }
         },
         Err(BodyError::TooLarge(excerpt)) => {
-            let limit = state.limits.max_bytes;
+            let limit = state.client.suite().max_response_bytes;
             Error::decode(format!("the reply is larger than {limit} bytes"))
                 .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
                 .with(|parts| parts.body = Some(excerpt))

@@ -210,7 +210,7 @@ impl Call {
         DecodeRules {
             schema_version: self.operation.schema_version,
             lenient: limits.schema_policy == SchemaPolicy::Warn,
-            max_elements: limits.max_elements,
+            max_elements: self.client.suite().max_response_elements,
             accept: self.operation.accept,
             statuses: self.operation.statuses,
         }

@@ -202,7 +202,8 @@ impl Call {
             Err(error) => return failed(error, false),
         };
         let (tracker, has_body) = (tracker.as_ref(), state.draft.body.is_some());
-        let outcome = attempt::run(sending, limits.max_bytes, until, tracker, has_body)
+        let max_bytes = self.client.suite().max_response_bytes;
+        let outcome = attempt::run(sending, max_bytes, until, tracker, has_body)
             .instrument(watch.span.clone())
             .await;
         drop(permit);

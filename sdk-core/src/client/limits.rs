@@ -1,4 +1,4 @@
-//! The limits of a call: from its own options, else those of its client, else those of the suite.
+//! The limits of a call: from its own options, else those of its client, else those of the suite, else the defaults.
 
 use std::time::Duration;
 
@@ -6,8 +6,13 @@ use tokio::time::Instant;
 
 use crate::options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
-use crate::suite::Settings;
 use crate::token::lifetime::later;
+
+/// A page or a command takes far less, and a connection that hangs is given up in time for a retry.
+const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Enough for three attempts with their waits, within the usual request limit of a caller (60 s).
+const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The limits of a call, resolved once when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +21,6 @@ pub(crate) struct Limits {
     /// How long the call may take as a whole.
     pub(crate) total: Duration,
     pub(crate) deadline: Instant,
-    pub(crate) max_bytes: usize,
-    pub(crate) max_elements: usize,
     pub(crate) retry: RetryPolicy,
     pub(crate) schema_policy: SchemaPolicy,
     /// `None` unless it is set anywhere.
@@ -26,31 +29,22 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// The limits of a call that begins now.
-    pub(crate) fn resolve(own: &CallOptions, client: &CallOptions, suite: &Settings) -> Self {
-        let total = own.deadline.or(client.deadline).unwrap_or(suite.deadline);
+    /// The limits of a call that begins now. The first of the options that sets a limit decides.
+    pub(crate) fn resolve(options: [&CallOptions; 3]) -> Self {
+        let deadline = options.iter().find_map(|it| it.deadline);
+        let timeout = options.iter().find_map(|it| it.timeout);
+        let retry = options.iter().find_map(|it| it.retry);
+        let schema_policy = options.iter().find_map(|it| it.schema_policy);
+        let scope_policy = options.iter().find_map(|it| it.scope_policy);
+        let total = deadline.unwrap_or(DEADLINE);
         Self {
-            attempt_timeout: own
-                .timeout
-                .or(client.timeout)
-                .unwrap_or(suite.attempt_timeout),
+            attempt_timeout: timeout.unwrap_or(ATTEMPT_TIMEOUT),
             total,
             deadline: later(Instant::now(), total),
-            max_bytes: suite.max_response_bytes,
-            max_elements: suite.max_response_elements,
-            retry: own.retry.or(client.retry).unwrap_or(suite.retry),
-            schema_policy: own
-                .schema_policy
-                .or(client.schema_policy)
-                .unwrap_or(suite.schema_policy),
-            exact_replay: own
-                .exact_replay
-                .or(client.exact_replay)
-                .or(suite.exact_replay),
-            scope_policy: own
-                .scope_policy
-                .or(client.scope_policy)
-                .unwrap_or(suite.scope_policy),
+            retry: retry.unwrap_or_default(),
+            schema_policy: schema_policy.unwrap_or_default(),
+            exact_replay: options.iter().find_map(|it| it.exact_replay),
+            scope_policy: scope_policy.unwrap_or_default(),
         }
     }
 
@@ -71,38 +65,47 @@ impl Limits {
 mod tests {
     use super::*;
 
+    fn options(seconds: u64, attempts: u32) -> CallOptions {
+        let time = Duration::from_secs(seconds);
+        CallOptions::default()
+            .with_timeout(time)
+            .with_deadline(2 * time)
+            .with_retry(RetryPolicy::default().with_attempts(attempts))
+    }
+
     #[test]
     fn a_call_overrides_its_client_and_that_overrides_the_suite() {
-        let mut suite = Settings::default();
-        let second = Duration::from_secs(1);
-        let options = |time: Duration, attempts: u32, replay, scopes, schema| {
-            let mut options = CallOptions::default();
-            (options.timeout, options.deadline) = (Some(time), Some(time));
-            options.retry = Some(RetryPolicy::default().with_attempts(attempts));
-            (options.exact_replay, options.scope_policy) = (Some(replay), Some(scopes));
-            options.schema_policy = Some(schema);
-            options
-        };
-        let of = |limits: Limits| {
-            let times = (limits.attempt_timeout, limits.total);
-            let attempts = limits.retry.attempts;
-            let said = (limits.exact_replay, limits.scope_policy);
-            (times, attempts, said, limits.schema_policy)
-        };
         let unset = CallOptions::default();
-        let (allowed, refuse) = (ExactReplay::Allowed, ScopePolicy::Refuse);
-        let (forbidden, ask) = (ExactReplay::Forbidden, ScopePolicy::default());
-        let (warn, strict) = (SchemaPolicy::Warn, SchemaPolicy::Refuse);
-        let two = 2 * second;
-        let own = options(second, 1, allowed, refuse, warn);
-        let client = options(two, 0, forbidden, ask, strict);
-        let by_call = ((second, second), 1, (Some(allowed), refuse), warn);
-        let by_client = ((two, two), 0, (Some(forbidden), ask), strict);
-        assert_eq!(of(Limits::resolve(&own, &client, &suite)), by_call);
-        assert_eq!(of(Limits::resolve(&unset, &client, &suite)), by_client);
-        (suite.attempt_timeout, suite.deadline) = (3 * second, 4 * second);
-        suite.exact_replay = Some(allowed);
-        let by_suite = ((3 * second, 4 * second), 3, (Some(allowed), ask), strict);
-        assert_eq!(of(Limits::resolve(&unset, &unset, &suite)), by_suite);
+        let (call, client, suite) = (options(1, 1), options(2, 2), options(3, 5));
+        let of = |options: [&CallOptions; 3]| {
+            let limits = Limits::resolve(options);
+            let times = (limits.attempt_timeout.as_secs(), limits.total.as_secs());
+            (times, limits.retry.attempts)
+        };
+        assert_eq!(of([&call, &client, &suite]), ((1, 2), 1));
+        assert_eq!(of([&unset, &client, &suite]), ((2, 4), 2));
+        assert_eq!(of([&unset, &unset, &suite]), ((3, 6), 5));
+        assert_eq!(of([&unset; 3]), ((10, 30), 3));
+    }
+
+    #[test]
+    fn a_policy_is_taken_from_the_first_options_that_set_it() {
+        let unset = CallOptions::default();
+        let set = CallOptions::default()
+            .with_schema_policy(SchemaPolicy::Warn)
+            .with_scope_policy(ScopePolicy::Refuse)
+            .with_exact_replay(ExactReplay::Allowed);
+        let of = |options: [&CallOptions; 3]| {
+            let it = Limits::resolve(options);
+            (it.schema_policy, it.scope_policy, it.exact_replay)
+        };
+        let (allowed, refuse) = (Some(ExactReplay::Allowed), ScopePolicy::Refuse);
+        for place in 0..3 {
+            let mut options = [&unset; 3];
+            options[place] = &set;
+            assert_eq!(of(options), (SchemaPolicy::Warn, refuse, allowed));
+        }
+        let default = (SchemaPolicy::Refuse, ScopePolicy::Send, None);
+        assert_eq!(of([&unset; 3]), default);
     }
 }

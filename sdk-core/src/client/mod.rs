@@ -133,7 +133,7 @@ impl ApiClient {
 
     /// The limits of a call with these options that begins now.
     pub(crate) fn limits(&self, options: &CallOptions) -> Limits {
-        Limits::resolve(options, &self.0.defaults, &self.suite().settings)
+        Limits::resolve([options, &self.0.defaults, &self.suite().options])
     }
 
     /// Waits for a token until the deadline of a call.

@@ -9,6 +9,7 @@ use url::Url;
 use crate::app::{App, TOKEN_PATH};
 use crate::error::Error;
 use crate::observe::observers::Observers;
+use crate::options::CallOptions;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::secret::redactor::RecentSecrets;
@@ -27,6 +28,12 @@ use crate::token::source::TokenSource;
 
 /// The default retry budget: 100 retries in a row, and in the long run one for five successes.
 const RETRY_BUDGET: u32 = 500;
+
+/// Far above the largest documented reply, 200 timeline entries.
+const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Many times those of the largest documented reply, and at worst a few tens of mebibytes in memory.
+const MAX_RESPONSE_ELEMENTS: usize = 100_000;
 
 impl SuiteBuilder {
     /// Checks everything and builds the suite. Nothing is sent and nothing is started.
@@ -49,7 +56,7 @@ impl SuiteBuilder {
         let tokens = self.tokens_from(&mut errors);
         let agent = self.agent().map_err(|error| errors.push(error));
         errors.extend(mislabelled);
-        if self.settings.max_in_flight == Some(0) {
+        if self.max_in_flight == Some(0) {
             errors.push(refused("max_in_flight", "be at least 1", "0"));
         }
         let mut addresses: Vec<Url> = applications
@@ -104,7 +111,7 @@ impl SuiteBuilder {
             }
         };
         let limits = |most| Box::new(App::ALL.map(|_| ConcurrencyLimit::new(most)));
-        let concurrency = self.settings.max_in_flight.map(limits);
+        let concurrency = self.max_in_flight.map(limits);
         let shared = Shared {
             connections,
             agent,
@@ -116,7 +123,9 @@ impl SuiteBuilder {
                 observers: observers.clone(),
                 exchanges: AtomicU64::default(),
             }),
-            settings: self.settings.shared(),
+            options: self.options.map_or_else(CallOptions::unset, Arc::new),
+            max_response_bytes: self.max_response_bytes.unwrap_or(MAX_RESPONSE_BYTES),
+            max_response_elements: self.max_response_elements.unwrap_or(MAX_RESPONSE_ELEMENTS),
             random: self.random,
             budgets: RetryBudgets::new(self.retry_budget.unwrap_or(RETRY_BUDGET)),
             concurrency,

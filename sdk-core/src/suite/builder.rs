@@ -8,12 +8,12 @@ use crate::app::App;
 use crate::error::Error;
 use crate::macros::debug_fields;
 use crate::observe::observer::Observer;
-use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
+use crate::options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::random::RandomSource;
 use crate::policy::retry::RetryPolicy;
 use crate::suite::address::refused;
 use crate::suite::sources::{Key, SettingSources};
-use crate::suite::{Settings, Suite, scopes_of};
+use crate::suite::{Suite, scopes_of};
 use crate::token::credentials::ClientCredentials;
 use crate::token::credentials::CredentialSource;
 use crate::token::policy::TokenPolicy;
@@ -34,7 +34,11 @@ pub struct SuiteBuilder {
     pub(super) scopes: HashMap<App, Result<Vec<String>, Error>>,
     /// Where tokens come from, if code says so.
     pub(super) authentication: Option<Authentication>,
-    pub(super) settings: Settings,
+    pub(super) options: Option<CallOptions>,
+    pub(super) max_response_bytes: Option<usize>,
+    pub(super) max_response_elements: Option<usize>,
+    /// How many attempts of an application may be in flight at once; `None` for any number.
+    pub(super) max_in_flight: Option<usize>,
     pub(super) token_policy: Option<Arc<TokenPolicy>>,
     pub(super) retry_budget: Option<u32>,
     pub(super) random: RandomSource,
@@ -182,9 +186,8 @@ impl SuiteBuilder {
     /// many of them can use up a call's attempts before it gets a live one. An HTTP/2 connection is shared, so calls wait for
     /// it in vain until its runtime is driven again or dropped; the transport of `sdk-transport-hyper` leaves it after
     /// one attempt.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.settings.attempt_timeout = timeout;
-        self
+    pub fn timeout(self, timeout: Duration) -> Self {
+        self.with(|options| options.with_timeout(timeout))
     }
 
     /// Sets how long a connection may take to come up; 5 seconds by default. Nothing is sent before, so any call may be
@@ -198,15 +201,13 @@ impl SuiteBuilder {
     }
 
     /// Sets the deadline of each call; 30 seconds after it begins by default.
-    pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.settings.deadline = deadline;
-        self
+    pub fn deadline(self, deadline: Duration) -> Self {
+        self.with(|options| options.with_deadline(deadline))
     }
 
     /// Sets how often calls are attempted, and the waits between attempts.
-    pub fn retry(mut self, policy: RetryPolicy) -> Self {
-        self.settings.retry = policy;
-        self
+    pub fn retry(self, policy: RetryPolicy) -> Self {
+        self.with(|options| options.with_retry(policy))
     }
 
     /// Sets the size of the retry budget of each application; 500 by default. Each retry takes 5 out, each success puts 1 back.
@@ -236,39 +237,36 @@ impl SuiteBuilder {
     /// An attempt keeps its place while its runtime stands still or its future is not polled. It gives the place back when
     /// the future or the runtime is dropped. [The guide](crate::guide::limits) lists all bounds.
     pub fn max_in_flight(mut self, attempts: usize) -> Self {
-        self.settings.max_in_flight = Some(attempts);
+        self.max_in_flight = Some(attempts);
         self
     }
 
     /// Limits the size of a decompressed reply; 16 MiB by default.
     pub fn max_response_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_response_bytes = bytes;
+        self.max_response_bytes = Some(bytes);
         self
     }
 
     /// Limits how many elements and members a reply may have; 100,000 by default. Even the smallest takes many times more
     /// memory than text.
     pub fn max_response_elements(mut self, elements: usize) -> Self {
-        self.settings.max_response_elements = elements;
+        self.max_response_elements = Some(elements);
         self
     }
 
     /// Sets how to handle replies with another `schemaVersion`.
-    pub fn schema_policy(mut self, policy: SchemaPolicy) -> Self {
-        self.settings.schema_policy = policy;
-        self
+    pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
+        self.with(|options| options.with_schema_policy(policy))
     }
 
     /// Sets whether commands without a documented key may be retried when their effect is unknown.
-    pub fn exact_replay(mut self, replay: ExactReplay) -> Self {
-        self.settings.exact_replay = Some(replay);
-        self
+    pub fn exact_replay(self, replay: ExactReplay) -> Self {
+        self.with(|options| options.with_exact_replay(replay))
     }
 
     /// Sets how to handle calls whose scopes the token certainly lacks.
-    pub fn scope_policy(mut self, policy: ScopePolicy) -> Self {
-        self.settings.scope_policy = policy;
-        self
+    pub fn scope_policy(self, policy: ScopePolicy) -> Self {
+        self.with(|options| options.with_scope_policy(policy))
     }
 
     /// Puts the caller's name before the SDK's in the user agent, such as `billing-service/1.4`.
@@ -344,6 +342,11 @@ impl SuiteBuilder {
         self.insecure_http = true;
         self
     }
+
+    fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
+        self.options = Some(change(self.options.unwrap_or_default()));
+        self
+    }
 }
 
 /// The suite's variables in the environment of the process. One that is not UTF-8 is a mistake.
@@ -360,4 +363,4 @@ fn process_variables(errors: &mut Vec<Error>) -> Vec<(String, String)> {
     variables
 }
 
-debug_fields! { SuiteBuilder |it| sources: it.sources, settings: it.settings }
+debug_fields! { SuiteBuilder |it| sources: it.sources, options: it.options }

@@ -5,9 +5,8 @@ pub(crate) mod build;
 pub(crate) mod builder;
 pub(crate) mod sources;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
 use http::HeaderValue;
 use url::Url;
@@ -16,11 +15,10 @@ use crate::app::App;
 use crate::error::Error;
 use crate::macros::debug_fields;
 use crate::observe::observers::Observers;
-use crate::options::{ExactReplay, SchemaPolicy, ScopePolicy};
+use crate::options::CallOptions;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::policy::random::RandomSource;
-use crate::policy::retry::RetryPolicy;
 use crate::secret::redactor::Redactor;
 use crate::suite::address::refused;
 use crate::token::cache::TokenCache;
@@ -55,7 +53,10 @@ pub(crate) struct Shared {
     /// The user agent of all requests.
     pub(crate) agent: Arc<HeaderValue>,
     pub(crate) tokens: TokenCache,
-    pub(crate) settings: Arc<Settings>,
+    /// The defaults of calls, unless their client or they themselves set another value.
+    pub(crate) options: Arc<CallOptions>,
+    pub(crate) max_response_bytes: usize,
+    pub(crate) max_response_elements: usize,
     pub(crate) random: RandomSource,
     pub(crate) budgets: RetryBudgets,
     /// The places for the attempts of each application, in the order of [`App::ALL`], if they are limited.
@@ -108,53 +109,6 @@ impl Shared {
     /// Adds the credential and the tokens to what is confidential.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         self.tokens.add_secrets_to(redactor);
-    }
-}
-
-/// Limits and policies of a suite. The builder sets each, and most can be set per call too.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Settings {
-    pub(crate) attempt_timeout: Duration,
-    pub(crate) deadline: Duration,
-    pub(crate) retry: RetryPolicy,
-    pub(crate) max_response_bytes: usize,
-    pub(crate) max_response_elements: usize,
-    pub(crate) schema_policy: SchemaPolicy,
-    /// `None` unless the caller sets it.
-    pub(crate) exact_replay: Option<ExactReplay>,
-    pub(crate) scope_policy: ScopePolicy,
-    /// How many attempts of an application may be in flight at once; `None` for any number.
-    pub(crate) max_in_flight: Option<usize>,
-}
-
-impl Settings {
-    /// Shares the defaults, because a process may have many suites.
-    pub(crate) fn shared(self) -> Arc<Self> {
-        static DEFAULT: LazyLock<Arc<Settings>> = LazyLock::new(Arc::default);
-        if self == **DEFAULT {
-            return Arc::clone(&DEFAULT);
-        }
-        Arc::new(self)
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            // A page or a command takes far less, and a connection that hangs is given up in time for a retry.
-            attempt_timeout: Duration::from_secs(10),
-            // Enough for three attempts with their waits, within the usual request limit of a caller (60 s).
-            deadline: Duration::from_secs(30),
-            retry: RetryPolicy::default(),
-            // Far above the largest documented reply, 200 timeline entries.
-            max_response_bytes: 16 * 1024 * 1024,
-            // Many times those of the largest documented reply, and at worst a few tens of mebibytes in memory.
-            max_response_elements: 100_000,
-            schema_policy: SchemaPolicy::Refuse,
-            exact_replay: None,
-            scope_policy: ScopePolicy::Send,
-            max_in_flight: None,
-        }
     }
 }
 
@@ -285,5 +239,5 @@ debug_fields! {
     Suite |it|
     label: it.label(),
     applications: App::all().filter(|app: &App| it.config(*app).url.is_some()).collect::<Vec<_>>(),
-    settings: it.shared.settings, stats: it.stats()
+    options: it.shared.options, stats: it.stats()
 }
