@@ -16,6 +16,7 @@ use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use http::Uri;
 use url::form_urlencoded;
 
 use crate::client::limits::Limits;
@@ -32,7 +33,7 @@ use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
 use crate::secret::redactor::Redactor;
-use crate::text::Line;
+use crate::text::{Line, counted};
 
 /// A call under construction: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
@@ -160,18 +161,15 @@ impl Call {
     /// Checks the options of client and call, and adds their query parameters to the draft.
     pub(super) fn apply_options(&self, draft: &mut Draft) -> Result<(), Error> {
         let all = [self.client.defaults(), &self.options];
-        let of_operation = |error: Error| error.with_operation(self.operation);
-        let mut checked = all.iter().map(|options| options.check());
-        checked.try_for_each(|check| check).map_err(of_operation)?;
-        if self.stored.is_some() {
-            return Ok(());
+        all.iter().try_for_each(|options| options.check())?;
+        if self.stored.is_none() {
+            all.iter()
+                .try_for_each(|options| options.check_query(&draft.url))?;
+            for options in all {
+                options.apply_query(&mut draft.url);
+            }
         }
-        let mut checked = all.iter().map(|options| options.check_query(&draft.url));
-        checked.try_for_each(|check| check).map_err(of_operation)?;
-        for options in all {
-            options.apply_query(&mut draft.url);
-        }
-        Ok(())
+        check_length(draft.url.as_str())
     }
 
     /// The future of a call. Only this future owns what the call needs; passing it on by value would double the size and copy
@@ -331,3 +329,17 @@ impl Call {
 }
 
 debug_fields! { Call |it| operation: it.operation.id, options: it.options }
+
+/// Checks that a URL can be sent, so that one that is too long fails before a token is requested.
+fn check_length(url: &str) -> Result<(), Error> {
+    // `Uri` knows the limit. It copies what it parses, so the URLs of most calls are not parsed here.
+    const SHORT: usize = 8 * 1024;
+    if url.len() <= SHORT {
+        return Ok(());
+    }
+    let parsed = url.parse::<Uri>().map(drop);
+    parsed.map_err(|error| {
+        let length = counted(url.len(), "byte");
+        Error::invalid("URL", "be short enough to be sent", &length).with_cause(error)
+    })
+}

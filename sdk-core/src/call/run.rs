@@ -59,7 +59,7 @@ impl Call {
         watch: &mut CallSpan<'_>,
     ) -> Result<Reply, Error> {
         self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
-        Error::without_runtime().map_err(|error| error.with_operation(self.operation))?;
+        Error::without_runtime()?;
         self.apply_options(draft)?;
         let mut state = CallState::new(self, draft, limits, watch);
         let error = loop {
