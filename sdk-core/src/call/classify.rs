@@ -55,7 +55,7 @@ pub(super) fn classify(
                     status,
                     headers,
                     body,
-                    attempts: state.watch.attempts,
+                    attempts: state.call_span.attempts,
                     key: None,
                     mismatch,
                 });

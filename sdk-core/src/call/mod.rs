@@ -218,8 +218,8 @@ impl Call {
     fn refused(&self, refused: &Error) -> Error {
         self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         let error = self.failed(refused.clone());
-        let watch = CallSpan::begin(&self.client.suite().observers, self.operation);
-        watch.end(&Err(error.clone()), &str::to_owned);
+        let call_span = CallSpan::begin(&self.client.suite().observers, self.operation);
+        call_span.end(&Err(error.clone()), &str::to_owned);
         error
     }
 

@@ -15,8 +15,8 @@ use crate::call::state::{CallState, DecodeResponse};
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
-use crate::observe::active::{AttemptInfo, AttemptSpan, CallSpan};
-use crate::observe::events::{AttemptEnd, Denial, ErrorType, WaitReason};
+use crate::observe::active::{AttemptSpan, CallSpan};
+use crate::observe::events::{AttemptAttributes, Denial, ErrorType, ObservedAttempt, WaitReason};
 use crate::observe::spans;
 use crate::options::ScopePolicy;
 use crate::policy::concurrency::{ConcurrencyLimit, Permit, PermitTimeout};
@@ -34,15 +34,15 @@ impl Call {
         limits: &Limits,
         decode: DecodeResponse<'_>,
     ) -> Result<Reply, Error> {
-        let mut watch = CallSpan::begin(&self.client.suite().observers, self.operation);
+        let mut call_span = CallSpan::begin(&self.client.suite().observers, self.operation);
         // As after an earlier attempt of the same call: what this one is told proves nothing about that one.
         if self.stored.as_ref().is_some_and(|it| it.was_sent()) {
-            watch.effect = Effect::Unknown;
+            call_span.effect = Effect::Unknown;
         }
-        let span = watch.span.clone();
-        let running = self.run(draft, limits, decode, &mut watch);
+        let span = call_span.span.clone();
+        let running = self.run(draft, limits, decode, &mut call_span);
         let result = running.instrument(span).await;
-        watch.end(&result, &|id| {
+        call_span.end(&result, &|id| {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
             let redactor = self.redactor_with(draft, body);
             redactor.line(Line::RequestId, id)
@@ -56,15 +56,15 @@ impl Call {
         draft: &mut Draft,
         limits: &Limits,
         decode: DecodeResponse<'_>,
-        watch: &mut CallSpan<'_>,
+        call_span: &mut CallSpan<'_>,
     ) -> Result<Reply, Error> {
         self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         Error::without_runtime()?;
         self.apply_options(draft)?;
-        let mut state = CallState::new(self, draft, limits, watch);
+        let mut state = CallState::new(self, draft, limits, call_span);
         let error = loop {
             if self.is_authenticated() {
-                match self.token(limits, state.watch).await {
+                match self.token(limits, state.call_span).await {
                     Ok(bearer) => state.bearer = Some(bearer),
                     Err(error) => break error,
                 }
@@ -85,7 +85,7 @@ impl Call {
             match next {
                 Ok(None) => {}
                 Ok(Some((wait, reason))) => {
-                    let _waiting = state.watch.wait(reason);
+                    let _waiting = state.call_span.wait(reason);
                     sleep(wait).await;
                 }
                 Err(error) => break error,
@@ -98,13 +98,13 @@ impl Call {
     async fn token(
         &self,
         limits: &Limits,
-        watch: &CallSpan<'_>,
+        call_span: &CallSpan<'_>,
     ) -> Result<Arc<BearerToken>, Error> {
         let tokens = self.client.tokens();
         let bearer = if let Some(bearer) = tokens.try_bearer() {
             bearer
         } else {
-            let _waiting = watch.wait(WaitReason::Token);
+            let _waiting = call_span.wait(WaitReason::Token);
             let wait = tokens.bearer_for(limits.attempt_time());
             self.client.in_time(limits, wait).await?
         };
@@ -143,11 +143,11 @@ impl Call {
     ) -> Result<Permit, Error> {
         let limits = state.limits;
         loop {
-            let waiting = state.watch.wait(WaitReason::Limit);
+            let waiting = state.call_span.wait(WaitReason::Limit);
             let since = Instant::now();
             let acquired = limit.acquire(limits.deadline).await;
             drop(waiting);
-            spans::had_to_wait(since.elapsed());
+            spans::waited_for_permit(since.elapsed());
             let permit = acquired.map_err(|timeout| {
                 // It is not the token that was missing.
                 state.refusal = None;
@@ -163,7 +163,7 @@ impl Call {
             }
             // A call that waits for a token holds no permit that others could use.
             drop(permit);
-            state.bearer = Some(self.token(limits, state.watch).await?);
+            state.bearer = Some(self.token(limits, state.call_span).await?);
         }
     }
 
@@ -196,30 +196,32 @@ impl Call {
         // A call that is dropped gives its request up too.
         let _given_up = tracker.as_ref().map(SendTracker::cancel_on_drop);
         let until = limits.attempt_end();
-        let (sending, mut watch) = match self.start_request(state, tracker.as_ref(), started, until)
-        {
-            Ok(started) => started,
-            Err(error) => return failed(error, false),
-        };
+        let (sending, mut attempt_span) =
+            match self.start_request(state, tracker.as_ref(), started, until) {
+                Ok(started) => started,
+                Err(error) => return failed(error, false),
+            };
         let (tracker, has_body) = (tracker.as_ref(), state.draft.body.is_some());
         let max_bytes = self.client.suite().max_response_bytes;
         let outcome = attempt::run(sending, max_bytes, until, tracker, has_body)
-            .instrument(watch.span.clone())
+            .instrument(attempt_span.span.clone())
             .await;
         drop(permit);
-        watch.received();
+        attempt_span.received();
         Self::note_reply(state, &outcome);
         let (status, version) = (outcome.status(), outcome.version());
         let result = classify(outcome, until == limits.deadline, state, decode);
         let error = result.error();
-        let end = AttemptEnd {
+        let attributes = AttemptAttributes {
             status,
             version,
             failure: error.map(ErrorType::of),
             effect: error.map(Error::effect),
             request_id: error.and_then(Error::request_id),
         };
-        state.watch.attempted(watch, &end, error);
+        state
+            .call_span
+            .end_attempt(attempt_span, &attributes, error);
         result
     }
 
@@ -243,21 +245,24 @@ impl Call {
     ) -> Result<(impl Future<Output = Answer> + use<>, AttemptSpan<'a>), Error> {
         let mut request = build_request(self, state.draft, state.bearer.as_deref())?;
         let (suite, endpoint) = (self.client.suite(), self.client.endpoint());
-        state.watch.attempting();
+        state.call_span.start_attempt();
         suite.attempts.fetch_add(1, Ordering::Relaxed);
-        let planned = AttemptInfo {
-            operation: Some(self.operation),
+        let attempt = ObservedAttempt {
+            call: Some(suite.observers.call(self.operation)),
+            installation: suite.observers.installation(),
+            number: state.call_span.attempts,
             method: state.draft.method,
             template: self.operation.route,
-            server: endpoint.server(),
-            number: state.watch.attempts,
-            started,
+            server_address: &endpoint.server().address,
+            server_port: endpoint.server().port,
         };
         let Outgoing { url, headers, .. } = &mut request;
-        let watch = AttemptSpan::begin(&suite.observers, planned, url, headers);
+        let attempt_span = AttemptSpan::begin(&suite.observers, attempt, started, url, headers);
         let sender = endpoint.sender();
-        let sending = watch.span.in_scope(|| sender.send(request, tracker, until));
-        Ok((sending, watch))
+        let sending = attempt_span
+            .span
+            .in_scope(|| sender.send(request, tracker, until));
+        Ok((sending, attempt_span))
     }
 
     /// Notes what the head of a reply says besides its result: whether the token was accepted, and deprecations.
@@ -273,7 +278,7 @@ impl Call {
         {
             bearer.mark_accepted();
         }
-        state.watch.note_deprecation(headers);
+        state.call_span.note_deprecation(headers);
     }
 
     fn succeeded(&self, reply: Reply) -> Reply {
@@ -299,7 +304,7 @@ impl Call {
         }
         state.renewals += 1;
         state.refused_in_a_row += 1;
-        state.watch.retrying(&error, Duration::ZERO);
+        state.call_span.retrying(&error, Duration::ZERO);
         state.refusal = Some(error);
         Ok(None)
     }
@@ -317,15 +322,15 @@ impl Call {
         if !retry {
             return Err(error);
         }
-        let made = state.watch.attempts - state.renewals;
+        let made = state.call_span.attempts - state.renewals;
         let wait = match self.delay(state.limits, made, retry_after) {
             Ok(wait) => wait,
             Err(denial) => {
-                state.watch.denied(&error, denial);
+                state.call_span.denied(&error, denial);
                 return Err(error);
             }
         };
-        state.watch.retrying(&error, wait);
+        state.call_span.retrying(&error, wait);
         let reason = match retry_after {
             _ if error.kind() == ErrorKind::RateLimited => WaitReason::Rate,
             Some(_asked) => WaitReason::RetryAfter,
@@ -368,17 +373,17 @@ impl Call {
             Some(refusal) => refusal.after_failed_renewal(error),
             None => error,
         };
-        let effect = state.watch.effect.or(error.effect());
+        let effect = state.call_span.effect.or(error.effect());
         let error = error.with_operation(self.operation).with(|parts| {
-            parts.attempts = state.watch.attempts;
-            parts.attempt_log = std::mem::take(&mut state.watch.log);
+            parts.attempts = state.call_span.attempts;
+            parts.attempt_log = std::mem::take(&mut state.call_span.log);
             parts.effect = effect;
             parts.key.clone_from(&self.options.key);
         });
         if !self.operation.safety.is_command() || effect == Effect::Refused {
             return error;
         }
-        let first_sent = SystemTime::now().checked_sub(state.watch.started.elapsed());
+        let first_sent = SystemTime::now().checked_sub(state.call_span.started.elapsed());
         let sent = effect != Effect::NotSent;
         match self.prepared_from(state.draft, first_sent.unwrap_or(UNIX_EPOCH), sent) {
             Ok(command) => error.with_command(command),

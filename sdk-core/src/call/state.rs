@@ -30,7 +30,7 @@ pub(super) struct CallState<'a, 'w> {
     pub(super) operation: &'static Operation,
     pub(super) limits: &'a Limits,
     /// What its attempts came to.
-    pub(super) watch: &'a mut CallSpan<'w>,
+    pub(super) call_span: &'a mut CallSpan<'w>,
     /// How many attempts followed a 401; they do not count as retries.
     pub(super) renewals: u32,
     /// How many of these followed each other directly.
@@ -49,13 +49,13 @@ impl<'a, 'w> CallState<'a, 'w> {
         call: &'a Call,
         draft: &'a Draft,
         limits: &'a Limits,
-        watch: &'a mut CallSpan<'w>,
+        call_span: &'a mut CallSpan<'w>,
     ) -> Self {
         Self {
             client: &call.client,
             operation: call.operation,
             limits,
-            watch,
+            call_span,
             renewals: 0,
             refused_in_a_row: 0,
             may_replay: may_replay(call, limits),

@@ -120,8 +120,8 @@ fn classified(client: &ApiClient, outcome: impl Fn() -> Outcome) -> Option<(Effe
             let url = Url::parse("https://crm.suite.test/test").unwrap();
             let draft = Draft::new(operation.method, url);
             let limits = client.limits(&call.options);
-            let mut watch = CallSpan::begin(&client.suite().observers, operation);
-            let state = CallState::new(&call, &draft, &limits, &mut watch);
+            let mut call_span = CallSpan::begin(&client.suite().observers, operation);
+            let state = CallState::new(&call, &draft, &limits, &mut call_span);
             let result = classify(outcome(), false, &state, &mut |head, body, shown| {
                 let (_, mismatch) =
                     receive::<crate::RawJson>(head, body, call.terms(&limits), shown)?;
@@ -253,8 +253,8 @@ fn a_retry_after_is_passed_on() {
     let call = Call::new(&client, &READ);
     let url = Url::parse("https://crm.suite.test/test").unwrap();
     let (draft, limits) = (Draft::new(READ.method, url), client.limits(&call.options));
-    let mut watch = CallSpan::begin(&client.suite().observers, &READ);
-    let state = CallState::new(&call, &draft, &limits, &mut watch);
+    let mut call_span = CallSpan::begin(&client.suite().observers, &READ);
+    let state = CallState::new(&call, &draft, &limits, &mut call_span);
     let outcome = Outcome::Reply {
         status: 429,
         version: Version::HTTP_11,

@@ -11,16 +11,16 @@ use url::Url;
 use crate::error::Error;
 use crate::error::kind::{AttemptRecord, Effect, push};
 use crate::observe::events::{
-    AttemptEnd, AttemptEnded, CallEnded, Denial, ErrorType, ObservedAttempt, ObservedCall, Outcome,
-    Retry, RetryDenied, WaitReason,
+    AttemptAttributes, AttemptEnded, CallEnded, Denial, ErrorType, ObservedAttempt, ObservedCall,
+    Outcome, Retry, RetryDenied, WaitReason,
 };
 use crate::observe::observer::ExtraHeaders;
 use crate::observe::observers::{Observers, WaitTimer};
 use crate::observe::spans;
-use crate::operation::{Method, Operation};
+use crate::operation::Operation;
 use crate::reply::response::{Reply, request_id};
 
-/// A call under way. If it is dropped before it ended, its caller dropped it.
+/// A call in flight. If it is dropped before it ended, its caller dropped it.
 pub(crate) struct CallSpan<'a> {
     observers: &'a Observers,
     operation: &'static Operation,
@@ -41,21 +41,10 @@ pub(crate) struct CallSpan<'a> {
 impl<'a> CallSpan<'a> {
     pub(crate) fn begin(observers: &'a Observers, operation: &'static Operation) -> Self {
         let span = spans::call_span(operation, observers.installation());
-        let watch = Self::new(observers, operation, span, false);
         if observers.any() {
-            let call = watch.observed();
+            let call = observers.call(operation);
             observers.notify(|observer| observer.call_started(&call));
         }
-        watch
-    }
-
-    /// A call, of which nobody is told if it has already ended.
-    pub(crate) fn new(
-        observers: &'a Observers,
-        operation: &'static Operation,
-        span: Span,
-        ended: bool,
-    ) -> Self {
         Self {
             observers,
             operation,
@@ -66,34 +55,31 @@ impl<'a> CallSpan<'a> {
             log: Vec::new(),
             waited: Duration::ZERO,
             in_flight: false,
-            ended,
+            ended: false,
         }
     }
 
     fn observed(&self) -> ObservedCall<'a> {
-        ObservedCall {
-            operation: self.operation,
-            installation: self.observers.installation(),
-        }
+        self.observers.call(self.operation)
     }
 
     /// Notes that an attempt begins.
-    pub(crate) fn attempting(&mut self) {
+    pub(crate) fn start_attempt(&mut self) {
         self.attempts += 1;
         self.in_flight = true;
     }
 
     /// Ends an attempt, with its error if it failed.
-    pub(crate) fn attempted(
+    pub(crate) fn end_attempt(
         &mut self,
         attempt: AttemptSpan<'_>,
-        end: &AttemptEnd<'_>,
+        attributes: &AttemptAttributes<'_>,
         error: Option<&Error>,
     ) {
         self.in_flight = false;
         if let Some(error) = error {
             self.effect = self.effect.or(error.effect());
-            let started = attempt.planned.started;
+            let started = attempt.started;
             let record = AttemptRecord {
                 began_after: started.saturating_duration_since(self.started),
                 duration: attempt.duration(),
@@ -102,7 +88,7 @@ impl<'a> CallSpan<'a> {
             };
             push(&mut self.log, record);
         }
-        attempt.end(end);
+        attempt.end(attributes);
     }
 
     /// Begins a wait, which ends when the result is dropped.
@@ -112,10 +98,10 @@ impl<'a> CallSpan<'a> {
             .wait(reason, operation.application, Some(operation))
     }
 
-    /// Tells that the call is attempted again after a failure.
+    /// Notifies the observers that another attempt follows a failed one.
     pub(crate) fn retrying(&mut self, error: &Error, wait: Duration) {
         self.waited = wait;
-        spans::repeating(error, self.attempts, wait);
+        spans::retrying(error, self.attempts, wait);
         if self.observers.any() {
             let error_type = ErrorType::of(error);
             let retry = Retry {
@@ -128,7 +114,7 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// Tells that a call that could be attempted again is not.
+    /// Notifies the observers that no other attempt follows, although one would be safe.
     pub(crate) fn denied(&self, error: &Error, reason: Denial) {
         spans::denied(self.attempts, reason);
         if self.observers.any() {
@@ -148,19 +134,19 @@ impl<'a> CallSpan<'a> {
     /// else depends on these headers.
     pub(crate) fn note_deprecation(&self, headers: &HeaderMap) {
         // An early draft has booleans.
-        let says_yes = |it: &HeaderValue| !matches!(it.as_bytes(), b"?0" | b"false");
+        let is_true = |it: &HeaderValue| !matches!(it.as_bytes(), b"?0" | b"false");
         let announced =
-            headers.get_all("deprecation").iter().any(says_yes) || headers.contains_key("sunset");
-        if announced && self.observers.warns_of(self.operation) {
+            headers.get_all("deprecation").iter().any(is_true) || headers.contains_key("sunset");
+        if announced && self.observers.is_first_deprecation(self.operation) {
             spans::deprecated(self.operation, self.observers.installation());
         }
     }
 
-    /// Ends the call. `redact` makes the request id of a reply fit to be shown.
+    /// Ends the call. `redact` removes secrets from the request ID of a reply.
     pub(crate) fn end(mut self, result: &Result<Reply, Error>, redact: &dyn Fn(&str) -> String) {
         self.ended = true;
         match result {
-            _ if self.is_unseen() => {}
+            _ if self.is_unobserved() => {}
             Ok(reply) => self.notify(&CallEnded {
                 outcome: Outcome::Ok,
                 status: Some(reply.status),
@@ -197,7 +183,7 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    fn is_unseen(&self) -> bool {
+    fn is_unobserved(&self) -> bool {
         self.span.is_none() && !self.observers.any()
     }
 
@@ -209,7 +195,7 @@ impl<'a> CallSpan<'a> {
 
 impl Drop for CallSpan<'_> {
     fn drop(&mut self) {
-        if !self.ended && !self.is_unseen() {
+        if !self.ended && !self.is_unobserved() {
             let in_flight = self.in_flight.then_some(Effect::Unknown);
             let effect = in_flight.unwrap_or(self.effect);
             self.notify(&self.cancelled(Some(effect)));
@@ -220,8 +206,8 @@ impl Drop for CallSpan<'_> {
 /// Where requests go, in a form that events share without a copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    address: Arc<str>,
-    port: u16,
+    pub(crate) address: Arc<str>,
+    pub(crate) port: u16,
 }
 
 impl Server {
@@ -233,24 +219,13 @@ impl Server {
     }
 }
 
-/// What an attempt is.
-#[derive(Clone, Copy)]
-pub(crate) struct AttemptInfo<'a> {
-    /// `None` if it is a token exchange.
-    pub(crate) operation: Option<&'static Operation>,
-    pub(crate) method: Method,
-    pub(crate) template: &'a str,
-    pub(crate) server: &'a Server,
-    pub(crate) number: u32,
-    pub(crate) started: Instant,
-}
-
-/// An attempt under way. If it is dropped before it ended, it was cancelled.
+/// An attempt in flight. If it is dropped before it ended, it was cancelled.
 pub(crate) struct AttemptSpan<'a> {
     observers: &'a Observers,
-    pub(crate) planned: AttemptInfo<'a>,
+    attempt: ObservedAttempt<'a>,
     pub(crate) span: Span,
-    /// When the last byte came, if that matters to anybody.
+    started: Instant,
+    /// When the last byte came, if an observer asks for it.
     received: Option<Instant>,
     ended: bool,
 }
@@ -259,21 +234,22 @@ impl<'a> AttemptSpan<'a> {
     /// Begins an attempt, with the headers that its observers add.
     pub(crate) fn begin(
         observers: &'a Observers,
-        planned: AttemptInfo<'a>,
+        attempt: ObservedAttempt<'a>,
+        started: Instant,
         url: &Url,
         headers: &mut HeaderMap,
     ) -> Self {
-        let observed = planned.observed(observers.installation());
-        let span = spans::attempt_span(&observed, url);
+        let span = spans::attempt_span(&attempt, url);
         if observers.any() {
             let _entered = span.enter();
             let mut extra = ExtraHeaders::new(headers);
-            observers.notify(|observer| observer.attempt_started(&observed, &mut extra));
+            observers.notify(|observer| observer.attempt_started(&attempt, &mut extra));
         }
         Self {
             observers,
-            planned,
+            attempt,
             span,
+            started,
             received: None,
             ended: false,
         }
@@ -289,27 +265,28 @@ impl<'a> AttemptSpan<'a> {
     /// How long it took, or has taken until now.
     pub(super) fn duration(&self) -> Duration {
         let received = self.received.unwrap_or_else(Instant::now);
-        received.saturating_duration_since(self.planned.started)
+        received.saturating_duration_since(self.started)
     }
 
     /// Ends it.
-    pub(crate) fn end(mut self, end: &AttemptEnd<'_>) {
-        let failed = end.failure.is_some();
-        self.notify(if failed { Outcome::Error } else { Outcome::Ok }, end);
+    pub(crate) fn end(mut self, attributes: &AttemptAttributes<'_>) {
+        let failed = attributes.failure.is_some();
+        let outcome = if failed { Outcome::Error } else { Outcome::Ok };
+        self.notify(outcome, attributes);
     }
 
-    fn notify(&mut self, outcome: Outcome, end: &AttemptEnd<'_>) {
+    fn notify(&mut self, outcome: Outcome, attributes: &AttemptAttributes<'_>) {
         self.ended = true;
         if !self.span.is_none() || self.observers.any() {
             let ended = AttemptEnded {
-                attempt: self.planned.observed(self.observers.installation()),
+                attempt: self.attempt,
                 outcome,
-                status: end.status,
-                protocol_version: end.protocol_version(),
-                error_type: end.failure.as_ref().map(ErrorType::as_str),
-                effect: end.effect,
-                request_id: end.request_id,
-                started: self.planned.started,
+                status: attributes.status,
+                protocol_version: attributes.protocol_version(),
+                error_type: attributes.failure.as_ref().map(ErrorType::as_str),
+                effect: attributes.effect,
+                request_id: attributes.request_id,
+                started: self.started,
                 received: self.received.unwrap_or_else(Instant::now),
             };
             spans::attempt_ended(&self.span, &ended);
@@ -319,32 +296,15 @@ impl<'a> AttemptSpan<'a> {
     }
 }
 
-impl<'a> AttemptInfo<'a> {
-    fn observed(&self, installation: Option<&'a str>) -> ObservedAttempt<'a> {
-        ObservedAttempt {
-            call: self.operation.map(|operation| ObservedCall {
-                operation,
-                installation,
-            }),
-            installation,
-            number: self.number,
-            method: self.method,
-            template: self.template,
-            server_address: &self.server.address,
-            server_port: self.server.port,
-        }
-    }
-}
-
 impl Drop for AttemptSpan<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            let end = AttemptEnd {
-                // Nobody waited to see. An exchange has no effect.
-                effect: self.planned.operation.map(|_| Effect::Unknown),
-                ..AttemptEnd::default()
+            let attributes = AttemptAttributes {
+                // Nobody waited for the response. An exchange has no effect.
+                effect: self.attempt.call.map(|_| Effect::Unknown),
+                ..AttemptAttributes::default()
             };
-            self.notify(Outcome::Cancelled, &end);
+            self.notify(Outcome::Cancelled, &attributes);
         }
     }
 }

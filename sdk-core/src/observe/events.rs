@@ -1,4 +1,4 @@
-//! What an observer is told. Everything is borrowed; what costs something to know is a method.
+//! The events that observers receive. Everything is borrowed, and what costs something to compute is a method.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -80,13 +80,13 @@ impl CallEnded<'_> {
     }
 
     /// Whether the service answered a command with the stored result of an earlier, identical one. Reads the reply, if the
-    /// contract says that it tells.
+    /// contract documents a field for that.
     #[must_use]
     pub fn replayed(&self) -> bool {
         self.reply.is_some_and(Reply::was_replayed)
     }
 
-    /// The request id of the reply, for the people who run the suite.
+    /// The request ID of the reply. Support needs it to find the request.
     #[must_use]
     pub fn request_id(&self) -> Option<String> {
         (self.request_id)()
@@ -113,7 +113,7 @@ pub struct ObservedAttempt<'a> {
     pub method: Method,
     /// The template of its path, such as `/people/{reference}`.
     pub template: &'a str,
-    /// The host that it is sent to, in a form that can be kept without a copy.
+    /// The host that it is sent to, in a form that can be stored without a copy.
     pub server_address: &'a Arc<str>,
     /// The port that it is sent to.
     pub server_port: u16,
@@ -149,9 +149,9 @@ impl AttemptEnded<'_> {
     }
 }
 
-/// How an attempt ended, as it is found out.
+/// What is recorded of an attempt when it ends.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct AttemptEnd<'a> {
+pub(crate) struct AttemptAttributes<'a> {
     pub(crate) status: Option<u16>,
     pub(crate) version: Option<Version>,
     pub(crate) failure: Option<ErrorType>,
@@ -159,7 +159,7 @@ pub(crate) struct AttemptEnd<'a> {
     pub(crate) request_id: Option<&'a str>,
 }
 
-impl AttemptEnd<'_> {
+impl AttemptAttributes<'_> {
     /// The version of HTTP as OpenTelemetry writes it.
     pub(super) fn protocol_version(&self) -> Option<&'static str> {
         match self.version? {
@@ -172,7 +172,7 @@ impl AttemptEnd<'_> {
     }
 }
 
-/// What a call waited for.
+/// The reason a call waited.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WaitReason {
@@ -182,7 +182,7 @@ pub enum WaitReason {
     Backoff,
     /// The next attempt, as long as the server asked.
     RetryAfter,
-    /// Its turn among the calls in flight.
+    /// A permit, because as many attempts as `max_in_flight` allows were in flight.
     Limit,
     /// The next attempt, because the application asked for fewer requests (429).
     Rate,
@@ -212,7 +212,7 @@ pub struct Wait<'a> {
     pub operation: Option<&'static Operation>,
     /// The label of the installation, if it has one.
     pub installation: Option<&'a str>,
-    /// What it was for.
+    /// The reason.
     pub reason: WaitReason,
     /// How long it took.
     pub duration: Duration,

@@ -1,9 +1,9 @@
-//! What an operator sees: an [`Observer`](crate::Observer) of the caller's, and spans and events of `tracing`. Nothing here
-//! affects a call.
+//! What operators see of a suite: the events of an [`Observer`](crate::Observer), and spans and events of `tracing`. Nothing
+//! here affects a call.
 //!
-//! [`SuiteBuilder::observer`](crate::SuiteBuilder::observer) adds an observer. It is told of every call, also of one that is
-//! refused before anything is sent and of one that its caller drops, and of attempts, waits, retries and token renewals. The
-//! crate `sdk-opentelemetry` is one, for metrics.
+//! [`SuiteBuilder::observer`](crate::SuiteBuilder::observer) adds an observer. It is notified of attempts, waits, retries,
+//! token renewals and every call, including a call that fails before anything is sent and a call that its caller drops. The
+//! crate `sdk-opentelemetry` has an observer for metrics.
 //!
 //! # Times
 //! A call begins when its future is first polled and ends with its result, or when it is dropped. An attempt begins when its
@@ -35,8 +35,8 @@
 //! | `prepared_command` | |
 //! | `value` | |
 //!
-//! The errors of a walk (`pagination`) and of the caller's own types (`value`) are about replies that did come: the calls of these
-//! replies end well, and nobody is told.
+//! Errors of lists (`pagination`) and of the caller's own types (`value`) concern replies that were received. The calls of these
+//! replies succeed, so observers receive no error.
 //!
 //! [`ErrorKind`](crate::ErrorKind) and [`TokenErrorKind`](crate::TokenErrorKind) explain them.
 //!
@@ -52,12 +52,12 @@
 //! |---|---|---|
 //! | `suite.call.retry` | debug | an attempt failed, and another one follows |
 //! | `suite.call.retry_denied` | debug | another attempt was allowed, but there were no attempts, time or budget left |
-//! | `suite.call.turn` | debug | an attempt waited for its turn, because others were in flight |
-//! | `suite.reply.types` | warn | members of other types than assumed are kept in `extra` |
+//! | `suite.call.turn` | debug | an attempt waited for a permit, because others were in flight |
+//! | `suite.reply.types` | warn | fields of other types than assumed are preserved in `extra` |
 //! | `suite.reply.schema_version` | warn | another schema version than expected is tolerated |
 //! | `suite.reply.constant` | warn | another value of a constant than expected is tolerated |
 //! | `suite.reply.deprecated` | warn | a response announced the end of its operation by the header `Deprecation` or `Sunset`, once per operation and suite |
-//! | `suite.token.renewed` | debug | a new token is there |
+//! | `suite.token.renewed` | debug | a renewal delivered a new token |
 //! | `suite.token.renewal_failed` | warn | a renewal failed |
 //! | `suite.token.exchange_retry` | debug | an exchange failed, and another one follows |
 //! | `suite.observer.header_dropped` | warn | an observer added a header that is not allowed |

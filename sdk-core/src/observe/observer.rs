@@ -1,4 +1,4 @@
-//! The caller's look at what its suite does.
+//! The trait of observers, and the headers that they add.
 
 use http::HeaderMap;
 use http::header::Entry;
@@ -9,7 +9,7 @@ use crate::observe::events::{
 };
 use crate::options::parse_header;
 
-/// Is told what a suite does. Set one with [`SuiteBuilder::observer`](crate::SuiteBuilder::observer).
+/// Receives events of calls, attempts, waits, retries and token renewals. Set one with [`SuiteBuilder::observer`](crate::SuiteBuilder::observer).
 ///
 /// Each method does nothing unless it is implemented. They are called where the events happen, in the caller's task, so they
 /// should be quick and must not block. If one panics, the panic is contained and reported as an event, and the call goes on;
@@ -85,12 +85,12 @@ pub trait Observer: Send + Sync + 'static {
 /// Collects the extra headers of an attempt.
 ///
 /// It takes the headers that a caller may set on a call, except conditions and ranges, which would change its reply. It does
-/// not take the headers of the SDK, such as `Authorization` and `Idempotency-Key`, nor one that the request already has: from
-/// the caller, from a stored command, or from an earlier observer. What it does not take is left out, with a warning event, or
-/// with none if the request has it already.
+/// not take the headers of the SDK, such as `Authorization` and `Idempotency-Key`, nor one that the request already has from
+/// the caller, from a stored command, or from an earlier observer. It ignores any other header, with a warning event unless the
+/// request already has that header.
 ///
 /// Prepared commands never contain these headers, so every attempt gets its own, also when a stored command is sent again.
-/// Their values are not kept out of errors and events if a server repeats them: put no secret into one.
+/// If a server repeats their values, errors and events may show them, so a value must not be secret.
 #[derive(Debug)]
 pub struct ExtraHeaders<'a> {
     headers: &'a mut HeaderMap,

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::caught::unless_panicked;
 use crate::macros::debug_fields;
-use crate::observe::events::{Renewal, Wait, WaitReason};
+use crate::observe::events::{ObservedCall, Renewal, Wait, WaitReason};
 use crate::observe::observer::Observer;
 use crate::operation::{Method, Operation};
 
@@ -46,13 +46,21 @@ impl Observers {
         self.0.installation.as_deref()
     }
 
-    /// Whether anybody listens.
+    /// Whether there is an observer.
     pub(crate) fn any(&self) -> bool {
         !self.0.observers.is_empty()
     }
 
+    /// The call of an operation, as observers receive it.
+    pub(crate) fn call(&self, operation: &'static Operation) -> ObservedCall<'_> {
+        ObservedCall {
+            operation,
+            installation: self.installation(),
+        }
+    }
+
     /// Whether this is the first announcement of the operation's end.
-    pub(super) fn warns_of(&self, operation: &Operation) -> bool {
+    pub(super) fn is_first_deprecation(&self, operation: &Operation) -> bool {
         let key = (operation.application, operation.id, operation.method);
         let mut deprecated = self
             .0
@@ -65,7 +73,7 @@ impl Observers {
     /// Notifies all observers. A panic of one affects neither the others nor the call.
     pub(super) fn notify(&self, mut event: impl FnMut(&dyn Observer)) {
         for observer in &self.0.observers {
-            // Unwind safe: only the observer sees invariants that it broke.
+            // Unwind safe: only the observer has invariants that its panic could break.
             let result = catch_unwind(AssertUnwindSafe(|| event(&**observer)));
             if unless_panicked(result).is_none() {
                 tracing::error!(name: "suite.observer.panic", "an observer panicked");

@@ -75,7 +75,7 @@ pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
         if attempt.number > 1 {
             span.record("http.request.resend_count", attempt.number - 1);
         }
-        // A query may contain a key, and userinfo is refused before.
+        // A query may contain a key, and a base URL has no user information.
         let without_query = &url[..Position::AfterPath];
         span.record("url.full", Line::Message.of(without_query));
     }
@@ -92,7 +92,7 @@ pub(super) fn attempt_ended(span: &Span, ended: &AttemptEnded<'_>) {
 }
 
 /// Emits the event of a failed attempt that is followed by another one.
-pub(super) fn repeating(error: &Error, made: u32, wait: Duration) {
+pub(super) fn retrying(error: &Error, made: u32, wait: Duration) {
     debug!(
         name: "suite.call.retry",
         attempt = made,
@@ -123,8 +123,8 @@ pub(super) fn deprecated(operation: &Operation, installation: Option<&str>) {
     );
 }
 
-/// Emits the event of an attempt that waited for its turn because others were in flight.
-pub(crate) fn had_to_wait(wait: Duration) {
+/// Emits the event of an attempt that waited for a permit because others were in flight.
+pub(crate) fn waited_for_permit(wait: Duration) {
     debug!(
         name: "suite.call.turn",
         wait_s = wait.as_secs_f64(),

@@ -9,8 +9,8 @@ use tracing::Instrument as _;
 use url::Url;
 
 use crate::macros::debug_fields;
-use crate::observe::active::{AttemptInfo, AttemptSpan, Server};
-use crate::observe::events::{AttemptEnd, ErrorType};
+use crate::observe::active::{AttemptSpan, Server};
+use crate::observe::events::{AttemptAttributes, ErrorType, ObservedAttempt};
 use crate::observe::observers::Observers;
 use crate::operation::Method;
 use crate::policy::random::RandomSource;
@@ -133,27 +133,29 @@ impl ClientCredentialsSource {
         let credentials = self.current().await?;
         let started = Instant::now();
         let mut outgoing = self.post(&credentials, request)?;
-        let planned = AttemptInfo {
-            operation: None,
+        let attempt = ObservedAttempt {
+            call: None,
+            installation: self.observers.installation(),
+            number,
             method: Method::Post,
             template: self.token_url.path(),
-            server: &self.server,
-            number,
-            started,
+            server_address: &self.server.address,
+            server_port: self.server.port,
         };
         let Outgoing { url, headers, .. } = &mut outgoing;
-        let mut watch = AttemptSpan::begin(&self.observers, planned, url, headers);
-        let mut end = AttemptEnd::default();
-        let span = watch.span.clone();
+        let mut attempt_span = AttemptSpan::begin(&self.observers, attempt, started, url, headers);
+        let mut attributes = AttemptAttributes::default();
+        let span = attempt_span.span.clone();
         let result = self
-            .send(outgoing, request, &mut end)
+            .send(outgoing, request, &mut attributes)
             .instrument(span)
             .await;
-        watch.received();
+        attempt_span.received();
         let error = result.as_ref().err();
-        end.failure = error.map(|error| ErrorType::new(error.status(), error.kind().as_str()));
-        end.request_id = error.and_then(TokenError::request_id);
-        watch.end(&end);
+        attributes.failure =
+            error.map(|error| ErrorType::new(error.status(), error.kind().as_str()));
+        attributes.request_id = error.and_then(TokenError::request_id);
+        attempt_span.end(&attributes);
         result.map(|token| token.with_requested_at(started))
     }
 
@@ -161,7 +163,7 @@ impl ClientCredentialsSource {
         &self,
         outgoing: Outgoing,
         request: &TokenRequest,
-        end: &mut AttemptEnd<'_>,
+        attributes: &mut AttemptAttributes<'_>,
     ) -> Result<AccessToken, TokenError> {
         let timeout = self.policy.exchange_timeout;
         let until = lifetime::later(Instant::now(), timeout);
@@ -178,7 +180,7 @@ impl ClientCredentialsSource {
             .map_err(|_elapsed| late())?
             .map_err(|error| self.failure(error))?;
         let status = response.status;
-        (end.status, end.version) = (Some(status), Some(response.version));
+        (attributes.status, attributes.version) = (Some(status), Some(response.version));
         let limit = self.policy.max_response_bytes;
         let read = reply_body::read_secret(&mut response, limit, until).await;
         let read = read.map_err(|unread| match unread {
