@@ -45,7 +45,7 @@ pub enum ScopePolicy {
     /// Send it: the service decides, and the granted scopes are only a hint.
     #[default]
     Send,
-    /// Refuse it before it is sent.
+    /// Fail the call before it is sent.
     Refuse,
 }
 
@@ -128,7 +128,7 @@ impl CallOptions {
         self
     }
 
-    /// Adds a query parameter that the SDK does not know yet, or whose value it would refuse. The only check is that the call
+    /// Adds a query parameter that the SDK does not know yet, or whose value it would reject. The only check is that the call
     /// does not already have it.
     pub fn with_query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
@@ -184,7 +184,7 @@ impl CallOptions {
     }
 
     /// Makes the call fail with an error before it is sent.
-    pub(crate) fn refused(mut self, error: Error) -> Self {
+    pub(crate) fn invalid(mut self, error: Error) -> Self {
         self.invalid = Some(error);
         self
     }
@@ -201,7 +201,7 @@ impl CallOptions {
         }
     }
 
-    /// Keeps the values that `Debug` hides out of texts, except those that servers are meant to repeat.
+    /// Redacts the values that `Debug` hides, except those that servers are meant to repeat.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let headers = self.headers.iter();
         let own = headers.filter(|(name, _)| !is_correlating(name));
@@ -213,7 +213,7 @@ impl CallOptions {
         }
     }
 
-    /// The headers as text; `with_header` refuses values that are not.
+    /// The headers as text; `with_header` rejects other values.
     pub(crate) fn headers(&self) -> Vec<(String, String)> {
         self.headers
             .iter()
@@ -231,7 +231,7 @@ debug_fields! {
     query: it.query.iter().map(|(name, _)| name).collect::<Vec<_>>(), keyed: it.key.is_some()
 }
 
-/// Keeps a caller's value out of texts.
+/// Redacts a caller's value.
 pub(crate) fn add_secrets_to(value: &str, redactor: &mut Redactor) {
     if value.len() >= SHORTEST_HIDDEN {
         redactor.add(value);
@@ -288,30 +288,30 @@ pub(crate) fn parse_header(
     value: &str,
     count: usize,
 ) -> Result<(HeaderName, HeaderValue), Error> {
-    let refused = |rule: &str, found: &str| {
+    let invalid = |rule: &str, found: &str| {
         let name = format!("header {name}");
         Err(Error::invalid(&name, rule, found))
     };
     let Ok(header) = name.parse::<HeaderName>() else {
-        return refused("have a valid HTTP header name", "an invalid one");
+        return invalid("have a valid HTTP header name", "an invalid one");
     };
     if header == IDEMPOTENCY_KEY {
-        return refused("be set with `idempotency_key` on the call", "a header");
+        return invalid("be set with `idempotency_key` on the call", "a header");
     }
     if PROTECTED.contains(&header) {
-        return refused("be left to the SDK", "one from the caller");
+        return invalid("be left to the SDK", "one from the caller");
     }
     if count >= MOST {
         let rule = format!("be one of at most {MOST} headers");
-        return refused(&rule, "one more");
+        return invalid(&rule, "one more");
     }
     match HeaderValue::from_str(value) {
         Ok(value) if value.to_str().is_ok() => Ok((header, value)),
-        _ => refused("have only visible ASCII characters", "others"),
+        _ => invalid("have only visible ASCII characters", "others"),
     }
 }
 
-/// Whether the value of a header may appear in texts, because servers are meant to repeat it.
+/// Whether the value of a header may appear in errors, because servers are meant to repeat it.
 fn is_correlating(name: &HeaderName) -> bool {
     CORRELATING.contains(&name.as_str())
 }

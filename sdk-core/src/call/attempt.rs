@@ -1,16 +1,173 @@
-//! One attempt on the wire, and its result. `classify` turns the outcome into the result.
+//! One attempt: the state of the call that makes it, its request, its outcome on the wire, and its result. `classify` turns
+//! the outcome into the result.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Version};
 use tokio::time::{Instant, timeout_at};
 
+use crate::app::TOKEN_PATH;
+use crate::call::Call;
+use crate::client::ApiClient;
+use crate::client::limits::Limits;
+use crate::command::key::IdempotencyKey;
 use crate::error::Error;
+use crate::observe::active::CallSpan;
+use crate::operation::{Operation, Safety};
+use crate::options::{ExactReplay, IDEMPOTENCY_KEY};
+use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::reply::response::Reply;
+use crate::request::draft::Draft;
+use crate::secret::redactor::Redactor;
+use crate::token::bearer::BearerToken;
 use crate::transport::error::TransportError;
 use crate::transport::reply_body::{self, BodyError, Incoming};
-use crate::transport::request_body::SendTracker;
+use crate::transport::request_body::{Outgoing, SendTracker};
+
+/// Decodes a reply and stores the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is
+/// compiled once.
+pub(super) type DecodeResponse<'a> = &'a mut (
+            dyn FnMut(ResponseHead<'_>, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable>
+                + Send
+        );
+
+/// The state of a running call.
+pub(super) struct CallState<'a, 'w> {
+    pub(super) client: &'a ApiClient,
+    pub(super) operation: &'static Operation,
+    pub(super) limits: &'a Limits,
+    /// Its attempts so far.
+    pub(super) call_span: &'a mut CallSpan<'w>,
+    /// How many attempts followed a 401; they do not count as retries.
+    pub(super) renewals: u32,
+    /// How many of these followed each other directly.
+    pub(super) consecutive_401s: u32,
+    /// Whether an attempt whose effect is unknown may be followed by another.
+    pub(super) may_replay: bool,
+    pub(super) bearer: Option<Arc<BearerToken>>,
+    /// The last 401, while its token is renewed.
+    pub(super) last_401: Option<Error>,
+    call: &'a Call,
+    pub(super) draft: &'a Draft,
+}
+
+impl<'a, 'w> CallState<'a, 'w> {
+    pub(super) fn new(
+        call: &'a Call,
+        draft: &'a Draft,
+        limits: &'a Limits,
+        call_span: &'a mut CallSpan<'w>,
+    ) -> Self {
+        Self {
+            client: &call.client,
+            operation: call.operation,
+            limits,
+            call_span,
+            renewals: 0,
+            consecutive_401s: 0,
+            may_replay: may_replay(call, limits),
+            bearer: None,
+            last_401: None,
+            call,
+            draft,
+        }
+    }
+
+    /// Hides every secret of the call, once this body was received.
+    pub(super) fn redactor(&self, body: &[u8]) -> Redactor {
+        self.call.redactor_with(self.draft, body)
+    }
+
+    /// Whether the reply may be secret. For a raw call by path, this is so at the token endpoint.
+    pub(super) fn is_secret_reply(&self) -> bool {
+        if !self.operation.is_raw() {
+            return self.operation.secret_reply;
+        }
+        let path = self.draft.url.path();
+        let token_endpoint = self.client.suite().token_endpoint.as_ref();
+        path.ends_with(TOKEN_PATH) || token_endpoint.is_some_and(|it| it.path() == path)
+    }
+}
+
+/// Whether an attempt whose effect is unknown may be followed by another.
+fn may_replay(call: &Call, limits: &Limits) -> bool {
+    let allowed = limits
+        .exact_replay
+        .map(|replay| replay == ExactReplay::Allowed);
+    match call.operation.safety {
+        Safety::Read | Safety::Keyed => true,
+        Safety::Idempotent => allowed != Some(false),
+        // A caller who set a key vouches for it, unless an option says otherwise.
+        Safety::Unkeyed => allowed.unwrap_or(call.options.key.is_some()),
+    }
+}
+
+/// The request of one attempt, with its headers.
+pub(super) fn build_request(
+    call: &Call,
+    draft: &Draft,
+    bearer: Option<&BearerToken>,
+) -> Result<Outgoing, Error> {
+    let mut request = request_of(draft, call.operation.media_type);
+    let headers = &mut request.headers;
+    if call.stored.is_none() {
+        call.client.defaults().apply_headers(headers);
+    }
+    call.options.apply_headers(headers);
+    headers.insert(ACCEPT, header_of(call.operation.accept));
+    headers.insert(USER_AGENT, HeaderValue::clone(&call.client.suite().agent));
+    if let Some(bearer) = bearer {
+        headers.insert(AUTHORIZATION, bearer.header().clone());
+    }
+    if let Some(key) = &call.options.key {
+        headers.insert(IDEMPOTENCY_KEY, key_header(key)?);
+    }
+    Ok(request)
+}
+
+/// A media type, which is JSON if none is named.
+fn header_of(media_type: Option<&'static str>) -> HeaderValue {
+    const JSON: HeaderValue = HeaderValue::from_static("application/json");
+    media_type.map_or(JSON, HeaderValue::from_static)
+}
+
+/// A request with the method, URL and body of a draft. The body is shared.
+fn request_of(draft: &Draft, media_type: Option<&'static str>) -> Outgoing {
+    const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
+    // With those that the HTTP client adds, such as the host and the length.
+    let mut headers = HeaderMap::with_capacity(12);
+    if draft.body.is_some() {
+        let form = draft.is_form.then_some(FORM);
+        headers.insert(CONTENT_TYPE, form.unwrap_or_else(|| header_of(media_type)));
+    }
+    Outgoing {
+        method: draft.method.to_http(),
+        url: draft.url.clone(),
+        headers,
+        body: draft.body.clone(),
+    }
+}
+
+/// The key as a header that does not print and shares the memory of the key.
+fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
+    struct Shared(Arc<IdempotencyKey>);
+
+    impl AsRef<[u8]> for Shared {
+        fn as_ref(&self) -> &[u8] {
+            self.0.as_str().as_bytes()
+        }
+    }
+
+    let bytes = Bytes::from_owner(Shared(Arc::clone(key)));
+    let mut value = HeaderValue::from_maybe_shared(bytes).map_err(|error| {
+        Error::invalid("Idempotency-Key", "be a header value", "other characters").with_cause(error)
+    })?;
+    value.set_sensitive(true);
+    Ok(value)
+}
 
 /// The outcome of one attempt.
 pub(crate) enum Outcome {
@@ -31,24 +188,18 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The status of the reply, if there is one.
-    pub(super) fn status(&self) -> Option<u16> {
+    /// The status of the reply and the version of HTTP, if there is a reply.
+    pub(super) fn head(&self) -> Option<(u16, Version)> {
         match self {
-            Self::Reply { status, .. } => Some(*status),
-            Self::Failed(_) | Self::TimedOut { .. } => None,
-        }
-    }
-
-    /// The version of HTTP that it came by.
-    pub(super) fn version(&self) -> Option<Version> {
-        match self {
-            Self::Reply { version, .. } => Some(*version),
+            Self::Reply {
+                status, version, ..
+            } => Some((*status, *version)),
             Self::Failed(_) | Self::TimedOut { .. } => None,
         }
     }
 }
 
-/// What an attempt came to.
+/// The result of an attempt.
 pub(super) enum AttemptResult {
     Done(Reply),
     /// A 401: worth one more attempt with another token.
@@ -84,7 +235,7 @@ pub(super) fn failed(error: Error, retry: bool) -> AttemptResult {
 /// What a transport returns for a request.
 pub(super) type Answer = Result<Incoming, TransportError>;
 
-/// Waits for a reply and reads it within the time limit. If reading the body fails, status and headers are kept.
+/// Waits for a reply and reads it within the time limit. If reading the body fails, the outcome still has status and headers.
 pub(super) async fn run(
     sending: impl Future<Output = Answer>,
     max_bytes: usize,
@@ -95,8 +246,8 @@ pub(super) async fn run(
     let mut response = match timeout_at(until, sending).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {
-            let given_up = tracker.is_some_and(SendTracker::cancel);
-            return Outcome::Failed(error.infer_send_state(given_up, has_body));
+            let cancelled = tracker.is_some_and(SendTracker::cancel);
+            return Outcome::Failed(error.infer_send_state(cancelled, has_body));
         }
         Err(_elapsed) => {
             let not_sent = has_body && tracker.is_some_and(SendTracker::cancel);

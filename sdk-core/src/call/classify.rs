@@ -1,12 +1,10 @@
-//! What the outcome of an attempt means: done, worth another attempt, or an error.
+//! What the outcome of an attempt means: done, worth another attempt, or an error with its effect.
 
 use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::IgnoredAny;
 
-use crate::call::attempt::{AttemptResult, Outcome, failed};
-use crate::call::no_response::{failed_to_send, late_body, timed_out};
-use crate::call::state::{CallState, DecodeResponse};
+use crate::call::attempt::{AttemptResult, CallState, DecodeResponse, Outcome, failed};
 use crate::error::Error;
 use crate::error::envelope::Envelope;
 use crate::error::kind::{Effect, ErrorKind};
@@ -17,9 +15,12 @@ use crate::reply::response::{Reply, request_id};
 use crate::secret::redactor::Redactor;
 use crate::text::Line;
 use crate::token::bearer::BearerToken;
+use crate::transport::error::{
+    SendState, TransportError, describe_target, is_refused_connection, is_tls, root_cause,
+};
 use crate::transport::reply_body::BodyError;
 
-/// Judges an attempt. `whole_call` says that its time limit was the deadline of the call.
+/// Classifies an attempt. `whole_call` says that its time limit was the deadline of the call.
 pub(super) fn classify(
     outcome: Outcome,
     whole_call: bool,
@@ -42,7 +43,7 @@ pub(super) fn classify(
             BodyError::TooLarge(excerpt) => excerpt,
             BodyError::Broken(_) | BodyError::Late | BodyError::Encoded(_) => Bytes::new(),
         });
-        return refused(status, &headers, body, state);
+        return error_status(status, &headers, body, state);
     }
     let error = match body {
         Ok(body) => match decode(ResponseHead::of(status, &headers), &body, &|text| {
@@ -82,7 +83,7 @@ pub(super) fn classify(
         }
     };
     let retry = error.is_retryable() && state.may_replay;
-    let error = of_status(error, status, &headers, &state.redactor(b""));
+    let error = with_reply(error, status, &headers, &state.redactor(b""));
     failed(error, retry)
 }
 
@@ -95,18 +96,18 @@ fn unreadable_reply(
 ) -> AttemptResult {
     // The messages quote the reply.
     let redactor = state.redactor(&body);
-    let shown = |text: &str| redactor.line(Line::Message, text);
+    let redact = |text: &str| redactor.line(Line::Message, text);
     let is_secret = state.is_secret_reply();
     let is_truncated = matches!(unreadable, Unreadable::Truncated(_));
     let error = match unreadable {
         Unreadable::Truncated(error) => {
-            let message = format!("the reply is truncated: {}", shown(&error.to_string()));
+            let message = format!("the reply is truncated: {}", redact(&error.to_string()));
             Error::decode(message)
                 .with_cause(error)
                 .with(|parts| parts.retryable = true)
         }
         Unreadable::Malformed(_) if is_secret => malformed_secret(&body),
-        Unreadable::Malformed(message) => malformed(&shown(&message), &body, &redactor),
+        Unreadable::Malformed(message) => malformed(&redact(&message), &body, &redactor),
         Unreadable::TooMany(most) => {
             let message = format!("the reply has more than {most} elements and members");
             let hint = "raise `max_response_elements` of the suite's builder if that is expected";
@@ -118,11 +119,11 @@ fn unreadable_reply(
             detail,
         } => {
             let decodes = detail.is_none();
-            let detail = detail.filter(|_| !is_secret).map(|detail| shown(&detail));
+            let detail = detail.filter(|_| !is_secret).map(|detail| redact(&detail));
             other_schema(expected, found, decodes, detail)
         }
     };
-    let error = of_status(error, status, headers, &redactor).with(|parts| parts.body = Some(body));
+    let error = with_reply(error, status, headers, &redactor).with(|parts| parts.body = Some(body));
     failed(error, is_truncated && state.may_replay)
 }
 
@@ -138,11 +139,11 @@ fn malformed_secret(body: &Bytes) -> Error {
 
 fn malformed(message: &str, body: &Bytes, redactor: &Redactor) -> Error {
     let error = Error::decode(message);
-    // JSON of the service may hold personal data; a page of something in between says what that is.
+    // JSON of the service may hold personal data. A page of a proxy says what the proxy is.
     if body.is_empty() || serde_json::from_slice::<IgnoredAny>(body).is_ok() {
         return error;
     }
-    let begin = redactor.line(Line::Excerpt, &text_of(body));
+    let begin = redactor.line(Line::Excerpt, &beginning_of(body));
     error.with_hint(format!("the body begins with {begin:?}"))
 }
 
@@ -167,18 +168,13 @@ fn other_schema(
     Error::new(ErrorKind::SchemaVersion, message).with_hint(hint)
 }
 
-/// The beginning of a body, longer than the excerpt that is shown, so that redaction sees whole secrets.
-fn text_of(body: &Bytes) -> String {
+/// The beginning of a body, longer than the excerpt in an error, so that redaction sees whole secrets.
+fn beginning_of(body: &Bytes) -> String {
     String::from_utf8_lossy(&body[..body.len().min(16 * Line::Excerpt.longest())]).into_owned()
 }
 
 /// Adds status, request id, headers and effect of a received reply to an error.
-pub(super) fn of_status(
-    error: Error,
-    status: u16,
-    headers: &HeaderMap,
-    redactor: &Redactor,
-) -> Error {
+fn with_reply(error: Error, status: u16, headers: &HeaderMap, redactor: &Redactor) -> Error {
     let id = request_id(headers).map(|id| redactor.line(Line::RequestId, id));
     error.with_headers(headers, redactor).with(|parts| {
         parts.status = Some(status);
@@ -187,8 +183,8 @@ pub(super) fn of_status(
     })
 }
 
-/// A non-2xx reply.
-pub(super) fn refused(
+/// A reply with a status other than 2xx.
+fn error_status(
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
@@ -201,7 +197,7 @@ pub(super) fn refused(
     let retryable = envelope.is_retryable(status);
     let retry_after = retry_after(headers);
     let error = Error::new(kind, envelope.message.unwrap_or_default());
-    let mut error = of_status(error, status, headers, &redactor).with(|parts| {
+    let mut error = with_reply(error, status, headers, &redactor).with(|parts| {
         parts.code = envelope.code;
         parts.retryable = retryable;
         parts.retry_after = retry_after;
@@ -220,7 +216,7 @@ pub(super) fn refused(
         }
         // Only the owning application knows which (contract, Authentication).
         404 => error = error.with_hint("it does not exist, or this client may not see it"),
-        407 => error = of_proxy(error, state),
+        407 => error = proxy_error(error, state),
         300..=399 => error = error.with_hint("redirects are not followed: check the base URL"),
         _ => {}
     }
@@ -232,7 +228,7 @@ pub(super) fn refused(
 }
 
 /// A proxy that requires authentication. If a proxy is configured, the request did not pass it.
-fn of_proxy(error: Error, state: &CallState<'_, '_>) -> Error {
+fn proxy_error(error: Error, state: &CallState<'_, '_>) -> Error {
     match state.client.endpoint().proxy() {
         Some(proxy) => error
             .with(|parts| parts.effect = Effect::NotSent)
@@ -241,8 +237,106 @@ fn of_proxy(error: Error, state: &CallState<'_, '_>) -> Error {
     }
 }
 
-/// A call that is not sent, because its token surely lacks the scope.
-pub(super) fn unscoped(operation: &Operation, bearer: &BearerToken, redactor: &Redactor) -> Error {
+/// Which time limit passed, and how long it was.
+fn passed_limit(whole_call: bool, state: &CallState<'_, '_>) -> String {
+    let limits = state.limits;
+    if whole_call {
+        format!("the deadline of the call passed after {:?}", limits.total)
+    } else {
+        format!("the attempt timed out after {:?}", limits.attempt_timeout)
+    }
+}
+
+/// A reply began but did not end in time.
+fn late_body(whole_call: bool, state: &CallState<'_, '_>) -> Error {
+    let (what, target) = (passed_limit(whole_call, state), target(state));
+    let message = format!("{what} while {target} was sending its reply");
+    Error::timeout(message)
+}
+
+/// No reply began in time.
+fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_, '_>) -> AttemptResult {
+    let (what, target) = (passed_limit(whole_call, state), target(state));
+    let (message, effect, retry) = if not_sent {
+        let message = format!("{what} while waiting for a connection to {target}");
+        (message, Effect::NotSent, true)
+    } else {
+        let message = format!("{what} without a reply from {target}");
+        (message, Effect::Unknown, state.may_replay)
+    };
+    let error = Error::timeout(message).with(|parts| parts.effect = effect);
+    failed(error, retry)
+}
+
+/// No reply at all. The transport's message may quote the request.
+fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -> AttemptResult {
+    let (target, mut why) = (target(state), root_cause(&error).to_string());
+    let redactor = state.redactor(b"");
+    if redactor.matches(&why) {
+        why = redactor.line(Line::Message, &why);
+    }
+    let sender = state.client.endpoint().sender();
+    let tls = sender.opens_connections() && is_tls(&error);
+    let sending = error.send_state();
+    let late = error.is_timeout();
+    let (kind, message, retry) = match sending {
+        SendState::Unsendable => {
+            let message = format!("the HTTP client cannot send the request: {why}");
+            (ErrorKind::InvalidInput, message, false)
+        }
+        // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
+        SendState::NotSent => {
+            let what = match (
+                tls,
+                !sender.opens_connections() && !is_refused_connection(&error),
+            ) {
+                (true, _) => "TLS handshake failed with",
+                (false, true) => "not sent to",
+                (false, false) => "cannot connect to",
+            };
+            // The root cause of a timeout does not say how long it was.
+            let why = match sender.connect_timeout().filter(|_| late) {
+                Some(most) => format!("timed out after {most:?}"),
+                None => why,
+            };
+            let message = format!("{what} {target}: {why}");
+            (ErrorKind::Connect, message, !tls)
+        }
+        SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => {
+            let kind = if late {
+                ErrorKind::Timeout
+            } else {
+                ErrorKind::Transport
+            };
+            let message = format!("no reply from {target}: {why}");
+            let retry = sending == SendState::Unprocessed || state.may_replay;
+            (kind, message, retry)
+        }
+        SendState::Redirected => (ErrorKind::UnexpectedStatus, why, false),
+    };
+    let retryable = match sending {
+        SendState::Unsendable | SendState::Redirected => false,
+        SendState::NotSent => !tls,
+        SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => true,
+    };
+    let error = Error::new(kind, message)
+        .with_cause(error)
+        .with(|parts| (parts.effect, parts.retryable) = (sending.effect(), retryable))
+        .withheld(&redactor);
+    failed(error, retry)
+}
+
+fn target(state: &CallState<'_, '_>) -> String {
+    let endpoint = state.client.endpoint();
+    describe_target(endpoint.url(), endpoint.proxy())
+}
+
+/// The error of a call that is not sent, because its token certainly lacks the scope.
+pub(super) fn missing_scope(
+    operation: &Operation,
+    bearer: &BearerToken,
+    redactor: &Redactor,
+) -> Error {
     let message = "not sent, because the token lacks the required scope";
     let hint = scope_hint(operation, Some(bearer), redactor);
     Error::new(ErrorKind::Forbidden, message).with_hint(hint)
@@ -262,15 +356,15 @@ fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>, redactor: &Re
         None => "the token endpoint did not say what it granted".to_owned(),
         Some([]) => "the token was granted no scope".to_owned(),
         Some(scopes) => {
-            // Searched as it came: with commas between its words, a value with blanks is not found.
-            let came = scopes.join(" ");
-            let shown = if redactor.matches(&came) {
-                came
+            // Searched with blanks, as received: with commas, a secret that has blanks is not found.
+            let received = scopes.join(" ");
+            let granted = if redactor.matches(&received) {
+                received
             } else {
                 scopes.join(", ")
             };
-            let shown = redactor.line(Line::Message, &shown);
-            format!("the token was granted {shown}")
+            let granted = redactor.line(Line::Message, &granted);
+            format!("the token was granted {granted}")
         }
     };
     format!(

@@ -4,10 +4,7 @@
 
 mod attempt;
 mod classify;
-mod no_response;
-mod request;
 mod run;
-mod state;
 #[cfg(test)]
 mod tests;
 
@@ -88,7 +85,7 @@ impl Call {
             let rule =
                 "be set once, by its own method or argument, and not among the client's defaults";
             let error = Error::invalid(&format!("header {name}"), rule, "it twice");
-            self.change(|options| options.refused(error));
+            self.change(|options| options.invalid(error));
         } else {
             self.change(|options| options.with_header(name, value));
         }
@@ -120,7 +117,7 @@ impl Call {
     /// Sends a command and returns its key with the result.
     ///
     /// # Errors
-    /// As [`send`](Self::send). An error that was not a refusal contains the prepared command.
+    /// As [`send`](Self::send). The error contains the prepared command, unless the application rejected it.
     pub fn command<T: FromReply>(
         mut self,
         draft: Result<Draft, Error>,
@@ -183,14 +180,14 @@ impl Call {
         async move {
             let draft = match &mut draft {
                 Ok(draft) => draft,
-                Err(refused) => return Err(self.refused(refused)),
+                Err(error) => return Err(self.fail_locally(error)),
             };
             let mut value = None;
             let limits = self.client.limits(&self.options);
             let mut decode =
-                |head: ResponseHead<'_>, body: &Bytes, shown: &dyn Fn(&str) -> String| {
-                    let terms = self.terms(&limits);
-                    let (decoded, mismatch) = receive::<T>(head, body, terms, shown)?;
+                |head: ResponseHead<'_>, body: &Bytes, redact: &dyn Fn(&str) -> String| {
+                    let rules = self.decode_rules(&limits);
+                    let (decoded, mismatch) = receive::<T>(head, body, rules, redact)?;
                     value = Some(decoded);
                     Ok(mismatch)
                 };
@@ -204,7 +201,7 @@ impl Call {
     }
 
     /// What a reply is checked against.
-    fn terms(&self, limits: &Limits) -> DecodeRules {
+    fn decode_rules(&self, limits: &Limits) -> DecodeRules {
         DecodeRules {
             schema_version: self.operation.schema_version,
             lenient: limits.schema_policy == SchemaPolicy::Warn,
@@ -214,10 +211,10 @@ impl Call {
         }
     }
 
-    /// The error of a call that is refused before anything is sent: a call that ended, too.
-    fn refused(&self, refused: &Error) -> Error {
+    /// The error of a call that fails before its first step. It counts as a call, and observers are notified of it.
+    fn fail_locally(&self, error: &Error) -> Error {
         self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
-        let error = self.failed(refused.clone());
+        let error = self.failed(error.clone());
         let call_span = CallSpan::begin(&self.client.suite().observers, self.operation);
         call_span.end(&Err(error.clone()), &str::to_owned);
         error
@@ -245,16 +242,13 @@ impl Call {
         // A form holds the client's secret, and would be replayed as JSON.
         if request.is_form {
             let message = "a call with a form body cannot be prepared: send it directly";
-            return Err(Error::prepared(message).with_operation(self.operation));
+            return Err(Error::prepared(message));
         }
         let mut headers = self.client.defaults().headers();
         headers.extend(self.options.headers());
         let body = std::str::from_utf8(request.body.as_deref().unwrap_or_default());
-        let body = body.map_err(|error| {
-            Error::prepared("the body is not UTF-8")
-                .with_operation(self.operation)
-                .with_cause(error)
-        })?;
+        let body =
+            body.map_err(|error| Error::prepared("the body is not UTF-8").with_cause(error))?;
         let since = at.duration_since(UNIX_EPOCH).ok();
         let command = PreparedCommand {
             version: VERSION,
@@ -283,7 +277,7 @@ impl Call {
         }
     }
 
-    /// What no text may repeat: the credential, the tokens, the key, and the caller's values in headers and query.
+    /// Hides the credential, the tokens, the key, and the caller's values in headers and query.
     pub(super) fn redactor(&self) -> Redactor {
         let suite = self.client.suite();
         let mut redactor = Redactor::default();
@@ -318,7 +312,7 @@ impl Call {
     }
 
     /// An error about the content of a reply that was received and decoded.
-    pub(crate) fn unfit<T>(&self, error: Error, response: &Response<T>) -> Error {
+    pub(crate) fn response_error<T>(&self, error: Error, response: &Response<T>) -> Error {
         let redactor = self.redactor();
         let id = response.request_id();
         response

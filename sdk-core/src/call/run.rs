@@ -8,15 +8,15 @@ use tokio::time::{Instant, sleep};
 use tracing::Instrument as _;
 
 use crate::call::Call;
-use crate::call::attempt::{self, Answer, AttemptResult, Outcome, failed};
-use crate::call::classify::{classify, unscoped};
-use crate::call::request::build_request;
-use crate::call::state::{CallState, DecodeResponse};
+use crate::call::attempt::{
+    self, Answer, AttemptResult, CallState, DecodeResponse, Outcome, build_request, failed,
+};
+use crate::call::classify::{classify, missing_scope};
 use crate::client::limits::Limits;
 use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind};
 use crate::observe::active::{AttemptSpan, CallSpan};
-use crate::observe::events::{AttemptAttributes, Denial, ErrorType, ObservedAttempt, WaitReason};
+use crate::observe::events::{Denial, ObservedAttempt, WaitReason};
 use crate::observe::spans;
 use crate::options::ScopePolicy;
 use crate::policy::concurrency::{ConcurrencyLimit, Permit, PermitTimeout};
@@ -35,7 +35,7 @@ impl Call {
         decode: DecodeResponse<'_>,
     ) -> Result<Reply, Error> {
         let mut call_span = CallSpan::begin(&self.client.suite().observers, self.operation);
-        // As after an earlier attempt of the same call: what this one is told proves nothing about that one.
+        // As after an earlier attempt of the same call, whose effect no later response can prove.
         if self.stored.as_ref().is_some_and(|it| it.was_sent()) {
             call_span.effect = Effect::Unknown;
         }
@@ -118,7 +118,7 @@ impl Call {
     ) -> Result<Arc<BearerToken>, Error> {
         let refuses = limits.scope_policy == ScopePolicy::Refuse;
         if refuses && self.operation.lacks_required_scope(bearer.granted_scopes()) {
-            return Err(unscoped(self.operation, &bearer, &self.redactor()));
+            return Err(missing_scope(self.operation, &bearer, &self.redactor()));
         }
         Ok(bearer)
     }
@@ -150,7 +150,7 @@ impl Call {
             spans::waited_for_permit(since.elapsed());
             let permit = acquired.map_err(|timeout| {
                 // It is not the token that was missing.
-                state.refusal = None;
+                state.last_401 = None;
                 self.no_permit(timeout, limits)
             })?;
             if state.bearer.is_none() {
@@ -193,15 +193,14 @@ impl Call {
             return failed(Error::timeout(message), false);
         }
         let tracker = self.send_tracker(limits);
-        // A call that is dropped gives its request up too.
-        let _given_up = tracker.as_ref().map(SendTracker::cancel_on_drop);
-        let until = limits.attempt_end();
-        let (sending, mut attempt_span) =
-            match self.start_request(state, tracker.as_ref(), started, until) {
-                Ok(started) => started,
-                Err(error) => return failed(error, false),
-            };
-        let (tracker, has_body) = (tracker.as_ref(), state.draft.body.is_some());
+        // A call that is dropped cancels its request too.
+        let _cancelled = tracker.as_ref().map(SendTracker::cancel_on_drop);
+        let (tracker, until) = (tracker.as_ref(), limits.attempt_end());
+        let (sending, mut attempt_span) = match self.start_request(state, tracker, started, until) {
+            Ok(started) => started,
+            Err(error) => return failed(error, false),
+        };
+        let has_body = state.draft.body.is_some();
         let max_bytes = self.client.suite().max_response_bytes;
         let outcome = attempt::run(sending, max_bytes, until, tracker, has_body)
             .instrument(attempt_span.span.clone())
@@ -209,25 +208,17 @@ impl Call {
         drop(permit);
         attempt_span.received();
         Self::note_reply(state, &outcome);
-        let (status, version) = (outcome.status(), outcome.version());
+        let head = outcome.head();
         let result = classify(outcome, until == limits.deadline, state, decode);
-        let error = result.error();
-        let attributes = AttemptAttributes {
-            status,
-            version,
-            failure: error.map(ErrorType::of),
-            effect: error.map(Error::effect),
-            request_id: error.and_then(Error::request_id),
-        };
         state
             .call_span
-            .end_attempt(attempt_span, &attributes, error);
+            .end_attempt(attempt_span, head, result.error());
         result
     }
 
     /// What proves whether the request of an attempt was sent.
     ///
-    /// If the HTTP client's own connect timeout is shorter, its error proves that nothing was sent. Otherwise the watched body
+    /// If the HTTP client's own connect timeout is shorter, its error proves that nothing was sent. Otherwise the tracked body
     /// proves it, at the price that the HTTP client cannot resend that body by itself.
     fn send_tracker(&self, limits: &Limits) -> Option<SendTracker> {
         let connecting = self.client.endpoint().sender().connect_timeout();
@@ -265,7 +256,7 @@ impl Call {
         Ok((sending, attempt_span))
     }
 
-    /// Notes what the head of a reply says besides its result: whether the token was accepted, and deprecations.
+    /// Reads from the head of a reply whether the token was accepted, and whether the operation is deprecated.
     fn note_reply(state: &CallState<'_, '_>, outcome: &Outcome) {
         let Outcome::Reply {
             status, headers, ..
@@ -294,18 +285,18 @@ impl Call {
     /// Always after the first 401. After that only a few times, and only if some call got the rejected token accepted: then
     /// the token died early, while one that is rejected from the start means that no token will be accepted.
     fn may_resend(&self, state: &mut CallState<'_, '_>, error: Error) -> NextAttempt {
-        state.refusal = None;
+        state.last_401 = None;
         let allowed = state.bearer.as_ref().is_some_and(|bearer| {
             let tokens = self.client.tokens();
-            tokens.reject(bearer, self.operation, state.refused_in_a_row)
+            tokens.reject(bearer, self.operation, state.consecutive_401s)
         });
         if !allowed {
             return Err(error);
         }
         state.renewals += 1;
-        state.refused_in_a_row += 1;
+        state.consecutive_401s += 1;
         state.call_span.retrying(&error, Duration::ZERO);
-        state.refusal = Some(error);
+        state.last_401 = Some(error);
         Ok(None)
     }
 
@@ -317,8 +308,8 @@ impl Call {
         retry: bool,
         retry_after: Option<Duration>,
     ) -> NextAttempt {
-        state.refusal = None;
-        state.refused_in_a_row = 0;
+        state.last_401 = None;
+        state.consecutive_401s = 0;
         if !retry {
             return Err(error);
         }
@@ -368,13 +359,13 @@ impl Call {
 
     /// Completes an error with what is known of all attempts, and with the command to send again.
     fn add_error_context(&self, error: Error, state: &mut CallState<'_, '_>) -> Error {
-        // A failed renewal explains why the call was not sent again; the refusal is its result.
-        let error = match state.refusal.take() {
-            Some(refusal) => refusal.after_failed_renewal(error),
+        // A failed renewal explains why the call was not sent again; the 401 is its result.
+        let error = match state.last_401.take() {
+            Some(rejected) => rejected.after_failed_renewal(error),
             None => error,
         };
         let effect = state.call_span.effect.or(error.effect());
-        let error = error.with_operation(self.operation).with(|parts| {
+        let error = error.with(|parts| {
             parts.attempts = state.call_span.attempts;
             parts.attempt_log = std::mem::take(&mut state.call_span.log);
             parts.effect = effect;

@@ -12,9 +12,8 @@ use url::Url;
 
 use crate::app::App;
 use crate::call::Call;
-use crate::call::attempt::{AttemptResult, Outcome};
+use crate::call::attempt::{AttemptResult, CallState, Outcome};
 use crate::call::classify::classify;
-use crate::call::state::CallState;
 use crate::client::ApiClient;
 use crate::error::kind::Effect;
 use crate::observe::active::CallSpan;
@@ -124,7 +123,7 @@ fn classified(client: &ApiClient, outcome: impl Fn() -> Outcome) -> Option<(Effe
             let state = CallState::new(&call, &draft, &limits, &mut call_span);
             let result = classify(outcome(), false, &state, &mut |head, body, shown| {
                 let (_, mismatch) =
-                    receive::<crate::RawJson>(head, body, call.terms(&limits), shown)?;
+                    receive::<crate::RawJson>(head, body, call.decode_rules(&limits), shown)?;
                 Ok(mismatch)
             });
             results.push(match result {

@@ -125,7 +125,10 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                     if let Err(error) = page.items() {
                         self.itemless = true;
                         self.pages.end();
-                        return Poll::Ready(Some(Err(self.pages.call().unfit(error, &page))));
+                        return Poll::Ready(Some(Err(self
+                            .pages
+                            .call()
+                            .response_error(error, &page))));
                     }
                     self.at.within_page_of(self.pages.limit());
                     self.page = page.into_inner().items.unwrap_or_default().into_iter();

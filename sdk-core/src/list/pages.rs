@@ -300,7 +300,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             self.checkpoint.page(skipped, delivered, next, limit)
         });
         if let Err(error) = moved {
-            return Err(self.call.unfit(error, &page));
+            return Err(self.call.response_error(error, &page));
         }
         self.state = if self.checkpoint.is_finished() {
             State::Over

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Version};
 use tokio::time::Instant;
 use tracing::Span;
 use url::Url;
@@ -73,7 +73,7 @@ impl<'a> CallSpan<'a> {
     pub(crate) fn end_attempt(
         &mut self,
         attempt: AttemptSpan<'_>,
-        attributes: &AttemptAttributes<'_>,
+        head: Option<(u16, Version)>,
         error: Option<&Error>,
     ) {
         self.in_flight = false;
@@ -88,7 +88,13 @@ impl<'a> CallSpan<'a> {
             };
             push(&mut self.log, record);
         }
-        attempt.end(attributes);
+        attempt.end(&AttemptAttributes {
+            status: head.map(|(status, _)| status),
+            version: head.map(|(_, version)| version),
+            failure: error.map(ErrorType::of),
+            effect: error.map(Error::effect),
+            request_id: error.and_then(Error::request_id),
+        });
     }
 
     /// Begins a wait, which ends when the result is dropped.
