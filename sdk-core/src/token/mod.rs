@@ -11,10 +11,8 @@ pub(crate) mod exchange;
 pub(crate) mod lifetime;
 pub(crate) mod policy;
 pub(crate) mod rejection;
-pub(crate) mod renewal;
 pub(crate) mod source;
 pub(crate) mod state;
-pub(crate) mod waiter;
 pub(crate) mod wire;
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::token::policy::TokenPolicy;
 use crate::token::rejection::MAX_RENEWALS;
 use crate::token::search::model::{Event, Purpose, Step, WaiterState, World};
 use crate::token::search::scope::Rules;
-use crate::token::waiter::{Action, Outcome, Waiter};
+use crate::token::state::{Action, Outcome, Waiter};
 
 /// The invariant that does not hold.
 pub(super) type Violation = &'static str;

@@ -8,8 +8,7 @@ use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
 use crate::token::search::scope::{Answer, Rules};
 use crate::token::source::AccessToken;
-use crate::token::state::State;
-use crate::token::waiter::{Action, Outcome, Waiter};
+use crate::token::state::{Action, Outcome, State, Waiter};
 
 /// Why a caller wants a token, and how many tokens in a row its operation has rejected.
 #[derive(Clone, Copy, Debug)]

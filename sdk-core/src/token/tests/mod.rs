@@ -24,7 +24,7 @@ use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
-use crate::token::waiter::Outcome;
+use crate::token::state::Outcome;
 
 type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;

@@ -7,8 +7,7 @@ use futures_util::poll;
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
-use crate::token::state::State;
-use crate::token::waiter::{Action, Waiter};
+use crate::token::state::{Action, State, Waiter};
 
 fn paused() -> Runtime {
     let mut paused = Builder::new_current_thread();
