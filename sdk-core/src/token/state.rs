@@ -256,39 +256,44 @@ impl State {
         random: f64,
     ) -> Outcome {
         let current = self.renewal.take_if(|renewal| renewal.id == id).is_some();
-        let prepared = answer.and_then(|token| {
-            let start = token.requested_at().unwrap_or(started);
-            let bearer = BearerToken::prepare(&token, start, self.generation + 1, policy, random)?;
-            if bearer.phase(now) == Phase::Expired {
-                return Err(TokenError::new(TokenErrorKind::Expired));
+        let prepared = self.prepare(started, now, answer, policy, random);
+        let (start, token) = prepared.inspect_err(|error| {
+            if current {
+                self.record_failure(now, error.clone(), policy, random);
             }
-            Ok((start, Arc::new(bearer)))
-        });
-        match prepared {
-            Ok((start, token)) => {
-                let held = self
-                    .live(now)
-                    .filter(|held| token.expires_at() <= held.expires_at());
-                let improves = held.is_none();
-                let token = held.unwrap_or(token);
-                if improves {
-                    self.generation += 1;
-                    self.token = Some(Arc::clone(&token));
-                }
-                if current || improves {
-                    self.results += 1;
-                    self.failure = None;
-                    self.next_renewal = Some(lifetime::later(start, policy.min_interval));
-                }
-                Ok(token)
-            }
-            Err(error) => {
-                if current {
-                    self.record_failure(now, error.clone(), policy, random);
-                }
-                Err(error)
-            }
+        })?;
+        let better = |held: &Arc<BearerToken>| token.expires_at() <= held.expires_at();
+        let held = self.live(now).filter(better);
+        let improves = held.is_none();
+        let token = held.unwrap_or(token);
+        if improves {
+            self.generation += 1;
+            self.token = Some(Arc::clone(&token));
         }
+        if current || improves {
+            self.results += 1;
+            self.failure = None;
+            self.next_renewal = Some(lifetime::later(start, policy.min_interval));
+        }
+        Ok(token)
+    }
+
+    /// The token in an answer, unless it has expired, and when it was requested.
+    fn prepare(
+        &self,
+        started: Instant,
+        now: Instant,
+        answer: Result<AccessToken, TokenError>,
+        policy: &TokenPolicy,
+        random: f64,
+    ) -> Result<(Instant, Arc<BearerToken>), TokenError> {
+        let token = answer?;
+        let start = token.requested_at().unwrap_or(started);
+        let bearer = BearerToken::prepare(&token, start, self.generation + 1, policy, random)?;
+        if bearer.phase(now) == Phase::Expired {
+            return Err(TokenError::new(TokenErrorKind::Expired));
+        }
+        Ok((start, Arc::new(bearer)))
     }
 
     fn record_failure(

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::token::search::events::Event;
 use crate::token::search::invariants::{self, Violation};
-use crate::token::search::model::{Event, Purpose, WaiterState, World};
+use crate::token::search::model::{Purpose, WaiterState, World};
 use crate::token::search::scope::{Rules, Scope};
 use crate::token::state::State;
 
@@ -43,72 +44,91 @@ impl Hasher for Identity {
     }
 }
 
+/// The states that were reached, and the last event on the way to each.
+struct Search {
+    rules: Rules,
+    seen: HashSet<u64, BuildHasherDefault<Identity>>,
+    paths: Vec<(u32, Event)>,
+    transitions: u64,
+}
+
 /// Searches until no state is left, an invariant is violated, or `limit` states were reached.
 pub(super) fn search(scope: Scope, limit: usize) -> Found {
     let (rules, started) = (Rules::new(scope), std::time::Instant::now());
-    let mut seen = HashSet::<u64, BuildHasherDefault<Identity>>::default();
     let first = World::new(&rules);
-    seen.insert(fingerprint(&first, &rules));
-    let mut paths: Vec<(u32, Event)> = vec![(0, Event::Start)];
-    let mut found = Found {
-        states: 1,
+    let mut search = Search {
+        seen: HashSet::from_iter([fingerprint(&first, &rules)]),
+        paths: vec![(0, Event::Start)],
         transitions: 0,
-        depth: 0,
-        exhaustive: false,
-        seconds: 0.0,
-        violation: None,
+        rules,
     };
-    let mut level = vec![(0, first)];
-    let mut events = Vec::new();
-    'search: loop {
-        if level.is_empty() {
-            found.exhaustive = true;
-            break;
-        }
-        found.depth += 1;
+    let (mut depth, mut violation, mut level) = (0, None, vec![(0, first)]);
+    while !level.is_empty() && violation.is_none() && search.paths.len() < limit {
+        depth += 1;
         let mut next = Vec::new();
-        for (at, world) in level {
-            events.clear();
-            world.events(&rules, &mut events);
-            for &event in &events {
-                found.transitions += 1;
-                let (after, step) = world.after(event, &rules);
-                let checked = invariants::of_step(&world, &after, &step, &rules.policy);
-                let checked = checked.and_then(|()| {
-                    if !seen.insert(fingerprint(&after, &rules)) {
-                        return Ok(());
-                    }
-                    let number = u32::try_from(paths.len()).map_err(|_| "too many states")?;
-                    paths.push((at, event));
-                    invariants::of_state(&after, &rules)?;
-                    next.push((number, after));
-                    Ok(())
-                });
-                if let Err(invariant) = checked {
-                    found.violation = Some((invariant, path(&paths, at, event)));
-                    break 'search;
-                }
-            }
-            if paths.len() >= limit {
-                break 'search;
+        for (number, world) in level {
+            violation = search.expand(number, &world, &mut next).err();
+            if violation.is_some() || search.paths.len() >= limit {
+                break;
             }
         }
         level = next;
     }
-    found.states = paths.len();
-    found.seconds = started.elapsed().as_secs_f64();
-    found
+    Found {
+        states: search.paths.len(),
+        transitions: search.transitions,
+        depth,
+        exhaustive: level.is_empty() && violation.is_none(),
+        seconds: started.elapsed().as_secs_f64(),
+        violation,
+    }
 }
 
-fn path(paths: &[(u32, Event)], mut at: u32, last: Event) -> Vec<Event> {
-    let mut events = vec![last];
-    while at != 0 {
-        let (from, event) = paths[at as usize];
-        events.push(event);
-        at = from;
+impl Search {
+    /// Reaches the states after this one, and adds the new ones to `next`.
+    fn expand(
+        &mut self,
+        number: u32,
+        world: &World,
+        next: &mut Vec<(u32, World)>,
+    ) -> Result<(), (Violation, Vec<Event>)> {
+        for event in world.events(&self.rules) {
+            self.transitions += 1;
+            let (after, step) = world.after(event, &self.rules);
+            let new = invariants::of_step(world, &after, &step, &self.rules.policy)
+                .and_then(|()| self.reach(number, event, after))
+                .map_err(|invariant| (invariant, self.path(number, event)))?;
+            next.extend(new);
+        }
+        Ok(())
     }
-    events.reverse();
-    events
+
+    /// The number of a state, if it is new, and the state.
+    fn reach(
+        &mut self,
+        from: u32,
+        event: Event,
+        world: World,
+    ) -> Result<Option<(u32, World)>, Violation> {
+        if !self.seen.insert(fingerprint(&world, &self.rules)) {
+            return Ok(None);
+        }
+        let number = u32::try_from(self.paths.len()).map_err(|_| "too many states")?;
+        self.paths.push((from, event));
+        invariants::of_state(&world, &self.rules)?;
+        Ok(Some((number, world)))
+    }
+
+    fn path(&self, mut number: u32, last: Event) -> Vec<Event> {
+        let mut events = vec![last];
+        while number != 0 {
+            let (from, event) = self.paths[number as usize];
+            events.push(event);
+            number = from;
+        }
+        events.reverse();
+        events
+    }
 }
 
 /// The events of a path and the states between them, to be read.
@@ -118,7 +138,7 @@ pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
     let start = world.now;
     for &event in path {
         let at = (world.now - start).as_secs();
-        let _ = write!(text, "\n{at:>4} s {}", describe(event, &scope));
+        let _ = write!(text, "\n{at:>4} s {}", event.describe(&scope));
         world = world.after(event, &rules).0;
         let at = |instant: Instant| (instant - start).as_secs_f64();
         if let Some(token) = &world.state.token {
@@ -142,24 +162,6 @@ pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
         }
     }
     text
-}
-
-fn describe(event: Event, scope: &Scope) -> String {
-    match event {
-        Event::Arrives { kind, operation } => {
-            let kind = scope.kinds[usize::from(kind)];
-            format!("arrives for operation {operation}: {kind:?}")
-        }
-        Event::Settles {
-            task,
-            answer,
-            random,
-        } => {
-            let answer = scope.answers[usize::from(answer)];
-            format!("task {task} settles: {answer:?}, random {random}")
-        }
-        event => format!("{event:?}"),
-    }
 }
 
 /// The fingerprint of a world: equal for worlds in which the same will happen, whatever the time and the numbers.
@@ -210,28 +212,9 @@ fn of_state(state: &State, now: Instant) -> impl Hash {
     (token, renewal, failures, next_renewal)
 }
 
-fn of_caller(caller: &WaiterState, world: &World) -> [u64; 8] {
-    let of = |state, purpose: &Purpose, rest: [u64; 4]| {
-        let Purpose {
-            kind,
-            operation,
-            rejected,
-        } = *purpose;
-        let [one, two, three, four] = rest;
-        let (kind, operation) = (kind.into(), operation.into());
-        [
-            state,
-            kind,
-            operation,
-            rejected.into(),
-            one,
-            two,
-            three,
-            four,
-        ]
-    };
+fn of_caller(caller: &WaiterState, world: &World) -> (Option<Purpose>, [u64; 5]) {
     match caller {
-        WaiterState::Away => [0; 8],
+        WaiterState::Away => (None, [0; 5]),
         WaiterState::Waits {
             purpose,
             waiter,
@@ -240,18 +223,19 @@ fn of_caller(caller: &WaiterState, world: &World) -> [u64; 8] {
             answered,
         } => {
             let has_result = |since| 1 + u64::from(since < world.state.results);
-            let rest = [
+            let fields = [
+                1,
                 waiter.waits_since.map_or(0, has_result),
                 waiter.fallback_at.map_or(0, |at| left(at, world.now) + 1),
                 if *woken { 0 } else { left(*until, world.now) },
                 answered.map_or(0, |it| 1 + u64::from(it)),
             ];
-            of(1, purpose, rest)
+            (Some(*purpose), fields)
         }
         WaiterState::Holds { purpose, token } => {
             let current = world.state.token.as_ref();
             let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
-            of(2, purpose, [newest.into(), 0, 0, 0])
+            (Some(*purpose), [2, newest.into(), 0, 0, 0])
         }
     }
 }

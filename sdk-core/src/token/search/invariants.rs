@@ -7,7 +7,8 @@ use tokio::time::Instant;
 use crate::token::bearer::{BearerToken, Phase};
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::MAX_RENEWALS;
-use crate::token::search::model::{Event, Purpose, Step, WaiterState, World};
+use crate::token::search::events::Event;
+use crate::token::search::model::{Purpose, Step, WaiterState, World};
 use crate::token::search::scope::Rules;
 use crate::token::state::{Action, Outcome, Waiter};
 
@@ -25,7 +26,6 @@ pub(super) fn of_step(
     step: &Step,
     policy: &TokenPolicy,
 ) -> Result<(), Violation> {
-    let now = world.now;
     match step {
         Step::None => Ok(()),
         Step::Look {
@@ -35,21 +35,7 @@ pub(super) fn of_step(
             start,
         } => {
             of_look(before, world, waiter, start.is_some(), policy)?;
-            match action {
-                Action::Use(token) => {
-                    invariant(token.expires_at() > now, "3: no expired token is used")
-                }
-                Action::Fail(_) => {
-                    let live = before.state.live(now).is_some();
-                    invariant(!live, "7: no caller with a live token fails")?;
-                    let failed = world.state.failure.is_some();
-                    invariant(failed, "7: no failure without a reason")
-                }
-                Action::Wait(until) => {
-                    of_wait(world, waiter, *until, policy)?;
-                    of_reason_to_wait(before, world, *answered, waiter, *until)
-                }
-            }
+            of_action(before, world, waiter, *answered, action, policy)
         }
         Step::Settlement {
             outcome,
@@ -86,6 +72,31 @@ fn of_look(
     }
     let due = world.backoff <= now && world.routine <= now;
     invariant(due || !starts, "6: no renewal starts before its time")
+}
+
+/// The invariants of what a caller does next; `answered` says whether what it waited for has come.
+fn of_action(
+    before: &World,
+    world: &World,
+    waiter: &Waiter,
+    answered: bool,
+    action: &Action,
+    policy: &TokenPolicy,
+) -> Result<(), Violation> {
+    let now = world.now;
+    match action {
+        Action::Use(token) => invariant(token.expires_at() > now, "3: no expired token is used"),
+        Action::Fail(_) => {
+            let live = before.state.live(now).is_some();
+            invariant(!live, "7: no caller with a live token fails")?;
+            let failed = world.state.failure.is_some();
+            invariant(failed, "7: no failure without a reason")
+        }
+        Action::Wait(until) => {
+            of_wait(world, waiter, *until, policy)?;
+            of_reason_to_wait(before, world, answered, waiter, *until)
+        }
+    }
 }
 
 /// The invariants of a caller that waits from now on.

@@ -6,16 +6,27 @@ use tokio::time::Instant;
 
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
+use crate::token::search::events::Event;
 use crate::token::search::scope::{Answer, Rules};
 use crate::token::source::AccessToken;
 use crate::token::state::{Action, Outcome, State, Waiter};
 
 /// Why a caller wants a token, and how many tokens in a row its operation has rejected.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Purpose {
     pub(super) kind: u8,
     pub(super) operation: u8,
     pub(super) rejected: u32,
+}
+
+impl Purpose {
+    fn new(kind: u8, operation: u8) -> Self {
+        Self {
+            kind,
+            operation,
+            rejected: 0,
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -54,20 +65,6 @@ impl WaiterState {
 pub(super) struct Task {
     pub(super) id: u64,
     pub(super) started: Instant,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Event {
-    Start,
-    TimePasses,
-    Sweep,
-    Arrives { kind: u8, operation: u8 },
-    Looks(u8),
-    Leaves(u8),
-    Settles { task: u8, answer: u8, random: u16 },
-    Dies(u8),
-    Accepted(u8),
-    Rejected { waiter: u8, random: u16 },
 }
 
 /// What the state machine decided at an event.
@@ -125,54 +122,6 @@ impl World {
         }
     }
 
-    /// Adds whatever may happen next to `events`.
-    pub(super) fn events(&self, rules: &Rules, events: &mut Vec<Event>) {
-        let scope = &rules.scope;
-        let runnable = self.callers.iter().any(|it| it.is_runnable(self.now));
-        if scope.lazy || !runnable {
-            events.push(Event::TimePasses);
-        }
-        if self.state.has_expired(self.now) || self.is_unused() {
-            events.push(Event::Sweep);
-        }
-        if self.callers.iter().any(WaiterState::is_away) {
-            for kind in 0..u8::try_from(scope.kinds.len()).unwrap() {
-                for operation in 0..scope.operations.max(1) {
-                    events.push(Event::Arrives { kind, operation });
-                }
-            }
-        }
-        for (slot, caller) in (0..).zip(&self.callers) {
-            match caller {
-                WaiterState::Away => continue,
-                WaiterState::Waits { .. } if caller.is_runnable(self.now) => {
-                    events.push(Event::Looks(slot));
-                }
-                WaiterState::Waits { .. } => {}
-                WaiterState::Holds { .. } => {
-                    events.push(Event::Accepted(slot));
-                    let rejected = |&random| Event::Rejected {
-                        waiter: slot,
-                        random,
-                    };
-                    events.extend(scope.random_values.iter().map(rejected));
-                }
-            }
-            events.push(Event::Leaves(slot));
-        }
-        for (task, _) in (0..).zip(&self.tasks) {
-            for answer in 0..u8::try_from(scope.answers.len()).unwrap() {
-                let settles = |&random| Event::Settles {
-                    task,
-                    answer,
-                    random,
-                };
-                events.extend(scope.random_values.iter().map(settles));
-            }
-            events.push(Event::Dies(task));
-        }
-    }
-
     /// The world after an event, and what the state machine decided.
     pub(super) fn after(&self, event: Event, rules: &Rules) -> (Self, Step) {
         let mut next = self.clone();
@@ -192,12 +141,7 @@ impl World {
             }
             Event::Arrives { kind, operation } => {
                 let slot = self.callers.iter().position(WaiterState::is_away).unwrap();
-                let purpose = Purpose {
-                    kind,
-                    operation,
-                    rejected: 0,
-                };
-                self.callers[slot] = self.arrival(purpose, rules);
+                self.callers[slot] = self.arrival(Purpose::new(kind, operation), rules);
                 return self.look(slot, rules);
             }
             Event::Looks(slot) => return self.look(usize::from(slot), rules),
@@ -223,7 +167,7 @@ impl World {
     }
 
     /// Whether only the cache holds the entry.
-    fn is_unused(&self) -> bool {
+    pub(super) fn is_unused(&self) -> bool {
         self.tasks.is_empty() && self.callers.iter().all(WaiterState::is_away)
     }
 
@@ -252,13 +196,7 @@ impl World {
         };
         let (action, start) = self.state.next(self.now, &mut after, &rules.policy);
         if let Some(id) = start {
-            let started = self.now;
-            self.started = started;
-            self.tasks.push(Task { id, started });
-            if self.tasks.len() > rules.scope.tasks {
-                let oldest = self.tasks.remove(0);
-                self.end(oldest.id);
-            }
+            self.start(id, rules);
         }
         self.callers[slot] = match &action {
             Action::Use(token) if rules.scope.operations > 0 => WaiterState::Holds {
@@ -279,6 +217,17 @@ impl World {
             after,
             action,
             start,
+        }
+    }
+
+    /// A renewal starts, and ends the oldest one if there are too many.
+    fn start(&mut self, id: u64, rules: &Rules) {
+        let started = self.now;
+        self.started = started;
+        self.tasks.push(Task { id, started });
+        if self.tasks.len() > rules.scope.tasks {
+            let oldest = self.tasks.remove(0);
+            self.end(oldest.id);
         }
     }
 
