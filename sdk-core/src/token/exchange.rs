@@ -15,13 +15,11 @@ use crate::observe::observers::Observers;
 use crate::operation::Method;
 use crate::policy::random::RandomSource;
 use crate::secret::redactor::{RecentSecrets, Redactor};
-
 use crate::token::credentials::{ClientAuthentication, ClientCredentials, CredentialSource};
 use crate::token::error::{TokenError, TokenErrorKind, catch_panic};
 use crate::token::policy::TokenPolicy;
-use crate::token::{lifetime, wire};
-
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
+use crate::token::{lifetime, wire};
 use crate::transport::connections::Sender;
 use crate::transport::error::{SendState, TransportError, describe_target, is_tls, root_cause};
 use crate::transport::reply_body::{self, BodyError};
@@ -165,41 +163,25 @@ impl ClientCredentialsSource {
         request: &TokenRequest,
         attributes: &mut AttemptAttributes<'_>,
     ) -> Result<AccessToken, TokenError> {
-        let timeout = self.policy.exchange_timeout;
-        let until = lifetime::later(Instant::now(), timeout);
-        let late = || {
-            let target = describe_target(&self.token_url, self.proxy.as_deref());
-            TokenError::new(TokenErrorKind::Timeout)
-                .with_description(format!("{target} did not answer within {timeout:?}"))
-        };
+        let until = lifetime::later(Instant::now(), self.policy.exchange_timeout);
         let unproven = self.sender.connect_timeout().is_none();
         let tracker = unproven.then(SendTracker::default);
         let sending = self.sender.send(outgoing, tracker.as_ref(), until);
         let sent = timeout_at(until, sending).await;
         let mut response = sent
-            .map_err(|_elapsed| late())?
+            .map_err(|_elapsed| self.timeout())?
             .map_err(|error| self.failure(error))?;
         let status = response.status;
         (attributes.status, attributes.version) = (Some(status), Some(response.version));
         let limit = self.policy.max_response_bytes;
         let read = reply_body::read_secret(&mut response, limit, until).await;
-        let read = read.map_err(|unread| match unread {
-            BodyError::TooLarge(_) => wire::malformed(&format!(
-                "it has more than {limit} bytes; check the address of the token endpoint, or raise `max_response_bytes` of \
-                 the token policy"
-            )),
-            BodyError::Broken(error) => self.failure(error),
-            BodyError::Late => late(),
-            BodyError::Encoded(_) => {
-                wire::malformed("it is compressed, and its transport did not decode it")
-            }
-        });
+        let read = read.map_err(|error| self.body_failure(error));
         if (200..300).contains(&status) {
             return wire::success(&read?, request, &self.redactor())
                 .map_err(|error| error.with_status(status));
         }
         if status == WANTS_PROXY_CREDENTIAL {
-            return Err(self.stopped());
+            return Err(self.proxy_failure());
         }
         // The status alone decides. A body that cannot be read explains nothing.
         let body = read.unwrap_or_default();
@@ -234,8 +216,31 @@ impl ClientCredentialsSource {
         })
     }
 
+    fn timeout(&self) -> TokenError {
+        let endpoint = describe_target(&self.token_url, self.proxy.as_deref());
+        let timeout = self.policy.exchange_timeout;
+        TokenError::new(TokenErrorKind::Timeout)
+            .with_description(format!("{endpoint} did not answer within {timeout:?}"))
+    }
+
+    /// The error of a reply whose body cannot be read.
+    fn body_failure(&self, error: BodyError) -> TokenError {
+        let limit = self.policy.max_response_bytes;
+        match error {
+            BodyError::TooLarge(_) => wire::malformed(&format!(
+                "it has more than {limit} bytes; check the address of the token endpoint, or raise `max_response_bytes` of \
+                 the token policy"
+            )),
+            BodyError::Broken(error) => self.failure(error),
+            BodyError::Late => self.timeout(),
+            BodyError::Encoded(_) => {
+                wire::malformed("it is compressed, and its transport did not decode it")
+            }
+        }
+    }
+
     /// The error of a 407: the request did not pass the proxy.
-    fn stopped(&self) -> TokenError {
+    fn proxy_failure(&self) -> TokenError {
         let proxy = match &self.proxy {
             Some(proxy) => format!("the proxy {proxy}"),
             None => "a proxy in between".to_owned(),
@@ -285,9 +290,9 @@ fn transport_failure(error: TransportError, endpoint: &Url, proxy: Option<&str>)
         SendState::Unsendable | SendState::Redirected
     );
     let retryable = !lasting && !is_tls(&error);
-    let (target, root) = (describe_target(endpoint, proxy), root_cause(&error));
+    let (endpoint, root) = (describe_target(endpoint, proxy), root_cause(&error));
     TokenError::new(kind)
-        .with_description(format!("{target}: {root}"))
+        .with_description(format!("{endpoint}: {root}"))
         .with_retryable(retryable)
         .with_cause(error)
 }
