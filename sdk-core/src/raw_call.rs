@@ -64,7 +64,7 @@ impl From<(Method, String)> for RawTarget {
 
 /// A call with raw JSON in and out, and everything else that a call has: token, retry, deadline, key, errors, traces.
 ///
-/// It makes a new endpoint usable before the SDK knows it. The reply of a known operation that succeeds with something other
+/// It makes a new endpoint usable before the SDK knows it. The response of a known operation that succeeds with something other
 /// than JSON is null, and [`Receipt::bytes`] has what came.
 /// [The guide](crate::guide::drift#an-operation-that-the-sdk-lacks) says what the SDK does not know of a path.
 ///
@@ -138,7 +138,7 @@ impl RawCall {
         self.with(|options| options.with_retry(policy))
     }
 
-    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    /// Sets what happens to a response with an unexpected `schemaVersion`.
     pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
         self.with(|options| options.with_schema_policy(policy))
     }

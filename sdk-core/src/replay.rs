@@ -32,8 +32,8 @@ use crate::request::draft::Draft;
 ///
 /// The command does not change; time limits and retries are set here.
 ///
-/// A command that [was sent](PreparedCommand::was_sent) keeps its [`Effect::Unknown`](crate::Effect) until a reply says that
-/// it is done: a refusal, or a token that is missing, says nothing about the earlier attempt. Whoever sends it again after
+/// A command that [was sent](PreparedCommand::was_sent) keeps its [`Effect::Unknown`](crate::Effect) until a response says that
+/// it is done: a rejection, or a token that is missing, says nothing about the earlier attempt. Whoever sends it again after
 /// every such error does so for ever, so let the status decide: the other 4xx stay what they are.
 ///
 /// ```no_run
@@ -53,8 +53,8 @@ use crate::request::draft::Draft;
 pub struct SendPrepared<T = RawJson> {
     call: Call,
     draft: Result<Draft, Error>,
-    /// Whether this is a raw call by path that nobody has allowed.
-    refused_raw: bool,
+    /// Whether this is a raw call by path that is not allowed yet.
+    raw_not_allowed: bool,
     result: PhantomData<fn() -> T>,
 }
 
@@ -63,17 +63,17 @@ impl SendPrepared {
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
         let (call, draft) = match request_of(client, command) {
             Ok((call, draft)) => (call, Ok(draft)),
-            Err(refused) => {
+            Err(error) => {
                 let application = client.application();
                 let known = application.operation(command.operation());
                 let operation = known.unwrap_or(&application.raw.command);
-                (Call::new(client, operation), Err(refused))
+                (Call::new(client, operation), Err(error))
             }
         };
         Self {
             call,
             draft,
-            refused_raw: command.operation() == RAW,
+            raw_not_allowed: command.operation() == RAW,
             result: PhantomData,
         }
     }
@@ -86,7 +86,7 @@ impl SendPrepared {
         SendPrepared {
             call: self.call,
             draft: self.draft,
-            refused_raw: self.refused_raw,
+            raw_not_allowed: self.raw_not_allowed,
             result: PhantomData,
         }
     }
@@ -108,7 +108,7 @@ impl<T: FromReply> SendPrepared<T> {
         self.with(|options| options.with_retry(policy))
     }
 
-    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    /// Sets what happens to a response with an unexpected `schemaVersion`.
     pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
         self.with(|options| options.with_schema_policy(policy))
     }
@@ -126,7 +126,7 @@ impl<T: FromReply> SendPrepared<T> {
                 .any(|(own, _)| own.eq_ignore_ascii_case(name))
         {
             let rule = "be one that the command does not already have";
-            self.refuse(Error::invalid(&format!("header {name}"), rule, "it twice"));
+            self.reject(Error::invalid(&format!("header {name}"), rule, "it twice"));
         }
         self.with(|options| options.with_header(name, value))
     }
@@ -134,7 +134,7 @@ impl<T: FromReply> SendPrepared<T> {
     /// Allows a command that a raw call by path prepared, which can be any request to the application. Use it only where you
     /// expect such commands.
     pub fn allow_raw_path(mut self) -> Self {
-        self.refused_raw = false;
+        self.raw_not_allowed = false;
         self
     }
 
@@ -145,8 +145,8 @@ impl<T: FromReply> SendPrepared<T> {
     pub async fn send(self) -> Result<Receipt<T>, Error> {
         let message = "it is a raw call by path: `allow_raw_path` allows it";
         let draft = self.draft.and_then(|draft| {
-            let refused = self.refused_raw.then(|| Error::prepared(message));
-            refused.map_or(Ok(draft), Err)
+            let rejected = self.raw_not_allowed.then(|| Error::prepared(message));
+            rejected.map_or(Ok(draft), Err)
         });
         self.call.command(draft).await
     }
@@ -156,8 +156,8 @@ impl<T: FromReply> SendPrepared<T> {
         self
     }
 
-    /// The first refusal counts.
-    fn refuse(&mut self, error: Error) {
+    /// The first rejection counts.
+    fn reject(&mut self, error: Error) {
         if self.draft.is_ok() {
             self.draft = Err(error);
         }
@@ -181,9 +181,9 @@ impl PreparedCommand {
     /// # Errors
     /// If the stored form is of a later SDK, or any part does not match the digest.
     pub fn verify(&self) -> Result<(), Error> {
-        let refuse = |message: String| Err(Error::prepared(message));
+        let reject = |message: String| Err(Error::prepared(message));
         if !(1..=VERSION).contains(&self.version) {
-            return refuse(format!(
+            return reject(format!(
                 "its stored form has version {}, but this SDK reads only 1 to {VERSION}",
                 self.version
             ));
@@ -193,7 +193,7 @@ impl PreparedCommand {
         // In the digest, the largest time stands for none.
         let no_time = self.prepared_at == Some(u64::MAX);
         if self.digest != self.compute_digest() || (self.version == 1 && misplaced) || no_time {
-            return refuse(
+            return reject(
                 "its digest does not match: it was changed after it was prepared".to_owned(),
             );
         }

@@ -125,7 +125,7 @@ fn compare(
 ) -> ContractReport {
     let shown = |text: String| redactor.line(Line::Message, &text);
     let record = Record::from(metadata);
-    // Accounting's members are documented; those of the CRM are assumed to have the same names (A46).
+    // Accounting's fields are documented; those of the CRM are assumed to have the same names (A46).
     let served = record
         .text("version")
         .or_else(|| record.text("contractVersion"));
@@ -140,7 +140,7 @@ fn compare(
     match matches {
         ContractMatch::Same => {}
         ContractMatch::Newer => findings.push(format!(
-            "the application serves {version}, later than {built_for}: new members and values are kept"
+            "the application serves {version}, later than {built_for}: new fields and values are preserved"
         )),
         ContractMatch::Older => findings.push(format!(
             "the application serves {version}, earlier than {built_for}: operations or members may be missing"
@@ -178,7 +178,7 @@ fn compare(
     }
 }
 
-/// How the members of the metadata differ from the contract.
+/// How the fields of the metadata differ from the contract.
 fn differences(application: &Application, route: &str, members: &Members) -> Vec<String> {
     let mut findings = Vec::new();
     let documented = application.metadata_members;

@@ -24,7 +24,7 @@ const LIMIT: &str = "limit";
 /// Query parameters that select a page, not the items of the list.
 const POSITION: [&str; 2] = ["cursor", LIMIT];
 
-/// The position of a walk: enough to resume in another process without losing or repeating an item
+/// The position of a list: enough to resume in another process without losing or repeating an item
 /// ([the guide](crate::guide::walking#going-on-after-a-restart)).
 ///
 /// It serialises. Store it in the same transaction, or the same rename, as the results of the items; then a crash neither
@@ -37,10 +37,11 @@ const POSITION: [&str; 2] = ["cursor", LIMIT];
 ///   one audience, store each one's checkpoints separately: the SDK does not notice if you exchange them.
 /// - It contains a digest of the filters. Anybody who guesses a filter, such as a name, can compute the digest.
 /// - A position between pages is exact while the server accepts the cursor. A position *within* a page is the cursor of the
-///   page and a count: it is exact if the page has the same items when it is fetched again. If the list changes during the
-///   walk, take checkpoints between pages, from [`Pages`](crate::Pages).
+///   page and a count: it is exact if the page has the same items when it is fetched again. If the list changes
+///   meanwhile, take checkpoints between pages, from [`Pages`](crate::Pages).
 /// - The cursor is opaque and made by the server. The contract does not show how long it is valid, or whether another client
-///   may use it. If it is refused, the error says so, and the walk has to start again.
+///   may use it. If it is rejected, the error says so, and you have to list from the
+///   start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
@@ -91,7 +92,7 @@ impl Checkpoint {
         }
     }
 
-    /// The operation that is walked.
+    /// The operation that is listed.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.operation
@@ -103,7 +104,7 @@ impl Checkpoint {
         self.delivered
     }
 
-    /// Whether the walk reached the end.
+    /// Whether the list reached the end.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.finished

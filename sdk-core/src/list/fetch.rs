@@ -1,4 +1,4 @@
-//! A page that is being fetched, by polling the walk or in its own task.
+//! A page that is being fetched, by polling the list or in its own task.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -19,7 +19,7 @@ type Arrived<T> = Result<Response<Page<T>>, Error>;
 pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Arrived<T>> + Send>>;
 
 pub(super) enum Fetch<T> {
-    /// Proceeds only while the walk is polled. The mutex is never locked; it makes the walk `Sync`.
+    /// Proceeds only while the list is polled. The mutex is never locked; it makes the list `Sync`.
     Here(Mutex<Fetching<T>>),
     /// Proceeds in a task.
     Ahead(Task<T>),
@@ -64,7 +64,7 @@ impl<T: Send + 'static> Fetch<T> {
     }
 }
 
-/// A task that is aborted with the walk.
+/// A task that is aborted with the list.
 pub(super) struct Task<T> {
     task: JoinHandle<Arrived<T>>,
     runtime: runtime::Id,

@@ -22,16 +22,16 @@ use crate::macros::debug_fields;
 /// ```
 ///
 /// [`try_next`](Self::try_next) needs no other crate. As a [`Stream`] it also works with the combinators of `futures`. The
-/// builder's `limit` is the page size, not the length of the walk: to get ten items, take ten and drop the stream.
-/// [The guide](crate::guide::walking) describes all walks.
+/// builder's `limit` is the page size, not the length of the list: to get ten items, take ten and drop the stream.
+/// [The guide](crate::guide::walking) describes all lists.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
     page: vec::IntoIter<T>,
-    /// The position of the walk within the page.
+    /// The position of the list within the page.
     at: Checkpoint,
     /// Whether the page at `at` arrived without items.
-    itemless: bool,
+    is_malformed: bool,
 }
 
 impl<T: DeserializeOwned + Send + 'static> Pages<T> {
@@ -47,7 +47,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
             at: pages.checkpoint(),
             pages,
             page: Vec::new().into_iter(),
-            itemless: false,
+            is_malformed: false,
         }
     }
 
@@ -56,7 +56,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         Self::new(self.pages.resume(from))
     }
 
-    /// The same walk from here, with each item decoded into your own type; see
+    /// The same list from here, with each item decoded into your own type; see
     /// [the guide](crate::guide::walking#types-of-yours).
     ///
     /// A page that was only partly delivered is fetched again.
@@ -74,7 +74,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         self
     }
 
-    /// Ends the walk with an error if it needs more pages than this; see [`Pages::max_pages`].
+    /// Ends the list with an error if it needs more pages than this; see [`Pages::max_pages`].
     pub fn max_pages(mut self, pages: u64) -> Self {
         self.pages = self.pages.max_pages(pages);
         self
@@ -85,7 +85,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     /// Cancel safe: the next call continues, and nothing is lost.
     ///
     /// # Errors
-    /// If the next page cannot be fetched or has no items. The walk is then over; its checkpoint resumes after the last
+    /// If the next page cannot be fetched or has no items. The list is then over; its checkpoint resumes after the last
     /// delivered item.
     pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
         if let Some(item) = self.page.next() {
@@ -97,10 +97,10 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
             .transpose()
     }
 
-    /// The position of the walk: after the last delivered item.
+    /// The position of the list: after the last delivered item.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
-        if self.page.as_slice().is_empty() && !self.itemless {
+        if self.page.as_slice().is_empty() && !self.is_malformed {
             self.pages.checkpoint()
         } else {
             self.at.clone()
@@ -123,7 +123,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
                 Some(Ok(page)) => {
                     self.at = before;
                     if let Err(error) = page.items() {
-                        self.itemless = true;
+                        self.is_malformed = true;
                         self.pages.end();
                         return Poll::Ready(Some(Err(self
                             .pages

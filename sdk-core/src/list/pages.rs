@@ -23,8 +23,8 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 
 /// A list as a stream of pages: lazy, `'static`, finished after its first error.
 ///
-/// Nothing is sent before the first page is polled. An empty page with a cursor continues the walk; a null or empty cursor
-/// ends it; a repeated cursor is an error. [The guide](crate::guide::walking) describes all walks.
+/// Nothing is sent before the first page is polled. An empty page with a cursor continues the list; a null or empty cursor
+/// ends it; a repeated cursor is an error. [The guide](crate::guide::walking) describes all lists.
 ///
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -46,8 +46,8 @@ pub struct Pages<T> {
     /// The page size, if the caller set it.
     limit: Option<String>,
     /// Why the next request cannot be made.
-    refused: Option<Error>,
-    /// The checkpoint of a refused `resume`.
+    failure: Option<Error>,
+    /// The checkpoint of a rejected `resume`.
     rejected_checkpoint: Option<Checkpoint>,
     guard: CursorGuard,
     read_ahead: bool,
@@ -63,7 +63,7 @@ enum State<T> {
 }
 
 impl<T: DeserializeOwned + Send + 'static> Pages<T> {
-    /// A walk from `cursor`, or from the beginning. Generated builders call it.
+    /// A list from `cursor`, or from the beginning. Generated builders call it.
     #[doc(hidden)]
     pub fn new(
         call: Call,
@@ -71,7 +71,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
     ) -> Self {
         // The filters are taken from the request as it would be sent.
-        let (filters, limit, refused) = match call.target(make(cursor.as_deref())) {
+        let (filters, limit, failure) = match call.target(make(cursor.as_deref())) {
             Ok(target) => {
                 let filters = checkpoint::filters(&target);
                 (filters, checkpoint::limit(&target), None)
@@ -91,7 +91,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             call,
             make: Arc::new(make),
             state: State::Ready,
-            refused,
+            failure,
             rejected_checkpoint: None,
             guard: CursorGuard::new(),
             read_ahead: false,
@@ -100,7 +100,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// Resumes at a checkpoint, whatever this walk has done so far. To continue after an error:
+    /// Resumes at a checkpoint, whatever this list has done so far. To continue after an error:
     /// `let at = pages.checkpoint(); pages = pages.resume(at);`.
     ///
     /// If the checkpoint lies within a page, the page omits the items that were already delivered; its
@@ -109,13 +109,13 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// A checkpoint with another operation, audience, filters or version is rejected when the first page is polled. Nothing
     /// is sent then, and [`checkpoint`](Self::checkpoint) still returns the one you passed.
     pub fn resume(mut self, from: Checkpoint) -> Self {
-        if self.refused.is_some() {
+        if self.failure.is_some() {
             return self;
         }
         match self.checkpoint.check_resume(&from) {
             Ok(()) => self.at(from),
             Err(error) => {
-                self.refused = Some(self.call.failed(error));
+                self.failure = Some(self.call.failed(error));
                 self.rejected_checkpoint = Some(from);
                 self.state = State::Ready;
                 self
@@ -123,7 +123,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// The walk at a position within the last page, which it fetches again.
+    /// The list at a position within the last page, which it fetches again.
     pub(super) fn back_to(mut self, checkpoint: Checkpoint) -> Self {
         self.fetched -= 1;
         self.at(checkpoint)
@@ -141,7 +141,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         self
     }
 
-    /// The same walk from here, with each record decoded into your own type in the same pass as its page: half the work of
+    /// The same list from here, with each record decoded into your own type in the same pass as its page: half the work of
     /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::walking#types-of-yours).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
         // A page that is being fetched is fetched again.
@@ -155,7 +155,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
             state,
             checkpoint: self.checkpoint,
             limit: self.limit,
-            refused: self.refused,
+            failure: self.failure,
             rejected_checkpoint: self.rejected_checkpoint,
             guard: self.guard,
             read_ahead: self.read_ahead,
@@ -166,15 +166,15 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
     /// Fetches the next page while you work on the current one, so that network and consumer overlap.
     ///
-    /// Each fetch begins when a page arrives, in a task on the Tokio runtime that polls the walk, and is aborted with the
-    /// walk. A walk that is dropped early has fetched at most one page too many. Pages, their order and checkpoints do not
+    /// Each fetch begins when a page arrives, in a task on the Tokio runtime that polls the list, and is aborted with the
+    /// list. A list that is dropped early has fetched at most one page too many. Pages, their order and checkpoints do not
     /// change. On a single-threaded runtime, a consumer that computes without awaiting gains nothing.
     pub fn read_ahead(mut self) -> Self {
         self.read_ahead = true;
         self
     }
 
-    /// Ends the walk with an error if it needs more pages than this: a guard against endless lists. Without it, only a cycle
+    /// Ends the list with an error if it needs more pages than this: a guard against endless lists. Without it, only a cycle
     /// of at most 4,096 cursors is detected.
     pub fn max_pages(mut self, pages: u64) -> Self {
         self.page_limit = Some(pages);
@@ -186,14 +186,14 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// Cancel safe: the next call continues, and nothing is lost.
     ///
     /// # Errors
-    /// If the page cannot be fetched. The walk is then over; its checkpoint resumes at the page that failed.
+    /// If the page cannot be fetched. The list is then over; its checkpoint resumes at the page that failed.
     pub async fn try_next(&mut self) -> Result<Option<Response<Page<T>>>, Error> {
         std::future::poll_fn(|context| self.poll_page(context))
             .await
             .transpose()
     }
 
-    /// The position of the walk: after the last delivered page.
+    /// The position of the list: after the last delivered page.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         self.rejected_checkpoint
@@ -214,7 +214,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         matches!(self.state, State::Over)
     }
 
-    /// Ends the walk and drops any fetch.
+    /// Ends the list and drops any fetch.
     pub(super) fn end(&mut self) {
         self.state = State::Over;
     }
@@ -223,7 +223,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Response<Page<T>>, Error>>> {
-        // After an error, or a panic in the caller's decoder, the walk is over.
+        // After an error, or a panic in the caller's decoder, the list is over.
         let mut fetch = match mem::replace(&mut self.state, State::Over) {
             State::Over => return Poll::Ready(None),
             State::Fetching(fetch) => fetch,
@@ -238,7 +238,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
                     self.state = State::Fetching(fetch);
                     return Poll::Pending;
                 }
-                // The walk has moved to another runtime, so the fetch starts again on this one.
+                // The list has moved to another runtime, so the fetch starts again on this one.
                 Poll::Ready(None) => fetch = Fetch::here(self.fetching()),
                 Poll::Ready(Some(Ok(page))) => return Poll::Ready(Some(self.arrived(page))),
                 Poll::Ready(Some(Err(error))) => {
@@ -256,19 +256,19 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
     /// Starts to fetch the page at the checkpoint.
     fn begin(&mut self) -> Result<Fetching<T>, Error> {
-        let refuse = |message: String| Err(self.call.failed(Error::pagination(message)));
-        if let Some(error) = self.refused.take() {
+        let reject = |message: String| Err(self.call.failed(Error::pagination(message)));
+        if let Some(error) = self.failure.take() {
             return Err(error);
         }
         if self.page_limit.is_some_and(|most| self.fetched >= most) {
-            return refuse(format!(
+            return reject(format!(
                 "the list has more than {} pages, the limit set with `max_pages`",
                 self.fetched
             ));
         }
         let cursor = self.checkpoint.cursor();
         if cursor.is_some_and(|cursor| self.guard.knows(cursor)) {
-            return refuse(format!(
+            return reject(format!(
                 "the list never ends: the server repeated a cursor after {} pages; {} items were delivered so far",
                 self.fetched,
                 self.checkpoint.delivered()
@@ -314,7 +314,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Ok(page)
     }
 
-    /// Adds a hint where the server may have refused the cursor, which looks like any other bad request.
+    /// Adds a hint where the server may have rejected the cursor, which looks like any other bad request.
     fn explain(&self, error: Error) -> Error {
         if error.status() == Some(400) && self.checkpoint.cursor().is_some() {
             return error.with_hint(format!(
@@ -326,7 +326,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 }
 
-/// Refuses a status that the contract does not document for pages.
+/// Rejects a status that the contract does not document for pages.
 fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
     let (status, known) = (page.http_status(), page.api_operation().statuses);
     if known.is_empty() || known.contains(&status) {

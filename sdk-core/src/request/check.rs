@@ -17,7 +17,7 @@ use crate::text::counted;
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
     operation: &'static Operation,
-    /// The object whose members are checked, if it is not the body itself.
+    /// The object whose fields are checked, if it is not the body itself.
     parent: Option<(&'a Check<'a>, &'a str)>,
 }
 
@@ -90,7 +90,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks for the members of one member.
+    /// Checks for the object in one field.
     #[must_use]
     pub fn member<'b>(&'b self, name: &'b str) -> Check<'b> {
         Check {
@@ -99,7 +99,7 @@ impl Check<'_> {
         }
     }
 
-    /// The path from the body to a member, with dots and indexes.
+    /// The path from the body to a field, with dots and indexes.
     fn path(&self, name: &str) -> String {
         match self.parent {
             Some((parent, own)) => {
@@ -194,7 +194,7 @@ impl Check<'_> {
         self.holds(known.contains(&value), name, rule, || format!("{value:?}"))
     }
 
-    /// A value whose members the contract does not show is an object, or null where that is allowed.
+    /// A value whose fields the contract does not show is an object, or null where that is allowed.
     pub fn object(&self, name: &str, value: &Record, nullable: bool) -> Result<(), Error> {
         let value = value.raw();
         let fits = value.as_str().starts_with('{') || nullable && value.is_null();
@@ -202,7 +202,7 @@ impl Check<'_> {
         self.holds(fits, name, rule, || value.as_str().to_owned())
     }
 
-    /// No extra member has the name of a known one, unless it is an explicit null that clears an optional one. Its value would
+    /// No extra field has the name of a known one, unless it is an explicit null that clears an optional one. Its value would
     /// be sent unchecked, or not at all.
     pub fn extra(&self, extra: &Members, known: &[&str], clearable: &[&str]) -> Result<(), Error> {
         let clears = |name: &str, value: &RawJson| value.is_null() && clearable.contains(&name);
@@ -212,9 +212,9 @@ impl Check<'_> {
         let Some((name, _)) = twice else {
             return Ok(());
         };
-        // The value may be a secret: only the type of the known member would say so.
+        // The value may be a secret: only the type of the known field would say so.
         let rule = "be set with its own field or method, or left to the SDK";
-        self.refuse(name, rule, "it as an extra member")
+        self.reject(name, rule, "it as an extra member")
     }
 
     /// A text can be one segment of a path, however often a server decodes it: not empty, and nothing that climbs or splits
@@ -237,7 +237,7 @@ impl Check<'_> {
             [] | [_] => Ok(()),
             [first, others @ ..] => {
                 let rule = format!("not be set together with `{}`", others.join("`, `"));
-                self.refuse(first, &rule, "both")
+                self.reject(first, &rule, "both")
             }
         }
     }
@@ -252,10 +252,10 @@ impl Check<'_> {
         if holds {
             return Ok(());
         }
-        self.refuse(name, &rule(), &value())
+        self.reject(name, &rule(), &value())
     }
 
-    fn refuse(&self, name: &str, rule: &str, value: &str) -> Result<(), Error> {
+    fn reject(&self, name: &str, rule: &str, value: &str) -> Result<(), Error> {
         let error = Error::invalid(&self.path(name), rule, value);
         Err(error.with_operation(self.operation))
     }

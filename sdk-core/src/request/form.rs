@@ -1,4 +1,4 @@
-//! Writes a value as a form, whose fields are its JSON members.
+//! Writes a value as a form, whose fields are its JSON fields.
 
 use std::error::Error;
 

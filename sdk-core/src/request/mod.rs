@@ -1,6 +1,6 @@
 //! What is about to be sent: parameters and bodies, checked against the contract and written for the wire.
 //!
-//! Sending belongs in `call`, reading the reply in `reply`.
+//! Sending belongs in `call`, reading the response in `reply`.
 
 pub(crate) mod body;
 pub(crate) mod check;

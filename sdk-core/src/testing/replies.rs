@@ -114,7 +114,7 @@ impl ReplyBuilder {
         if !(200..300).contains(&self.status) {
             return Err(self.rejected());
         }
-        let terms = DecodeRules {
+        let rules = DecodeRules {
             schema_version: self.operation.schema_version,
             lenient: false,
             max_elements: usize::MAX,
@@ -122,7 +122,7 @@ impl ReplyBuilder {
             statuses: self.operation.statuses,
         };
         let head = ResponseHead::of(self.status, &self.headers);
-        match receive::<T>(head, &self.body, terms, &one_line) {
+        match receive::<T>(head, &self.body, rules, &one_line) {
             Ok((value, mismatch)) => Ok(Response::new(
                 value,
                 Reply {
