@@ -36,7 +36,7 @@ impl Line {
                 blank = !line.is_empty();
                 continue;
             }
-            if is_unseen(character) {
+            if is_invisible(character) {
                 continue;
             }
             let needed = 1 + usize::from(blank);
@@ -69,7 +69,7 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// Invisible characters and those that change how others are shown: Unicode's format characters (Cf), fillers and selectors.
-pub(crate) fn is_unseen(character: char) -> bool {
+pub(crate) fn is_invisible(character: char) -> bool {
     matches!(
         character,
         '\u{ad}'

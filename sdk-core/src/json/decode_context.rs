@@ -28,7 +28,7 @@ thread_local! {
     };
 }
 
-/// Members of an unexpected type in one decoded reply: the first one, and how many there are.
+/// Fields of an unexpected type in one decoded response: the first one, and how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeMismatch {
     pub(crate) object: &'static str,
@@ -45,7 +45,7 @@ pub(crate) struct ConstantMismatch {
     pub(crate) found: String,
 }
 
-/// What did not match in one decoded reply.
+/// What did not match in one decoded response.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mismatches {
     pub(crate) types: Option<TypeMismatch>,
@@ -92,7 +92,7 @@ pub(super) fn slice_or_copy(text: &str) -> ByteString {
     })
 }
 
-/// Notes a member of another type than the assumed one.
+/// Notes a field of another type than the assumed one.
 pub(super) fn note_type(object: &'static str, member: &'static str) {
     let first = TypeMismatch {
         object,
@@ -128,15 +128,15 @@ pub(super) fn watch_failures<T>(decode: impl FnOnce() -> T) -> (T, bool) {
 
 /// Notes the value that is handed over as raw JSON.
 pub(super) fn hand_over_raw(text: &str) {
-    CONTEXT.with(|it| it.raw.set(place(text)));
+    CONTEXT.with(|it| it.raw.set(location(text)));
 }
 
 /// Whether this is the value that was just handed over as raw JSON.
 pub(super) fn is_handed_over_raw(text: &str) -> bool {
-    CONTEXT.with(|it| it.raw.take()) == place(text)
+    CONTEXT.with(|it| it.raw.take()) == location(text)
 }
 
-fn place(text: &str) -> (usize, usize) {
+fn location(text: &str) -> (usize, usize) {
     (text.as_ptr().addr(), text.len())
 }
 

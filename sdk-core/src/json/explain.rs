@@ -62,21 +62,21 @@ fn explain(text: &str, path: &Path, inner: &serde_json::Error, found: ValueDispl
         .and_then(|rest| rest.strip_suffix('`'))
     {
         let place = member_of(path, member);
-        let came = value_at(text, path).map_or_else(String::new, names);
-        return format!("at `{place}`: required member is missing{came}");
+        let names = value_at(text, path).map_or_else(String::new, names);
+        return format!("at `{place}`: required member is missing{names}");
     }
     let place = if path.iter().len() == 0 {
         String::new()
     } else {
         format!("at `{path}`: ")
     };
-    let came = value_at(text, path);
-    let came = came.map_or_else(|| "another value".to_owned(), |value| found.show(value));
+    let value = value_at(text, path);
+    let value = value.map_or_else(|| "another value".to_owned(), |value| found.show(value));
     match expected(message) {
-        Some(expected) => format!("{place}expected {expected}, found {came}"),
+        Some(expected) => format!("{place}expected {expected}, found {value}"),
         // The caller's own type may quote the value in its message.
-        None if found == ValueDisplay::Named => format!("{place}invalid value, found {came}"),
-        None => format!("{place}{message}, found {came}"),
+        None if found == ValueDisplay::Named => format!("{place}invalid value, found {value}"),
+        None => format!("{place}{message}, found {value}"),
     }
 }
 
@@ -98,7 +98,7 @@ fn expected(message: &str) -> Option<&str> {
     })
 }
 
-/// The members of an object that lacks a required one.
+/// The fields of an object that lacks a required one.
 fn names(text: &str) -> String {
     let names: Vec<_> = members(text).map(|(name, _)| name).collect();
     if names.is_empty() {
@@ -177,7 +177,7 @@ mod tests {
         owner: optional "owner",
     });
 
-    fn said(text: &str) -> String {
+    fn why(text: &str) -> String {
         decode_or_explain::<Queue>(text, ValueDisplay::Quoted)
             .err()
             .unwrap()
@@ -228,7 +228,7 @@ mod tests {
                 "trailing characters at line 1 column 14",
             ),
         ] {
-            assert_eq!(said(text), expected);
+            assert_eq!(why(text), expected);
         }
     }
 
@@ -245,7 +245,7 @@ mod tests {
             ),
             ("1".repeat(61), "a number of 61 bytes"),
         ] {
-            let line = said(&format!("{{\"items\":{value}}}"));
+            let line = why(&format!("{{\"items\":{value}}}"));
             assert_eq!(
                 line,
                 format!("at `items`: expected an array, found {found}")
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn an_instant_that_is_none_is_shown() {
         assert_eq!(
-            said(r#"{"items":[{"recordVersion":1,"dueAt":"tomorrow"}]}"#),
+            why(r#"{"items":[{"recordVersion":1,"dueAt":"tomorrow"}]}"#),
             "at `items[0].dueAt`: expected an RFC 3339 date-time, found a string of 10 bytes"
         );
     }

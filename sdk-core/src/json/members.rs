@@ -10,22 +10,22 @@ use crate::json::raw::RawJson;
 
 /// Members of an object that its type does not name, in the order received.
 ///
-/// Whatever a preview contract adds is kept here and written back unchanged. An explicit `null` of an optional member is
-/// kept here too, because `None` means "absent". So is a value whose type differs from the one that the SDK assumes where the
-/// contract shows none.
+/// Whatever a preview contract adds is preserved here and written back unchanged. An explicit `null` of an optional field is
+/// preserved here too, because `None` means "absent". So is a value of another type than the SDK assumes where the contract
+/// documents none.
 ///
-/// Once a release of the SDK knows a member, it has its own field and is no longer here.
+/// Once a release of the SDK knows a field, the type has it, and it is no longer here.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Members(Vec<(String, RawJson)>);
 
 impl Members {
-    /// No members.
+    /// No fields.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The member of that name.
+    /// The field of that name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&RawJson> {
         self.0
@@ -34,7 +34,7 @@ impl Members {
             .map(|(_, value)| value)
     }
 
-    /// Sets a member and returns its previous value.
+    /// Sets a field and returns its previous value.
     pub fn insert(
         &mut self,
         name: impl Into<String>,
@@ -48,13 +48,13 @@ impl Members {
         None
     }
 
-    /// Removes a member and returns its value.
+    /// Removes a field and returns its value.
     pub fn remove(&mut self, name: &str) -> Option<RawJson> {
         let index = self.0.iter().position(|(key, _)| key == name)?;
         Some(self.0.remove(index).1)
     }
 
-    /// The members in order.
+    /// The fields in order.
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
@@ -71,7 +71,7 @@ impl Members {
         self.0.is_empty()
     }
 
-    /// Appends a member without looking for one of the same name.
+    /// Appends a field without looking for one of the same name.
     #[doc(hidden)]
     pub fn push_received(&mut self, name: impl Into<String>, value: RawJson) {
         self.0.push((name.into(), value));
@@ -100,7 +100,7 @@ impl IntoIterator for Members {
 }
 
 impl<N: Into<String>, V: Into<RawJson>> Extend<(N, V)> for Members {
-    /// Sets each member with [`insert`](Self::insert): the last one of a name wins.
+    /// Sets each field with [`insert`](Self::insert): the last one of a name wins.
     fn extend<I: IntoIterator<Item = (N, V)>>(&mut self, members: I) {
         for (name, value) in members {
             self.insert(name, value);
@@ -109,7 +109,7 @@ impl<N: Into<String>, V: Into<RawJson>> Extend<(N, V)> for Members {
 }
 
 impl<N: Into<String>, V: Into<RawJson>> FromIterator<(N, V)> for Members {
-    /// The last member of a name wins.
+    /// The last field of a name wins.
     fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
         let mut all = Self::new();
         all.extend(members);

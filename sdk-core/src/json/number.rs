@@ -140,7 +140,7 @@ impl<'de> Visitor<'de> for BoundedVisitor {
     }
 }
 
-/// A 64-bit integer that a member has to hold. Used by generated code.
+/// A 64-bit integer that a field has to hold. Used by generated code.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Integral(pub i64);

@@ -1,5 +1,5 @@
-//! `json_object!`, and the members whose type is assumed because the contract does not show it: a value of another type does
-//! not fail the reply.
+//! `json_object!`, and the fields whose type is assumed because the contract does not show it: a value of another type does
+//! not fail the response.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -12,9 +12,9 @@ use crate::json::raw::RawJson;
 /// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field. Used by generated code, because
 /// `serde(flatten)` would lose digits.
 ///
-/// Each member has a kind: a word, or the text of a required constant. `extra` keeps unknown members, an explicit `null` of
-/// an optional member, a value of another type of an `assumed` member, and an integer too large for a `bounded` one, and
-/// writes them back. Members under `constants` have no field: they are always written, and ignored when read. A member that
+/// Each field has a kind: a word, or the text of a required constant. `extra` keeps unknown fields, an explicit `null` of
+/// an optional field, a value of another type of an `assumed` field, and an integer too large for a `bounded` one, and
+/// writes them back. Those under `constants` have no Rust field: they are always written, and ignored when read. A field that
 /// occurs twice is an error: nobody knows which of the two counts.
 #[doc(hidden)]
 #[macro_export]
@@ -199,7 +199,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for TypedOrRaw<T> {
     }
 }
 
-/// Returns the value of a member. A value of another type goes to `extra` and, unless it is null, counts as a mismatch. Used
+/// Returns the value of a field. A value of another type goes to `extra` and, unless it is null, counts as a mismatch. Used
 /// by generated code.
 #[doc(hidden)]
 pub fn typed<T>(
@@ -391,7 +391,7 @@ mod tests {
         };
         assert_eq!(seen.types, Some(expected));
 
-        // Null and absence are what an optional member may be.
+        // Null and absence are what an optional field may be.
         let (_, seen) = decode_response(&"".into(), || {
             [badge(r#"{"tone":null}"#), badge(r#"{"tone":"calm"}"#)]
         });

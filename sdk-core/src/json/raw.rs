@@ -15,7 +15,7 @@ use crate::json::text::impl_text;
 
 /// One JSON value exactly as received, or as it will be sent.
 ///
-/// It is used where the contract does not show a shape. Digits, member order and spacing are kept, so an amount of any size
+/// It is used where the contract does not show a shape. Digits, field order and spacing are preserved, so an amount of any size
 /// or a number such as `1.10` stays unchanged.
 ///
 /// ```
@@ -34,7 +34,7 @@ pub struct RawJson(Text);
 #[derive(Clone)]
 enum Text {
     Own(Box<RawValue>),
-    /// What was received, which may be a slice of the reply. It is JSON, or it would not have been decoded.
+    /// What was received, which may be a slice of the response. It is JSON, or it would not have been decoded.
     Received(ByteString),
 }
 
@@ -195,7 +195,7 @@ impl<'de> Deserialize<'de> for RawJson {
 
 /// Reads JSON as it is written.
 pub(super) struct AsWritten {
-    /// Whether it may keep the memory of the whole reply.
+    /// Whether it may keep the memory of the whole response.
     pub(super) may_slice: bool,
 }
 

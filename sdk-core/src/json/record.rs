@@ -9,15 +9,15 @@ use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
 use crate::json::text::impl_text;
 
-/// An object whose members the contract does not show: a person, an opportunity, a task.
+/// An object whose fields the contract does not show: a person, an opportunity, a task.
 ///
-/// It is kept as received, as a slice of the reply that it came with, and is read on demand.
+/// It is preserved as received, as a slice of the response that it came with, and is read on demand.
 /// [The guide](crate::guide::reading) has examples.
 ///
 /// # Ways to read it
-/// - One or two members: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.
+/// - One or two fields: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.
 /// - All of it, to keep: [`decode`](Self::decode) into your own type. [`Pages::decode`](crate::Pages::decode) and
-///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page; there, members of the type
+///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page; there, fields of the type
 ///   [`Text`](crate::Text) are not copied.
 /// - Many records, to look at and drop: [`view`](Self::view), or [`Page::view`](crate::Page::view) for a whole page, into a
 ///   type that borrows its strings.
@@ -50,10 +50,10 @@ use crate::json::text::impl_text;
 pub struct Record(RawJson);
 
 impl Record {
-    /// Decodes one member, which may be borrowed (`get::<&str>`); `None` if it is absent or null.
+    /// Decodes one field, which may be borrowed (`get::<&str>`); `None` if it is absent or null.
     ///
     /// # Errors
-    /// If the member does not fit the type, or this is not an object.
+    /// If the field does not fit the type, or this is not an object.
     pub fn get<'a, T: Deserialize<'a>>(&'a self, name: &str) -> Result<Option<T>, Error> {
         match self.member(name) {
             None if !self.is_object() => Err(Error::value(format!(
@@ -67,19 +67,19 @@ impl Record {
         }
     }
 
-    /// The text of one member; `None` if it is absent or not a string.
+    /// The text of one field; `None` if it is absent or not a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name).ok().flatten()
     }
 
-    /// One member as received; `None` if it is absent or this is not an object.
+    /// One field as received; `None` if it is absent or this is not an object.
     #[must_use]
     pub fn raw_member(&self, name: &str) -> Option<RawJson> {
         self.member(name).map(RawJson::received)
     }
 
-    /// The first member of this name, as it is written.
+    /// The first field of this name, as it is written.
     fn member(&self, name: &str) -> Option<&str> {
         values(self.as_str(), name).next()
     }
@@ -100,7 +100,7 @@ impl Record {
         self.0.view()
     }
 
-    /// All members in order.
+    /// All fields in order.
     ///
     /// # Errors
     /// If this is not an object.
@@ -132,7 +132,7 @@ impl Record {
     /// The same record in memory of its own.
     ///
     /// The records of a page are slices of its body, and keep the memory that it was read into: its own size up to a few
-    /// times that. Call this for the few that outlive many pages. Replies below 4 KiB are copied anyway.
+    /// times that. Call this for the few that outlive many pages. Responses below 4 KiB are copied anyway.
     #[must_use]
     pub fn detached(self) -> Self {
         Self(self.0.detached())

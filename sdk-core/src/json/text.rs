@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 use crate::json::decode_context::slice_or_copy;
 use crate::json::fast::BORROWED_STR;
 
-/// A text that shares the memory of the reply it came with: a member of your own type that costs no allocation.
+/// A text that shares the memory of the response it came with: a field of your own type that costs no allocation.
 ///
 /// ```
 /// use sdk_core::{Items, Record, Text};
@@ -30,9 +30,9 @@ use crate::json::fast::BORROWED_STR;
 /// # Ok(()) }
 /// ```
 ///
-/// The memory that a reply was read into stays as long as one text of it exists. To keep a few texts of many replies, take
-/// [`detached`](Self::detached) ones or `String`s. Some texts are copies: those with escapes, of replies below 4 KiB, within
-/// `serde`'s `flatten` and `untagged`, and those that are decoded from a `Record` or from anything but a reply.
+/// The memory that a response was read into stays as long as one text of it exists. To keep a few texts of many responses, take
+/// [`detached`](Self::detached) ones or `String`s. Some texts are copies: those with escapes, of responses below 4 KiB, within
+/// `serde`'s `flatten` and `untagged`, and those that are decoded from a `Record` or from anything but a response.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(ByteString);
 
@@ -96,24 +96,24 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Decodes a string that may become a slice of the reply, if it fits.
+/// Decodes a string that may become a slice of the response, if it fits.
 pub(super) fn sliced<'de, D: Deserializer<'de>>(
     deserializer: D,
     expected: &'static str,
-    fits: fn(&str) -> bool,
+    accepts: fn(&str) -> bool,
 ) -> Result<Text, D::Error> {
-    deserializer.deserialize_newtype_struct(BORROWED_STR, Sliced { expected, fits })
+    deserializer.deserialize_newtype_struct(BORROWED_STR, Sliced { expected, accepts })
 }
 
 struct Sliced {
     expected: &'static str,
-    fits: fn(&str) -> bool,
+    accepts: fn(&str) -> bool,
 }
 
 impl Sliced {
     fn check<E: de::Error>(&self, text: &str) -> Result<(), E> {
-        let misfit = || E::invalid_value(Unexpected::Str(text), self);
-        (self.fits)(text).then_some(()).ok_or_else(misfit)
+        let invalid = || E::invalid_value(Unexpected::Str(text), self);
+        (self.accepts)(text).then_some(()).ok_or_else(invalid)
     }
 }
 

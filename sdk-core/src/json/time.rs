@@ -24,7 +24,7 @@ pub trait Rfc3339: AsRef<str> {
     fn is_well_formed(&self) -> bool;
 }
 
-/// An instant, kept as its RFC 3339 text (`date-time`).
+/// An instant, stored as its RFC 3339 text (`date-time`).
 ///
 /// The text is written back unchanged: offset, leap second, any number of digits, up to the end of the year 9999.
 ///
@@ -71,7 +71,7 @@ impl Timestamp {
     }
 
     /// Whether it follows RFC 3339 strictly. A parsed value does; one that was received or made with `from` may not, and is
-    /// then refused when it is sent.
+    /// then rejected when it is sent.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_instant(self.as_str().as_bytes())
@@ -154,7 +154,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 impl From<SystemTime> for Timestamp {
-    /// In UTC. An instant outside the years 0 to 9999 is refused when it is sent.
+    /// In UTC. An instant outside the years 0 to 9999 is rejected when it is sent.
     fn from(time: SystemTime) -> Self {
         let whole = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
         let (seconds, nanos) = match time.duration_since(UNIX_EPOCH) {
@@ -196,7 +196,7 @@ impl TryFrom<&Timestamp> for SystemTime {
     }
 }
 
-/// A calendar date, kept as its RFC 3339 text (`full-date`).
+/// A calendar date, stored as its RFC 3339 text (`full-date`).
 ///
 /// Parsing is strict. `from` takes any text, which is checked when it is sent.
 ///
@@ -223,7 +223,7 @@ impl Date {
     }
 
     /// Whether it follows RFC 3339 strictly. A parsed value does; one that was received or made with `from` may not, and is
-    /// then refused when it is sent.
+    /// then rejected when it is sent.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_date(self.as_str().as_bytes())

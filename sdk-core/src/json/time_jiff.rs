@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::json::time::{Date, Timestamp, ZonedTime, beyond};
 
 impl From<jiff::Timestamp> for Timestamp {
-    /// In UTC. An instant before the year 0 is refused when it is sent.
+    /// In UTC. An instant before the year 0 is rejected when it is sent.
     fn from(timestamp: jiff::Timestamp) -> Self {
         timestamp.to_string().into()
     }
@@ -24,7 +24,7 @@ impl TryFrom<&Timestamp> for jiff::Timestamp {
 }
 
 impl From<jiff::civil::Date> for Date {
-    /// A date before the year 0 is refused when it is sent.
+    /// A date before the year 0 is rejected when it is sent.
     fn from(date: jiff::civil::Date) -> Self {
         date.to_string().into()
     }

@@ -1,4 +1,4 @@
-//! Decodes a 2xx reply, by its status and its body.
+//! Decodes a 2xx response, by its status and its body.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::macros::debug_fields;
 
 /// What a call can return: JSON of one type, one of several types by the status, or no JSON at all.
 pub trait FromReply: Sized + Send + 'static {
-    /// Reads a reply.
+    /// Reads a response.
     ///
     /// # Errors
     /// If the body does not fit.
@@ -37,7 +37,7 @@ impl FromReply for () {
 impl FromReply for Bytes {
     /// A body of another media type, as received.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
-        reply.not_about_it()?;
+        reply.reject_unexpected_json()?;
         Ok(reply.body.clone())
     }
 }
@@ -52,10 +52,10 @@ impl FromReply for RawJson {
                 reply.json()
             }
         };
-        if !reply.may_be_no_json() {
+        if !reply.may_lack_json() {
             return read();
         }
-        reply.not_about_it()?;
+        reply.reject_unexpected_json()?;
         let must_be_json = reply.rules.accept.is_some_and(is_json);
         match reply.is_json().then(read) {
             Some(decoded) if decoded.is_ok() || must_be_json => decoded,
@@ -106,7 +106,7 @@ impl<T: DeserializeOwned + Send + 'static> FromReply for BTreeMap<String, T> {
     }
 }
 
-/// What a reply says of its body.
+/// What a response says of its body.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseHead<'a> {
     status: u16,
@@ -123,10 +123,10 @@ impl<'a> ResponseHead<'a> {
     }
 }
 
-/// Redacts a piece of a reply.
+/// Redacts a piece of a response.
 pub(crate) type Shown<'a> = &'a dyn Fn(&str) -> String;
 
-/// What a reply is checked against.
+/// What a response is checked against.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeRules {
     /// The `schemaVersion` in the contract.
@@ -140,7 +140,7 @@ pub(crate) struct DecodeRules {
     pub(crate) statuses: &'static [u16],
 }
 
-/// Why a 2xx reply could not be read.
+/// Why a 2xx response could not be read.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unreadable {
@@ -161,8 +161,8 @@ pub enum Unreadable {
     },
 }
 
-/// Reads a reply. Pieces of it go through `shown` before they appear in errors and events. The flag says that it differs from
-/// its schema, which was tolerated.
+/// Reads a response. Pieces of it go through `shown` before they appear in errors and events. The flag says that it differs
+/// from its schema, which was tolerated.
 pub(crate) fn receive<T: FromReply>(
     head: ResponseHead<'_>,
     body: &Bytes,
@@ -180,7 +180,7 @@ pub(crate) fn receive<T: FromReply>(
     Ok((value, mismatch.get()))
 }
 
-/// A 2xx reply that is about to be read.
+/// A 2xx response that is about to be read.
 #[derive(Clone)]
 pub struct Received<'a> {
     head: ResponseHead<'a>,
@@ -237,7 +237,7 @@ impl Received<'_> {
         self.rules.schema_version.is_some()
     }
 
-    /// Reads a reply with a status that the contract does not show, whose schema nobody knows.
+    /// Reads a response with a status that the contract does not show, whose schema nobody knows.
     ///
     /// # Errors
     /// If it is not JSON.
@@ -268,7 +268,7 @@ impl Received<'_> {
             object = first.object,
             member = first.member,
             count = first.count,
-            "members do not match their assumed type, or exceed it, and are kept in `extra`"
+            "fields do not match their assumed type, or exceed it, and are preserved in `extra`"
         );
     }
 
@@ -307,7 +307,7 @@ impl Received<'_> {
         Ok(())
     }
 
-    /// A constant identifies a reply, so another value means that the reply is something else.
+    /// A constant identifies a response, so another value means that the response is something else.
     fn other_constant(&self, mismatch: &ConstantMismatch) -> Result<(), Unreadable> {
         let ConstantMismatch {
             object,
@@ -342,7 +342,7 @@ impl Received<'_> {
         }
         let detail = failure.why;
         let is_object = text.trim_ascii_start().starts_with('{');
-        // The version counts only if the whole text is JSON, because the member may precede the mistake.
+        // The version counts only if the whole text is JSON, because the field may precede the mistake.
         let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
         if let Some(expected) = self.rules.schema_version
             && is_object
@@ -358,8 +358,8 @@ impl Received<'_> {
         Unreadable::Malformed(detail)
     }
 
-    /// Refuses JSON in place of another media type if the contract does not show the status either: it says something else.
-    fn not_about_it(&self) -> Result<(), Unreadable> {
+    /// Rejects JSON in place of another media type if the contract does not show the status either: it says something else.
+    fn reject_unexpected_json(&self) -> Result<(), Unreadable> {
         let asked = self.rules.accept.is_none_or(is_json);
         if !asked && self.is_json() && !self.rules.statuses.contains(&self.status()) {
             let message = "it is JSON with a status that the contract does not show";
@@ -373,7 +373,7 @@ impl Received<'_> {
     }
 
     /// Whether its operation succeeds with something other than JSON, or with nothing.
-    fn may_be_no_json(&self) -> bool {
+    fn may_lack_json(&self) -> bool {
         let succeeds = |status: &&u16| (200..300).contains(*status);
         let mut successes = self.rules.statuses.iter().filter(succeeds).peekable();
         let is_empty = successes.peek().is_some() && successes.all(|it| matches!(it, 204 | 205));

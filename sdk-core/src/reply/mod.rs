@@ -1,4 +1,4 @@
-//! Replies: decoding, and the types that return a value together with its status, headers and bytes.
+//! Responses: decoding, and the types that return a value together with its status, headers and bytes.
 //!
 //! What a failure means belongs in `call`.
 

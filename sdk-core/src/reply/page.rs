@@ -12,7 +12,7 @@ use crate::text::one_line;
 /// One page of a list.
 ///
 /// The contract shows only the page of opportunities; that other lists have `items` is assumed (A07 in
-/// `specs/ASSUMPTIONS.md`). A page without `items` still decodes, with all its members in [`extra`](Self::extra), but is
+/// `specs/ASSUMPTIONS.md`). A page without `items` still decodes, with all its fields in [`extra`](Self::extra), but is
 /// never taken for an empty one: [`items`](Self::items) fails.
 ///
 /// ```
@@ -28,12 +28,12 @@ use crate::text::one_line;
 pub struct Page<T> {
     /// The schema version of the page.
     pub schema_version: Option<String>,
-    /// The records of this page; `None` if the page has no such member.
+    /// The records of this page; `None` if the page has no such field.
     pub items: Option<Vec<T>>,
     /// Where the next page begins; `None` (null in JSON) on the last page. An empty cursor also ends the list (A53). A page
-    /// without this member does not decode, because it may not be the last.
+    /// without this field does not decode, because it may not be the last.
     pub next_cursor: Option<String>,
-    /// Members that the contract does not show, kept and written back unchanged.
+    /// Members that the contract does not show, preserved and written back unchanged.
     pub extra: Members,
 }
 
@@ -41,9 +41,9 @@ impl<T> Page<T> {
     /// The records of this page.
     ///
     /// # Errors
-    /// If the page has no `items`; the error lists the members that it has.
+    /// If the page has no `items`; the error lists the fields that it has.
     pub fn items(&self) -> Result<&[T], Error> {
-        self.items.as_deref().ok_or_else(|| self.itemless())
+        self.items.as_deref().ok_or_else(|| self.missing_items())
     }
 
     /// The records of this page, by value.
@@ -51,20 +51,20 @@ impl<T> Page<T> {
     /// # Errors
     /// As [`items`](Self::items).
     pub fn into_items(mut self) -> Result<Vec<T>, Error> {
-        self.items.take().ok_or_else(|| self.itemless())
+        self.items.take().ok_or_else(|| self.missing_items())
     }
 
-    /// The other members of this page, such as a total, as a type.
+    /// The other fields of this page, such as a total, as a type.
     ///
     /// # Errors
-    /// If they do not fit the type; the error names the member.
+    /// If they do not fit the type; the error names the field.
     pub fn members<M: DeserializeOwned>(&self) -> Result<M, Error> {
         RawJson::encode(&self.extra)?.decode()
     }
 
-    fn itemless(&self) -> Error {
-        let lack = self.without_items().unwrap_or_default();
-        Error::pagination(lack)
+    fn missing_items(&self) -> Error {
+        let message = self.without_items().unwrap_or_default();
+        Error::pagination(message)
             .with(|parts| parts.effect = Effect::Unknown)
             .with_hint("`pages()` returns such a page as received")
     }
@@ -100,7 +100,7 @@ impl<T: DeserializeOwned + Send + 'static> FromReply for Page<T> {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         let page: Self = reply.json()?;
         match page.without_items().filter(|_| reply.has_schema_version()) {
-            Some(lack) => Err(Unreadable::Malformed(lack)),
+            Some(message) => Err(Unreadable::Malformed(message)),
             None => Ok(page),
         }
     }

@@ -22,7 +22,7 @@ const SUCCEEDED: &str = "succeeded";
 /// The status of what was accepted and is not done.
 const ACCEPTED: u16 = 202;
 
-/// A reply without its decoded value.
+/// A response without its decoded value.
 #[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
@@ -37,7 +37,7 @@ pub(crate) struct Reply {
     pub(crate) mismatch: bool,
 }
 
-/// A decoded reply with its status, headers and bytes. It dereferences to the value.
+/// A decoded response with its status, headers and bytes. It dereferences to the value.
 #[derive(Clone)]
 pub struct Response<T> {
     value: T,
@@ -55,13 +55,13 @@ pub struct Receipt<T> {
     reply: Reply,
 }
 
-// No method has the name of a member in the contract: methods say what the SDK knows, fields what the service sent.
+// No method has the name of a field in the contract: methods say what the SDK knows, fields what the service sent.
 impl<T> Response<T> {
     pub(crate) fn new(value: T, reply: Reply) -> Self {
         Self { value, reply }
     }
 
-    /// An error about the content of this reply, without its headers.
+    /// An error about the content of this response, without its headers.
     pub(crate) fn failed(&self, error: Error) -> Error {
         self.reply.failed(error)
     }
@@ -76,7 +76,7 @@ impl<T> Response<T> {
         self.value
     }
 
-    /// One of the reply's headers, the first of its name; `None` if it is not there or not visible ASCII.
+    /// One of the response's headers, the first of its name; `None` if it is not there or not visible ASCII.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.reply.headers.get(name)?.to_str().ok()
@@ -88,7 +88,7 @@ impl<T> Response<T> {
         self.reply.status
     }
 
-    /// The reply's headers.
+    /// The response's headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.reply.headers
@@ -128,14 +128,14 @@ impl<T> Deref for Response<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for Response<T> {
-    /// Shows the value, but only the size of a reply that may contain a secret. Never shows headers or bytes.
+    /// Shows the value, but only the size of a response that may contain a secret. Never shows headers or bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.debug("Response", &self.value, f)
     }
 }
 
 impl<T: fmt::Display> fmt::Display for Response<T> {
-    /// Prints the value, but a reply that may hold a secret only as `[redacted]`.
+    /// Prints the value, but a response that may hold a secret only as `[redacted]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.display(&self.value, f)
     }
@@ -154,9 +154,9 @@ impl<T> Receipt<T> {
     }
 
     /// Whether this is the stored result of an earlier, identical command, so that this call committed nothing. `None` for
-    /// operations that are known by name only, where the contract does not show how the reply tells.
+    /// operations that are known by name only, whose responses the contract does not document.
     ///
-    /// Calendar and Accounting tell by the member `replayed` of the result, the CRM by the status 200 instead of 201.
+    /// Calendar and Accounting set the field `replayed` of the result; the CRM answers with the status 200 instead of 201.
     #[must_use]
     pub fn is_replay(&self) -> Option<bool> {
         self.reply.is_replay()
@@ -185,7 +185,7 @@ impl<T> Receipt<T> {
         self.value
     }
 
-    /// One of the reply's headers, the first of its name; `None` if it is not there or not visible ASCII.
+    /// One of the response's headers, the first of its name; `None` if it is not there or not visible ASCII.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.reply.headers.get(name)?.to_str().ok()
@@ -197,7 +197,7 @@ impl<T> Receipt<T> {
         self.reply.status
     }
 
-    /// The reply's headers.
+    /// The response's headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.reply.headers
@@ -237,14 +237,14 @@ impl<T> Deref for Receipt<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for Receipt<T> {
-    /// Shows the value, but only the size of a reply that may contain a secret. Never shows headers or bytes.
+    /// Shows the value, but only the size of a response that may contain a secret. Never shows headers or bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.debug("Receipt", &self.value, f)
     }
 }
 
 impl<T: fmt::Display> fmt::Display for Receipt<T> {
-    /// Prints the value, but a reply that may hold a secret only as `[redacted]`.
+    /// Prints the value, but a response that may hold a secret only as `[redacted]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.display(&self.value, f)
     }
@@ -305,17 +305,17 @@ impl Reply {
 
     fn is_committed(&self) -> Option<bool> {
         let operation = self.operation;
-        // What was only accepted is under way, also where the contract shows that.
-        let shown = operation.provenance == Provenance::Documented
+        // What was only accepted is in flight, also where the contract documents the status.
+        let is_documented = operation.provenance == Provenance::Documented
             && self.status != ACCEPTED
             && operation.statuses.contains(&self.status);
         let outcome = || self.member::<String>("outcome");
         // The contract does not show the CRM's results, so only the status counts there.
-        let said = operation.replay != Replay::Member || outcome().as_deref() == Some(SUCCEEDED);
-        (shown && said).then_some(true)
+        let is_done = operation.replay != Replay::Member || outcome().as_deref() == Some(SUCCEEDED);
+        (is_documented && is_done).then_some(true)
     }
 
-    /// One member of the body; `None` if there are two of the name, since nobody knows which of them counts.
+    /// One field of the body; `None` if there are two of the name, since nobody knows which of them counts.
     fn member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let json: &RawValue = serde_json::from_slice(&self.body).ok()?;
         let mut values = values(json.get(), name);

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use secrecy::zeroize::Zeroizing;
 use url::form_urlencoded::byte_serialize;
 
-use crate::text::is_unseen;
+use crate::text::is_invisible;
 
 /// How many bytes of a secret a text must not repeat, in any encoding.
 const PIECE: usize = 12;
@@ -136,7 +136,7 @@ fn fold(text: &str) -> String {
             }
         } else if character.is_ascii() {
             folded.push(character.to_ascii_lowercase());
-        } else if !is_unseen(character) {
+        } else if !is_invisible(character) {
             folded.extend(character.to_lowercase());
         }
     }

@@ -57,7 +57,7 @@ impl Redactor {
         }
     }
 
-    /// Adds the members of a JSON text that are named like tokens or secrets.
+    /// Adds the fields of a JSON text that are named like tokens or secrets.
     pub(crate) fn add_secrets_of(&mut self, json: &[u8]) {
         if let Ok(value) = serde_json::from_slice(json) {
             self.add_members(&value, false);

@@ -1,4 +1,4 @@
-//! Decodes JSON faster than `serde_json`, for what most replies are made of, and leaves everything else to it.
+//! Decodes JSON faster than `serde_json`, for what most responses are made of, and leaves everything else to it.
 //!
 //! Short strings are most of a page, and `serde_json` spends most of its time on them. Here they are found eight bytes at a
 //! time. A failure is no error: `serde_json` then reads the text from its beginning, and decides. So what decodes here must
@@ -289,7 +289,7 @@ impl<'de> SeqAccess<'de> for &mut ContainerAccess<'_, 'de> {
         if !self.more()? {
             return Ok(None);
         }
-        // Whoever reads nothing would not notice a comma too many.
+        // A type that reads nothing would not notice a comma too many.
         if self.fast.0.peek() == Some(self.close) {
             return Err(Fallback::new());
         }
@@ -322,7 +322,7 @@ impl<'de> MapAccess<'de> for &mut ContainerAccess<'_, 'de> {
     }
 }
 
-/// The name of a member, as `serde_json` hands it over: borrowed from the text, or not.
+/// The name of a field, as `serde_json` hands it over: borrowed from the text, or not.
 struct Name<'de, 'a>(Result<&'de str, &'a str>);
 
 /// Names that mean something else, such as numbers.

@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// Whether another element or member follows; otherwise it leaves the container.
+    /// Whether another element or field follows; otherwise it leaves the container.
     #[inline]
     pub(in crate::json) fn more(&mut self, is_first: bool, close: u8) -> Option<bool> {
         match self.peek()? {
@@ -219,7 +219,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The members of an object in order, each with its name and its value as it is written; a name may occur twice. They end where
+/// The fields of an object in order, each with its name and its value as it is written; a name may occur twice. They end where
 /// the text is no JSON, and what is no object has none.
 pub(crate) fn members(object: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     let mut object = Scanner::new(object);
@@ -243,7 +243,7 @@ pub(crate) fn members(object: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)
     std::iter::from_fn(next).fuse()
 }
 
-/// The values of an object's members of this name, as they are written: more than one if the name occurs twice.
+/// The values of an object's fields of this name, as they are written: more than one if the name occurs twice.
 pub(crate) fn values<'a>(object: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     members(object).filter_map(move |(own, value)| (own == name).then_some(value))
 }
@@ -321,7 +321,7 @@ fn outside_strings(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether a JSON text has more elements and members than allowed.
+/// Whether a JSON text has more elements and fields than allowed.
 pub(crate) fn has_more_elements(text: &str, most: usize) -> bool {
     // Each takes at least a digit and a comma.
     if text.len() / 2 <= most {
@@ -337,7 +337,7 @@ pub(crate) fn has_more_elements(text: &str, most: usize) -> bool {
     count > most
 }
 
-/// Whether JSON is nested deeper than `serde_json` goes. Whoever decodes a part by itself has to ask, because the parser
+/// Whether JSON is nested deeper than `serde_json` goes. Code that decodes a part by itself has to ask, because the parser
 /// counts anew in each part.
 pub(crate) fn is_too_deep(text: &str) -> bool {
     let opens = |byte: &u8| matches!(byte, b'{' | b'[');
