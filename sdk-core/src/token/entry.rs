@@ -104,11 +104,6 @@ impl TokenEntry {
             .reject(token, operation, renewals, now, self.policy(), random)
     }
 
-    /// How many renewals were started, successful or not.
-    pub fn exchanges(&self) -> u64 {
-        self.read().renewals_started()
-    }
-
     /// The audience and scopes of the token.
     pub fn request(&self) -> &TokenRequest {
         &self.request
@@ -140,12 +135,8 @@ impl TokenEntry {
         self.renewal_ended.notify_waiters();
     }
 
-    /// Whether renewal `id` is under way, and was not given up.
-    pub(super) fn renews(&self, id: u64) -> bool {
-        self.read().renews(id)
-    }
-
-    pub(super) fn settle(
+    /// Ends renewal `id` with the answer of the source.
+    fn settle(
         &self,
         id: u64,
         started: Instant,
@@ -172,31 +163,16 @@ impl TokenEntry {
     /// Drops the token if it has expired. Returns whether nothing is left that is worth keeping: no token, no renewal under way,
     /// and no backoff.
     pub(super) fn drop_if_expired(&self, now: Instant) -> bool {
-        if self.read().has_expired(now) {
-            self.write().drop_expired(now);
-        }
-        self.read().is_idle(now, self.policy())
-    }
-
-    /// The application and the observers that renewals are reported for and to.
-    pub(super) fn watched(&self) -> (Option<App>, &Observers) {
-        (self.app, &self.context.observers)
-    }
-
-    /// Notes that a renewal was started.
-    pub(super) fn started(&self) {
-        self.context.exchanges.fetch_add(1, Ordering::Relaxed);
+        let mut state = self.write();
+        state.drop_expired(now);
+        state.is_idle(now, self.policy())
     }
 
     pub(super) fn backoff_left(&self) -> Duration {
         self.read().backoff_left(Instant::now())
     }
 
-    pub(super) fn source(&self) -> &dyn TokenSource {
-        &*self.context.source
-    }
-
-    pub(super) fn policy(&self) -> &TokenPolicy {
+    fn policy(&self) -> &TokenPolicy {
         &self.context.policy
     }
 
@@ -205,19 +181,19 @@ impl TokenEntry {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn write(&self) -> RwLockWriteGuard<'_, State> {
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-debug_fields! { TokenEntry |it| request: it.request, token: it.live(), exchanges: it.exchanges() }
+debug_fields! { TokenEntry |it| request: it.request, token: it.live() }
 
 impl TokenEntry {
     /// What a caller does next. Starts a renewal if one is due.
-    pub(super) fn next_action(self: &Arc<Self>, runtime: &Handle, waiter: &mut Waiter) -> Action {
+    fn next_action(self: &Arc<Self>, runtime: &Handle, waiter: &mut Waiter) -> Action {
         let (action, start) = self.write().next(Instant::now(), waiter, self.policy());
         if let Some(id) = start {
-            self.started();
+            self.context.exchanges.fetch_add(1, Ordering::Relaxed);
             let entry = Arc::clone(self);
             let renewal = run(RenewalGuard { entry, id }).instrument(self.span());
             // Outside the lock: a runtime that shuts down drops the task, and with it the guard, at once.
@@ -229,15 +205,14 @@ impl TokenEntry {
     /// The span of a renewal that begins: a separate trace, because many calls may wait for it, and none owns it. It follows
     /// from the call that starts it.
     fn span(&self) -> Span {
-        let (app, observers) = self.watched();
         let span = tracing::info_span!(
             parent: None,
             "suite.token",
             otel.name = "token renewal",
             otel.kind = "internal",
             otel.status_code = tracing::field::Empty,
-            suite.application = app.map(App::name),
-            suite.installation = observers.installation(),
+            suite.application = self.app.map(App::name),
+            suite.installation = self.context.observers.installation(),
             suite.audience = self.request().audience(),
             error.type = tracing::field::Empty,
         );
@@ -247,9 +222,9 @@ impl TokenEntry {
 }
 
 /// A renewal to run. When it is dropped, the renewal has ended or was lost with its runtime, and all waiters are notified.
-pub(super) struct RenewalGuard {
-    pub(super) entry: Arc<TokenEntry>,
-    pub(super) id: u64,
+struct RenewalGuard {
+    entry: Arc<TokenEntry>,
+    id: u64,
 }
 
 impl Drop for RenewalGuard {
@@ -258,18 +233,19 @@ impl Drop for RenewalGuard {
     }
 }
 
-pub(super) async fn run(guard: RenewalGuard) {
+async fn run(guard: RenewalGuard) {
     let (entry, started) = (&guard.entry, Instant::now());
-    let (app, observers) = entry.watched();
-    let watch = observers.renewal(app, TokenErrorKind::Lost.as_str());
+    let context = &entry.context;
+    let watch = context
+        .observers
+        .renewal(entry.app, TokenErrorKind::Lost.as_str());
     // Its runtime may have stood still until others gave it up.
-    if !entry.renews(guard.id) {
+    if !entry.read().renews(guard.id) {
         return;
     }
-    let limit = entry.policy().renewal_timeout;
-    let (source, request) = (entry.source(), entry.request());
+    let limit = context.policy.renewal_timeout;
     // Not called outside: the call itself may panic.
-    let answer = async { source.token(request).await };
+    let answer = async { context.source.token(&entry.request).await };
     let answer = catch_panic("the token source or its transport", answer);
     let mut answer = pin!(timeout(limit, answer));
     let answer = loop {

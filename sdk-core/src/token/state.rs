@@ -105,7 +105,8 @@ pub(super) struct State {
     pub(super) token: Option<Arc<BearerToken>>,
     generation: u64,
     pub(super) renewal: Option<Renewal>,
-    renewals_started: u64,
+    /// The last renewal that was started.
+    pub(super) last_id: u64,
     /// How many renewals have ended with a result that counts.
     pub(super) results: u64,
     /// The last result, unless it was a token. Rare, and large.
@@ -129,12 +130,6 @@ impl State {
         token.filter(|it| it.phase(now) != Phase::Expired).cloned()
     }
 
-    /// Whether it holds a token that has expired.
-    pub(super) fn has_expired(&self, now: Instant) -> bool {
-        let token = self.token.as_ref();
-        token.is_some_and(|token| token.phase(now) == Phase::Expired)
-    }
-
     /// Drops the token if it has expired.
     pub(super) fn drop_expired(&mut self, now: Instant) {
         self.token
@@ -148,11 +143,6 @@ impl State {
             && self.renewal.is_none()
             && self.backoff_left(now).is_zero()
             && self.rejections.is_quiet(now, policy)
-    }
-
-    /// How many renewals were started.
-    pub(super) fn renewals_started(&self) -> u64 {
-        self.renewals_started
     }
 
     /// Decides what a caller does at `now`, and which renewal it must start first, if any. A caller asks when it arrives, when
@@ -218,12 +208,12 @@ impl State {
     }
 
     fn launch(&mut self, now: Instant, runtime: runtime::Id, policy: &TokenPolicy) -> Renewal {
-        self.renewals_started += 1;
+        self.last_id += 1;
         // The task has a timeout of its own; the margin is for its last step.
         let end = lifetime::later(now, policy.renewal_timeout);
         let overdue = lifetime::later(end, policy.min_interval);
         let renewal = Renewal {
-            id: self.renewals_started,
+            id: self.last_id,
             runtime,
             overtaken: end.min(lifetime::later(now, policy.exchange_timeout)),
             overdue,

@@ -155,7 +155,6 @@ pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
         for caller in &world.callers {
             let _ = match caller {
                 WaiterState::Away => write!(text, "; -"),
-                WaiterState::Waits { woken: true, .. } => write!(text, "; woken"),
                 WaiterState::Waits { until, .. } => write!(text, "; waits until {:.1}", at(*until)),
                 WaiterState::Holds { .. } => write!(text, "; holds a token"),
             };
@@ -219,7 +218,6 @@ fn of_caller(caller: &WaiterState, world: &World) -> (Option<Purpose>, [u64; 5])
             purpose,
             waiter,
             until,
-            woken,
             answered,
         } => {
             let has_result = |since| 1 + u64::from(since < world.state.results);
@@ -227,7 +225,7 @@ fn of_caller(caller: &WaiterState, world: &World) -> (Option<Purpose>, [u64; 5])
                 1,
                 waiter.waits_since.map_or(0, has_result),
                 waiter.fallback_at.map_or(0, |at| left(at, world.now) + 1),
-                if *woken { 0 } else { left(*until, world.now) },
+                left(*until, world.now),
                 answered.map_or(0, |it| 1 + u64::from(it)),
             ];
             (Some(*purpose), fields)

@@ -47,7 +47,8 @@ impl World {
         if scope.lazy || !runnable {
             events.push(Event::TimePasses);
         }
-        if self.state.has_expired(self.now) || self.is_unused() {
+        let expired = self.state.token.is_some() && self.state.live(self.now).is_none();
+        if expired || self.is_unused() {
             events.push(Event::Sweep);
         }
         if self.callers.iter().any(WaiterState::is_away) {

@@ -231,7 +231,7 @@ pub(super) fn of_state(world: &World, rules: &Rules) -> Result<(), Violation> {
 
 /// Every wait for a renewal ends although nothing happens but time: then its callers have started another.
 fn all_waits_end(mut world: World, rules: &Rules) -> Result<(), Violation> {
-    let started = world.state.renewals_started();
+    let started = world.state.last_id;
     let mut waits: Vec<bool> = world.callers.iter().map(WaiterState::waits).collect();
     // A renewal is overdue after four ticks.
     for _ in 0..=4 {

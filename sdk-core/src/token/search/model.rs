@@ -35,8 +35,8 @@ pub(super) enum WaiterState {
     Waits {
         purpose: Purpose,
         waiter: Waiter,
+        /// When it looks again: now, once it is woken.
         until: Instant,
-        woken: bool,
         /// Whether a renewal has ended with a result since it began to wait, if it has.
         answered: Option<bool>,
     },
@@ -56,7 +56,7 @@ impl WaiterState {
     }
 
     pub(super) fn is_runnable(&self, now: Instant) -> bool {
-        matches!(self, Self::Waits { woken, until, .. } if *woken || *until <= now)
+        matches!(self, Self::Waits { until, .. } if *until <= now)
     }
 }
 
@@ -178,7 +178,6 @@ impl World {
             purpose,
             waiter: Waiter::new(runtime, rules.scope.ticks(kind.min_validity)),
             until: self.now,
-            woken: true,
             answered: None,
         }
     }
@@ -208,7 +207,6 @@ impl World {
                 purpose,
                 waiter: after,
                 until: *until,
-                woken: false,
                 answered: Some(false),
             },
         };
@@ -272,8 +270,8 @@ impl World {
     fn end(&mut self, id: u64) {
         self.state.abandon_renewal(id);
         for caller in &mut self.callers {
-            if let WaiterState::Waits { woken, .. } = caller {
-                *woken = true;
+            if let WaiterState::Waits { until, .. } = caller {
+                *until = (*until).min(self.now);
             }
         }
     }
