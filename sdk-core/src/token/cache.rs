@@ -95,7 +95,7 @@ impl Entries {
     /// Sweeps once in a while, so that a lookup rarely pays for it: drops expired tokens, and entries without a live one that
     /// nobody holds.
     ///
-    /// Whoever holds an entry got it from here, under the lock, so one that only the cache holds stays so meanwhile.
+    /// A holder of an entry got it from here, under the lock, so one that only the cache holds stays so meanwhile.
     fn sweep_if_due(&mut self, now: Instant) {
         let next = lifetime::later(now, SWEEP);
         if now < *self.due.get_or_insert(next) {

@@ -22,7 +22,7 @@ use crate::token::bearer::BearerToken;
 use crate::token::error::{TokenError, TokenErrorKind, catch_panic};
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
-use crate::token::state::{Action, Outcome, State, Waiter};
+use crate::token::state::{Action, State, TokenResult, Waiter};
 
 /// How often a renewal checks whether anybody can still use its token.
 const CHECK: Duration = Duration::from_millis(500);
@@ -35,7 +35,7 @@ pub(crate) struct EntryContext {
     pub(crate) random: RandomSource,
     /// Recent tokens, which a server may repeat.
     pub(crate) recent: Arc<RecentSecrets>,
-    /// Whom renewals are reported to.
+    /// They receive each renewal.
     pub(crate) observers: Observers,
     /// How many renewals were started. Entries come and go, and their renewals still count.
     pub(crate) exchanges: AtomicU64,
@@ -48,7 +48,7 @@ pub struct TokenEntry {
     app: Option<App>,
     context: Arc<EntryContext>,
     state: RwLock<State>,
-    /// Notified whenever any renewal ends: every waiter looks again.
+    /// Notified whenever any renewal ends: every waiter polls the state again.
     renewal_ended: Notify,
 }
 
@@ -74,7 +74,7 @@ impl TokenEntry {
 
     /// A live token for an attempt of at most this length. Waits only if there is none, or if it is about to expire and would
     /// not outlast the attempt.
-    pub async fn bearer_for(self: &Arc<Self>, min_validity: Duration) -> Outcome {
+    pub async fn bearer_for(self: &Arc<Self>, min_validity: Duration) -> TokenResult {
         match self.try_bearer() {
             Some(token) => Ok(token),
             // Boxed, because few calls wait and the futures of all calls should stay small.
@@ -110,7 +110,7 @@ impl TokenEntry {
     }
 
     /// Starts or joins a renewal if necessary.
-    async fn obtain(self: &Arc<Self>, min_validity: Duration) -> Outcome {
+    async fn obtain(self: &Arc<Self>, min_validity: Duration) -> TokenResult {
         let Ok(runtime) = Handle::try_current() else {
             let why = "there is no Tokio runtime here; await the call within one";
             return Err(TokenError::new(TokenErrorKind::Lost).with_description(why));
@@ -118,18 +118,18 @@ impl TokenEntry {
         let mut waiter = Waiter::new(runtime.id(), min_validity);
         loop {
             let mut ended = pin!(self.renewal_ended.notified());
-            // Before it looks at the state, so that it misses nothing.
+            // Before it polls the state, so that it misses nothing.
             ended.as_mut().enable();
             match self.next_action(&runtime, &mut waiter) {
                 Action::Use(token) => return Ok(token),
                 Action::Fail(error) => return Err(error),
-                // It looks again when a renewal has ended, and when its time has come.
+                // It polls again when a renewal has ended, and at that instant at the latest.
                 Action::Wait(until) => drop(timeout_at(until, ended).await),
             }
         }
     }
 
-    /// Gives up a renewal that is still under way, and notifies all waiters.
+    /// Abandons a renewal that is still in flight, and notifies all waiters.
     pub(super) fn abandon_renewal(&self, id: u64) {
         self.write().abandon_renewal(id);
         self.renewal_ended.notify_waiters();
@@ -141,7 +141,7 @@ impl TokenEntry {
         id: u64,
         started: Instant,
         answer: Result<AccessToken, TokenError>,
-    ) -> Outcome {
+    ) -> TokenResult {
         let answer = answer
             .inspect(|token| self.context.recent.keep([token.expose()]))
             .map_err(|error| {
@@ -160,7 +160,7 @@ impl TokenEntry {
         self.read().live(Instant::now())
     }
 
-    /// Drops the token if it has expired. Returns whether nothing is left that is worth keeping: no token, no renewal under way,
+    /// Drops the token if it has expired. Returns whether nothing is left that is worth keeping: no token, no renewal in flight,
     /// and no backoff.
     pub(super) fn drop_if_expired(&self, now: Instant) -> bool {
         let mut state = self.write();
@@ -240,7 +240,7 @@ async fn run(guard: RenewalGuard) {
         .observers
         .renewal(entry.app, TokenErrorKind::Lost.as_str());
     // Its runtime may have stood still until others gave it up.
-    if !entry.read().renews(guard.id) {
+    if !entry.read().is_current(guard.id) {
         return;
     }
     let limit = context.policy.renewal_timeout;
@@ -266,7 +266,7 @@ async fn run(guard: RenewalGuard) {
     watch.end(outcome.err().map(|error| error.kind().as_str()));
 }
 
-fn report(entry: &TokenEntry, started: Instant, outcome: &Outcome) {
+fn report(entry: &TokenEntry, started: Instant, outcome: &TokenResult) {
     let request = entry.request();
     match outcome {
         Ok(token) => tracing::debug!(

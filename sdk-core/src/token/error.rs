@@ -22,7 +22,7 @@ pub enum TokenErrorKind {
     Unreachable,
     /// The token endpoint, or the token source, did not answer in time.
     Timeout,
-    /// The token endpoint refused: the credentials, the audience or the scopes are wrong.
+    /// The token endpoint rejected the credentials, the audience or the scopes.
     Refused,
     /// The token endpoint is overloaded or failing (5xx, 429, 408).
     Unavailable,
@@ -96,7 +96,7 @@ impl TokenError {
         Self::new(TokenErrorKind::Source).with_cause(error)
     }
 
-    /// For a [`TokenSource`](crate::TokenSource): the identity provider refused, and will refuse again.
+    /// For a [`TokenSource`](crate::TokenSource): the identity provider rejects the request, and would again.
     pub fn refused(code: impl Into<String>, description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Refused)
             .with_code(code)
@@ -220,29 +220,29 @@ impl TokenError {
 
     /// The error of a call that got no token.
     pub(crate) fn into_error(self) -> Error {
-        let message = Line::Hint.of(&self.gist());
+        let message = Line::Hint.of(&self.summary());
         let error = self.error.clone();
         let error = error.with(|parts| (parts.message, parts.status) = (message, None));
         error.with_cause(self)
     }
 
     /// The text without code and request ID, which an error around this one states itself.
-    fn gist(&self) -> String {
-        let mut gist = self.kind.words().to_owned();
+    fn summary(&self) -> String {
+        let mut summary = self.kind.words().to_owned();
         if let Some(status) = self.status() {
-            let _ = write!(gist, " (status {status})");
+            let _ = write!(summary, " (status {status})");
         }
         let source = || Some(one_line(&self.source()?.to_string()));
         if let Some(description) = self.description().map(str::to_owned).or_else(source) {
-            gist.extend([": ", &description]);
+            summary.extend([": ", &description]);
         }
-        gist
+        summary
     }
 }
 
 impl fmt::Display for TokenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.gist())?;
+        f.write_str(&self.summary())?;
         if let Some(code) = self.code() {
             write!(f, " [{code}]")?;
         }

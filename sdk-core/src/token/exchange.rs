@@ -107,7 +107,7 @@ impl ClientCredentialsSource {
     }
 
     /// The credential of this moment.
-    async fn current(&self) -> Result<ClientCredentials, TokenError> {
+    async fn current_credentials(&self) -> Result<ClientCredentials, TokenError> {
         // Not called outside: the call itself may panic.
         let given = async { self.credentials.credentials().await };
         let given = catch_panic("the credential source", given).await;
@@ -128,7 +128,7 @@ impl ClientCredentialsSource {
         number: u32,
         request: &TokenRequest,
     ) -> Result<AccessToken, TokenError> {
-        let credentials = self.current().await?;
+        let credentials = self.current_credentials().await?;
         let started = Instant::now();
         let mut outgoing = self.post(&credentials, request)?;
         let attempt = ObservedAttempt {

@@ -30,7 +30,7 @@ pub struct TokenPolicy {
     /// How far the soft share is moved at random for each token, up or down.
     pub soft_jitter: f64,
     /// The least time between successful exchanges, and so the least lifetime of a token. Only a token that a service
-    /// refused with 401 is renewed sooner.
+    /// rejected with 401 is renewed sooner.
     pub min_interval: Duration,
     /// The timeout of one attempt at the token endpoint, from connecting to the last byte of the response. Callers on other
     /// runtimes wait as long for a renewal: its runtime may have stalled.

@@ -13,22 +13,22 @@ use crate::token::policy::TokenPolicy;
 /// How many tokens in a row one call may have replaced while other calls succeed with them.
 pub(super) const MAX_RENEWALS: u32 = 3;
 
-/// How long an operation that refuses tokens as soon as they arrive is doubted about one that was accepted.
+/// How long an operation that rejects tokens as soon as they arrive is doubted about one that was accepted.
 const DOUBT: Duration = Duration::from_secs(5);
 
 /// Decides which rejections drop a token.
 ///
 /// A token that has served calls may be revoked early, and is then dropped immediately. But a renewal does not help when an
-/// operation refuses every token, or those for one of its records (a wrong audience, a missing entitlement answered with 401,
+/// operation rejects every token, or those for one of its records (a wrong audience, a missing entitlement answered with 401,
 /// a gateway that lacks one operation). This must neither turn each call into an exchange nor cost other calls a token that
-/// works. Such an operation refuses tokens as soon as they arrive: the first two of these rejections are believed. Further
+/// works. Such an operation rejects tokens as soon as they arrive: the first two of these rejections are believed. Further
 /// ones are believed more and more rarely, if they follow each other closely.
 ///
 /// An operation is known by its address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RejectionTracker(pub(super) BTreeMap<usize, RejectionStreak>);
 
-/// Tokens that an operation refused as soon as they arrived.
+/// Tokens that an operation rejected as soon as they arrived.
 #[derive(Clone, Debug)]
 pub(super) struct RejectionStreak {
     pub(super) length: u32,
@@ -49,7 +49,7 @@ impl RejectionStreak {
 }
 
 impl RejectionTracker {
-    /// Whether to ignore a rejection, because the operation has recently refused one token after another. If the token was
+    /// Whether to ignore a rejection, because the operation has recently rejected one token after another. If the token was
     /// accepted anywhere, it may have been revoked since, so the operation is doubted for a few seconds only.
     pub(super) fn in_backoff(
         &self,
@@ -70,7 +70,7 @@ impl RejectionTracker {
         }
     }
 
-    /// Counts a token that an operation refused as soon as it arrived.
+    /// Counts a token that an operation rejected as soon as it arrived.
     pub(super) fn count(
         &mut self,
         operation: &'static Operation,
@@ -86,7 +86,7 @@ impl RejectionTracker {
             backoff_until: None,
             generation: 0,
         });
-        // Many calls may see the same token refused.
+        // Many calls may see the same token rejected.
         if streak.generation == generation {
             return;
         }

@@ -15,7 +15,7 @@ use crate::token::rejection::{MAX_RENEWALS, RejectionTracker};
 use crate::token::source::AccessToken;
 
 /// How a renewal ended. All its waiters get a clone.
-pub(super) type Outcome = Result<Arc<BearerToken>, TokenError>;
+pub(super) type TokenResult = Result<Arc<BearerToken>, TokenError>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Renewal {
@@ -29,7 +29,7 @@ pub(super) struct Renewal {
 }
 
 impl Renewal {
-    /// When a caller on this runtime gives it up. Whoever runs on the same runtime knows that somebody drives it.
+    /// When a caller on this runtime abandons it. A caller on the same runtime knows that somebody drives it.
     pub(super) fn limit(&self, runtime: runtime::Id) -> Instant {
         if runtime == self.runtime {
             self.overdue
@@ -44,7 +44,7 @@ impl Renewal {
 pub(super) enum Action {
     Use(Arc<BearerToken>),
     Fail(TokenError),
-    /// Look again once a renewal has ended, and at this instant at the latest.
+    /// Poll again once a renewal has ended, and at this instant at the latest.
     Wait(Instant),
 }
 
@@ -75,7 +75,7 @@ impl Waiter {
         self.fallback_at.is_some_and(|at| at <= now)
     }
 
-    /// When to look again while it waits for `renewal`.
+    /// When to poll again while it waits for `renewal`.
     pub(super) fn wait_for(
         &mut self,
         renewal: &Renewal,
@@ -136,7 +136,7 @@ impl State {
             .take_if(|token| token.phase(now) == Phase::Expired);
     }
 
-    /// Whether a new state would do as well: there is no token, no renewal under way, and no backoff that a new one would not
+    /// Whether a new state would do as well: there is no token, no renewal in flight, and no backoff that a new one would not
     /// keep.
     pub(super) fn is_idle(&self, now: Instant, policy: &TokenPolicy) -> bool {
         self.token.is_none()
@@ -148,7 +148,7 @@ impl State {
     /// Decides what a caller does at `now`, and which renewal it must start first, if any. A caller asks when it arrives, when
     /// a renewal has ended, and at the instant until which it waits.
     ///
-    /// A caller that gives up a renewal wakes nobody. Waiters on other runtimes give it up at the same instant, and for those
+    /// A caller that abandons a renewal wakes nobody. Waiters on other runtimes abandon it at the same instant, and for those
     /// on its own runtime it still runs.
     pub(super) fn next(
         &mut self,
@@ -168,7 +168,7 @@ impl State {
         let start = self.renewal.is_none();
         let renewal = self
             .renewal
-            .unwrap_or_else(|| self.launch(now, waiter.runtime, policy));
+            .unwrap_or_else(|| self.start_renewal(now, waiter.runtime, policy));
         let action = match live {
             Some(token) if !waits => Action::Use(token),
             live => {
@@ -207,7 +207,12 @@ impl State {
             && token.expires_at().saturating_duration_since(now) < min_validity
     }
 
-    fn launch(&mut self, now: Instant, runtime: runtime::Id, policy: &TokenPolicy) -> Renewal {
+    fn start_renewal(
+        &mut self,
+        now: Instant,
+        runtime: runtime::Id,
+        policy: &TokenPolicy,
+    ) -> Renewal {
         self.last_id += 1;
         // The task has a timeout of its own; the margin is for its last step.
         let end = lifetime::later(now, policy.renewal_timeout);
@@ -222,12 +227,12 @@ impl State {
         renewal
     }
 
-    /// Whether renewal `id` is under way, and was not given up.
-    pub(super) fn renews(&self, id: u64) -> bool {
+    /// Whether renewal `id` is in flight, and was not abandoned.
+    pub(super) fn is_current(&self, id: u64) -> bool {
         self.renewal.is_some_and(|renewal| renewal.id == id)
     }
 
-    /// Gives up renewal `id`, so that the next caller starts another.
+    /// Abandons renewal `id`, so that the next caller starts another.
     pub(super) fn abandon_renewal(&mut self, id: u64) {
         self.renewal.take_if(|renewal| renewal.id == id);
     }
@@ -244,7 +249,7 @@ impl State {
         answer: Result<AccessToken, TokenError>,
         policy: &TokenPolicy,
         random: f64,
-    ) -> Outcome {
+    ) -> TokenResult {
         let current = self.renewal.take_if(|renewal| renewal.id == id).is_some();
         let prepared = self.prepare(started, now, answer, policy, random);
         let (start, token) = prepared.inspect_err(|error| {

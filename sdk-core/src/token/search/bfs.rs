@@ -178,7 +178,7 @@ fn fingerprint(world: &World, rules: &Rules) -> u64 {
     // No token lives longer.
     let oldest = rules.scope.ticks(6);
     for task in &world.tasks {
-        let counts = world.state.renews(task.id);
+        let counts = world.state.is_current(task.id);
         (counts, age(task.started, now, oldest)).hash(&mut out);
     }
     let bounds = [world.routine, world.backoff, world.storm[0], world.storm[1]];

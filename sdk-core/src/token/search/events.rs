@@ -9,7 +9,7 @@ pub(super) enum Event {
     TimePasses,
     Sweep,
     Arrives { kind: u8, operation: u8 },
-    Looks(u8),
+    Polls(u8),
     Leaves(u8),
     Settles { task: u8, answer: u8, random: u16 },
     Dies(u8),
@@ -78,7 +78,7 @@ impl World {
         match caller {
             WaiterState::Away => return,
             WaiterState::Waits { .. } if caller.is_runnable(self.now) => {
-                events.push(Event::Looks(slot));
+                events.push(Event::Polls(slot));
             }
             WaiterState::Waits { .. } => {}
             WaiterState::Holds { .. } => {

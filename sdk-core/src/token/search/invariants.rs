@@ -10,7 +10,7 @@ use crate::token::rejection::MAX_RENEWALS;
 use crate::token::search::events::Event;
 use crate::token::search::model::{Purpose, Step, WaiterState, World};
 use crate::token::search::scope::Rules;
-use crate::token::state::{Action, Outcome, Waiter};
+use crate::token::state::{Action, TokenResult, Waiter};
 
 /// The invariant that does not hold.
 pub(super) type Violation = &'static str;
@@ -28,13 +28,13 @@ pub(super) fn of_step(
 ) -> Result<(), Violation> {
     match step {
         Step::None => Ok(()),
-        Step::Look {
+        Step::Poll {
             answered,
             after: waiter,
             action,
             start,
         } => {
-            of_look(before, world, waiter, start.is_some(), policy)?;
+            of_poll(before, world, waiter, start.is_some(), policy)?;
             of_action(before, world, waiter, *answered, action, policy)
         }
         Step::Settlement {
@@ -44,13 +44,13 @@ pub(super) fn of_step(
         Step::Rejection {
             purpose,
             token,
-            again,
-        } => of_rejection(before, world, token, *purpose, *again),
+            resends,
+        } => of_rejection(before, world, token, *purpose, *resends),
     }
 }
 
 /// The invariants of a caller that asks what to do.
-fn of_look(
+fn of_poll(
     before: &World,
     world: &World,
     waiter: &Waiter,
@@ -59,16 +59,16 @@ fn of_look(
 ) -> Result<(), Violation> {
     let (state, now) = (&world.state, world.now);
     let same = world.generation() == before.generation();
-    invariant(same, "2: to look changes no token")?;
+    invariant(same, "2: a poll changes no token")?;
     let renewal = before.state.renewal;
-    if let Some(renewal) = renewal.filter(|it| !state.renews(it.id)) {
+    if let Some(renewal) = renewal.filter(|it| !state.is_current(it.id)) {
         let limit = if renewal.runtime == waiter.runtime {
             policy.renewal_timeout + policy.min_interval
         } else {
             policy.exchange_timeout
         };
         let hopeless = before.started + limit <= now;
-        invariant(hopeless, "4: only a renewal without hope is given up")?;
+        invariant(hopeless, "4: only a renewal without hope is abandoned")?;
     }
     let due = world.backoff <= now && world.routine <= now;
     invariant(due || !starts, "6: no renewal starts before its time")
@@ -145,7 +145,7 @@ fn of_reason_to_wait(
 fn of_settlement(
     before: &World,
     world: &World,
-    outcome: &Outcome,
+    outcome: &TokenResult,
     expires_at: Option<Instant>,
 ) -> Result<(), Violation> {
     let now = world.now;
@@ -175,13 +175,13 @@ fn of_settlement(
     }
 }
 
-/// The invariants of a call that gets a 401 for `token`; `again` says whether it is resent.
+/// The invariants of a call that gets a 401 for `token`; `resends` says whether it is resent.
 fn of_rejection(
     before: &World,
     world: &World,
     token: &Arc<BearerToken>,
     purpose: Purpose,
-    again: bool,
+    resends: bool,
 ) -> Result<(), Violation> {
     let is_cached = |world: &World| {
         let cached = world.state.token.as_ref();
@@ -196,7 +196,7 @@ fn of_rejection(
             "8: an operation that rejects tokens causes no storm, whatever else it accepts",
         )?;
     }
-    let repeats = again && is_cached(world);
+    let repeats = resends && is_cached(world);
     invariant(!repeats, "8: no token is sent again after its 401")?;
     let few = purpose.rejected <= MAX_RENEWALS;
     invariant(few, "8: a call asks for few tokens")
@@ -235,12 +235,12 @@ fn all_waits_end(mut world: World, rules: &Rules) -> Result<(), Violation> {
     let mut waits: Vec<bool> = world.callers.iter().map(WaiterState::waits).collect();
     // A renewal is overdue after four ticks.
     for _ in 0..=4 {
-        // A renewal that starts may end the oldest one, which wakes those that have looked.
+        // A renewal that starts may end the oldest one, which wakes those that have polled.
         for _ in 0..2 {
             for (slot, waits) in waits.iter_mut().enumerate() {
                 if world.callers[slot].is_runnable(world.now) {
-                    let looks = Event::Looks(u8::try_from(slot).map_err(|_| "few callers")?);
-                    let (after, step) = world.after(looks, rules);
+                    let poll = Event::Polls(u8::try_from(slot).map_err(|_| "few callers")?);
+                    let (after, step) = world.after(poll, rules);
                     of_step(&world, &after, &step, &rules.policy)?;
                     world = after;
                     let same = (world.state.renewal).is_some_and(|it| it.id <= started);

@@ -9,7 +9,7 @@ use crate::token::error::TokenError;
 use crate::token::search::events::Event;
 use crate::token::search::scope::{Answer, Rules};
 use crate::token::source::AccessToken;
-use crate::token::state::{Action, Outcome, State, Waiter};
+use crate::token::state::{Action, State, TokenResult, Waiter};
 
 /// Why a caller wants a token, and how many tokens in a row its operation has rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,7 +35,7 @@ pub(super) enum WaiterState {
     Waits {
         purpose: Purpose,
         waiter: Waiter,
-        /// When it looks again: now, once it is woken.
+        /// When it polls the state again: now, once it is woken.
         until: Instant,
         /// Whether a renewal has ended with a result since it began to wait, if it has.
         answered: Option<bool>,
@@ -72,7 +72,7 @@ pub(super) enum Step {
     /// Nothing.
     None,
     /// What a caller does, and whether what it waited for has come.
-    Look {
+    Poll {
         answered: bool,
         after: Waiter,
         action: Action,
@@ -80,14 +80,14 @@ pub(super) enum Step {
     },
     /// How a renewal ended, and when the token in its answer expires.
     Settlement {
-        outcome: Outcome,
+        outcome: TokenResult,
         expires_at: Option<Instant>,
     },
     /// Whether a call that got a 401 for this token is resent.
     Rejection {
         purpose: Purpose,
         token: Arc<BearerToken>,
-        again: bool,
+        resends: bool,
     },
 }
 
@@ -142,9 +142,9 @@ impl World {
             Event::Arrives { kind, operation } => {
                 let slot = self.callers.iter().position(WaiterState::is_away).unwrap();
                 self.callers[slot] = self.arrival(Purpose::new(kind, operation), rules);
-                return self.look(slot, rules);
+                return self.poll(slot, rules);
             }
-            Event::Looks(slot) => return self.look(usize::from(slot), rules),
+            Event::Polls(slot) => return self.poll(usize::from(slot), rules),
             Event::Leaves(slot) => self.callers[usize::from(slot)] = WaiterState::Away,
             Event::Settles {
                 task,
@@ -183,7 +183,7 @@ impl World {
     }
 
     /// A caller asks what to do.
-    fn look(&mut self, slot: usize, rules: &Rules) -> Step {
+    fn poll(&mut self, slot: usize, rules: &Rules) -> Step {
         let WaiterState::Waits {
             purpose,
             waiter: mut after,
@@ -191,7 +191,7 @@ impl World {
             ..
         } = self.callers[slot].clone()
         else {
-            unreachable!("only a waiter that waits looks");
+            unreachable!("only a waiter that waits polls");
         };
         let (action, start) = self.state.next(self.now, &mut after, &rules.policy);
         if let Some(id) = start {
@@ -210,7 +210,7 @@ impl World {
                 answered: Some(false),
             },
         };
-        Step::Look {
+        Step::Poll {
             answered: answered == Some(true),
             after,
             action,
@@ -244,7 +244,7 @@ impl World {
         };
         let retry_after = answer.as_ref().err().and_then(TokenError::retry_after);
         let lifetime = answer.as_ref().ok().and_then(AccessToken::lifetime);
-        let (current, generation) = (self.state.renews(id), self.generation());
+        let (current, generation) = (self.state.is_current(id), self.generation());
         let outcome = self.state.settle(id, started, now, answer, policy, random);
         let counts = current || self.generation() != generation;
         if counts && outcome.is_ok() {
@@ -304,7 +304,7 @@ impl World {
         let generation = self.generation();
         let operation = rules.operations[usize::from(purpose.operation)];
         let rejected = purpose.rejected;
-        let again = self
+        let resends = self
             .state
             .reject(&token, operation, rejected, now, policy, random);
         if self.generation() != generation {
@@ -314,7 +314,7 @@ impl World {
             }
             self.routine = now;
         }
-        self.callers[slot] = if again {
+        self.callers[slot] = if resends {
             let rejected = rejected + 1;
             self.arrival(
                 Purpose {
@@ -329,7 +329,7 @@ impl World {
         Step::Rejection {
             purpose,
             token,
-            again,
+            resends,
         }
     }
 

@@ -36,7 +36,7 @@ pub(super) struct Scope {
     pub(super) operations: u8,
     /// Whether time may pass before a caller that was woken runs.
     pub(super) lazy: bool,
-    /// How many renewals are in flight at most, those that were given up included.
+    /// How many renewals are in flight at most, those that were abandoned included.
     pub(super) tasks: usize,
     /// In seconds.
     pub(super) tick: u64,

@@ -24,7 +24,7 @@ use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{AccessToken, TokenFuture, TokenRequest, TokenSource};
-use crate::token::state::Outcome;
+use crate::token::state::TokenResult;
 
 type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;
@@ -119,14 +119,14 @@ fn text(token: &BearerToken) -> &str {
 }
 
 /// What a call gets: the number of the token, or the text of the error.
-fn gist(outcome: Outcome) -> Result<usize, String> {
+fn summarize(outcome: TokenResult) -> Result<usize, String> {
     let number = |token: Arc<BearerToken>| text(&token)["Bearer token-".len()..].parse().unwrap();
     outcome.map(number).map_err(|error| error.to_string())
 }
 
 /// Calls once.
 async fn called(entry: &Arc<TokenEntry>) -> Result<usize, String> {
-    gist(entry.bearer().await)
+    summarize(entry.bearer().await)
 }
 
 /// Calls once, and measures how long it takes.

@@ -16,7 +16,7 @@ async fn serve(entry: &Arc<TokenEntry>) -> Arc<BearerToken> {
 }
 
 /// A call that gets a 401 for every token; how often it is sent.
-async fn refused(entry: &Arc<TokenEntry>, operation: &'static Operation) -> u32 {
+async fn send_rejected(entry: &Arc<TokenEntry>, operation: &'static Operation) -> u32 {
     for attempt in 1.. {
         let sent = entry.bearer().await.unwrap();
         if !entry.reject(&sent, operation, attempt - 1) {
@@ -44,11 +44,11 @@ async fn a_token_of_another_entry_rejects_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_refuses_every_token_causes_no_storm() {
+async fn a_service_that_rejects_every_token_causes_no_storm() {
     let (entry, source) = steady();
     let start = Instant::now();
     let mut kept = 0;
-    // Ten minutes of a hundred calls a second, each refused.
+    // Ten minutes of a hundred calls a second, each rejected.
     while start.elapsed() < minutes(10) {
         let sent = entry.bearer().await.unwrap();
         kept += u32::from(!reject(&entry, &sent));
@@ -62,8 +62,8 @@ async fn a_service_that_refuses_every_token_causes_no_storm() {
 #[tokio::test(start_paused = true)]
 async fn a_token_that_has_served_is_renewed_at_once_whatever_the_streak() {
     let (entry, source) = steady();
-    // Another operation refuses tokens on arrival, again and again: it is believed more and more rarely.
-    while refused(&entry, &OPERATIONS.command).await > 1 {}
+    // Another operation rejects tokens on arrival, again and again: it is believed more and more rarely.
+    while send_rejected(&entry, &OPERATIONS.command).await > 1 {}
     let before = source.asked();
     // Further ones serve and are then revoked, three times a second.
     for _ in 0..100 {
@@ -76,17 +76,17 @@ async fn a_token_that_has_served_is_renewed_at_once_whatever_the_streak() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_that_is_always_refused_causes_no_storm_beside_one_that_is_not() {
+async fn a_record_that_is_always_rejected_causes_no_storm_beside_one_that_is_not() {
     let (entry, source) = steady();
     let start = Instant::now();
     while start.elapsed() < minutes(10) {
         serve(&entry).await;
-        refused(&entry, &OPERATIONS.read).await;
+        send_rejected(&entry, &OPERATIONS.read).await;
         pass(0.01).await;
     }
     // One in five seconds, because the token that serves the other record may have been revoked.
     source.assert_asked(1..=130);
-    // If the other record refuses its token then, this is believed within these seconds.
+    // If the other record rejects its token then, this is believed within these seconds.
     let good = serve(&entry).await;
     let revoked = Instant::now();
     while !reject(&entry, &good) {

@@ -143,7 +143,7 @@ fn fault_68_whoever_waits_is_served_by_whichever_renewal_delivers() {
     while source.asked() == 0 {
         std::thread::yield_now();
     }
-    // Another caller gives it up and starts a second one, which succeeds at once.
+    // Another caller abandons it and starts a second one, which succeeds at once.
     source.takes(Duration::ZERO);
     entry.abandon_renewal(1);
     let runtime = blocking();

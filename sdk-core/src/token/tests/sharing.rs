@@ -123,7 +123,7 @@ async fn fault_53_an_expired_token_that_nobody_uses_is_evicted() {
     cache.entry(request(100));
 
     assert_eq!(alive(&entries), 1);
-    // Whoever holds an entry loses the expired token only.
+    // The holder of an entry loses the expired token only.
     assert!(token.upgrade().is_none());
     assert!(Arc::ptr_eq(&cache.entry(request(7)), &held));
     assert_eq!(called(&held).await, Ok(100));
