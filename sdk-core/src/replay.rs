@@ -62,7 +62,7 @@ impl SendPrepared {
     /// Checks a command against the client that will send it. A mismatch fails the call when it is sent.
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
         let (call, draft) = match request_of(client, command) {
-            Ok((call, draft)) => (call, Ok(draft)),
+            Ok((operation, draft)) => (call_of(client, operation, command), Ok(draft)),
             Err(error) => {
                 let application = client.application();
                 let known = application.operation(command.operation());
@@ -201,8 +201,11 @@ impl PreparedCommand {
     }
 }
 
-/// The request of a prepared command, if it is unchanged and belongs to this client.
-fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Draft), Error> {
+/// The operation and the request of a prepared command, if it is unchanged and belongs to this client.
+fn request_of(
+    client: &ApiClient,
+    command: &PreparedCommand,
+) -> Result<(&'static Operation, Draft), Error> {
     command.verify()?;
     let application = client.application().app;
     let its_own: App = command.application().parse()?;
@@ -238,7 +241,11 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
         }
         draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
     }
+    Ok((operation, draft))
+}
 
+/// A call that sends a prepared command as it was prepared.
+fn call_of(client: &ApiClient, operation: &'static Operation, command: &PreparedCommand) -> Call {
     let mut call = Call::new(client, operation);
     call.stored = Some(Arc::new(command.clone()));
     call.options.key.clone_from(&command.idempotency_key);
@@ -254,7 +261,7 @@ fn request_of(client: &ApiClient, command: &PreparedCommand) -> Result<(Call, Dr
     for (name, value) in command.headers() {
         call.change(|options| options.with_header(name, value));
     }
-    Ok((call, draft))
+    call
 }
 
 /// The operation of a command, if a call could have prepared it like this.

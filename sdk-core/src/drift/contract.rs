@@ -136,25 +136,12 @@ fn compare(
         .map_or(ContractMatch::Unknown, |served| relate(built_for, served));
     let (served, status) = (served.map(shown), status.map(shown));
     let version = served.as_deref().unwrap_or_default();
-    let mut findings = Vec::new();
-    match matches {
-        ContractMatch::Same => {}
-        ContractMatch::Newer => findings.push(format!(
-            "the application serves {version}, later than {built_for}: new fields and values are preserved"
-        )),
-        ContractMatch::Older => findings.push(format!(
-            "the application serves {version}, earlier than {built_for}: operations or members may be missing"
-        )),
-        ContractMatch::Incompatible if numbers(version).is_none() => findings.push(format!(
-            "the application serves {version}, which cannot be compared with {built_for}: expect errors"
-        )),
-        ContractMatch::Incompatible => findings.push(format!(
-            "the application serves {version}, which is not compatible with {built_for}: expect errors, and update the SDK"
-        )),
-        ContractMatch::Unknown => {
-            findings.push(format!("{} states no version", operation.route));
-        }
-    }
+    let mut findings = match matches {
+        ContractMatch::Unknown => vec![format!("{} states no version", operation.route)],
+        _ => describe_match(matches, version, built_for)
+            .into_iter()
+            .collect(),
+    };
     if let Some(status) = &status
         && !application.statuses.contains(&status.as_str())
     {
@@ -176,6 +163,26 @@ fn compare(
         findings,
         metadata: Some(record.into_raw()),
     }
+}
+
+/// What another version means for the program; `None` for the same one.
+fn describe_match(matches: ContractMatch, version: &str, built_for: &str) -> Option<String> {
+    let serves = format!("the application serves {version}");
+    Some(match matches {
+        ContractMatch::Same | ContractMatch::Unknown => return None,
+        ContractMatch::Newer => {
+            format!("{serves}, later than {built_for}: new fields and values are preserved")
+        }
+        ContractMatch::Older => {
+            format!("{serves}, earlier than {built_for}: operations or fields may be missing")
+        }
+        ContractMatch::Incompatible if numbers(version).is_none() => {
+            format!("{serves}, which cannot be compared with {built_for}: expect errors")
+        }
+        ContractMatch::Incompatible => format!(
+            "{serves}, which is not compatible with {built_for}: expect errors, and update the SDK"
+        ),
+    })
 }
 
 /// How the fields of the metadata differ from the contract.
