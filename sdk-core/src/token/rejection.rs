@@ -21,8 +21,8 @@ const DOUBT: Duration = Duration::from_secs(5);
 /// A token that has served calls may be revoked early, and is then dropped immediately. But a renewal does not help when an
 /// operation rejects every token, or those for one of its records (a wrong audience, a missing entitlement answered with 401,
 /// a gateway that lacks one operation). This must neither turn each call into an exchange nor cost other calls a token that
-/// works. Such an operation rejects tokens as soon as they arrive: the first two of these rejections are believed. Further
-/// ones are believed more and more rarely, if they follow each other closely.
+/// works. Such an operation rejects tokens as soon as they arrive: the first of these rejections is believed immediately, and
+/// each further token after a backoff that grows, if they follow each other closely.
 ///
 /// An operation is known by its address.
 #[derive(Clone, Debug, Default)]
