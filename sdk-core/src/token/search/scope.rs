@@ -50,14 +50,14 @@ const fn kind(runtime: u8, min_validity: u8) -> Kind {
 }
 
 /// Two runtimes, and callers whose attempts are long or short.
-pub(super) const ALL_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9), kind(0, 1)];
+const ALL_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9), kind(0, 1)];
 
 /// Two runtimes.
-pub(super) const FEW_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9)];
+const FEW_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9)];
 
 const PLAIN_KIND: &[Kind] = &[kind(0, 9)];
 
-pub(super) const ALL_ANSWERS: &[Answer] = &[
+const ALL_ANSWERS: &[Answer] = &[
     Answer::Lives(6),
     Answer::Lives(2),
     Answer::Anew(6),
@@ -65,7 +65,7 @@ pub(super) const ALL_ANSWERS: &[Answer] = &[
     Answer::Fails(2),
 ];
 
-pub(super) const FEW_ANSWERS: &[Answer] = &[Answer::Lives(6), Answer::Lives(2), Answer::Fails(0)];
+const FEW_ANSWERS: &[Answer] = &[Answer::Lives(6), Answer::Lives(2), Answer::Fails(0)];
 
 impl Scope {
     /// Everything but rejections.
@@ -87,19 +87,17 @@ impl Scope {
         Self {
             kinds: FEW_KINDS,
             answers: FEW_ANSWERS,
-            random_values: &[500],
-            lazy: false,
-            tasks: 2,
-            ..Self::of(callers)
+            ..Self::full(callers)
         }
     }
 
     /// Everything but rejections, jitter and laziness.
     pub(super) const fn full(callers: usize) -> Self {
         Self {
-            kinds: ALL_KINDS,
-            answers: ALL_ANSWERS,
-            ..Self::lean(callers)
+            random_values: &[500],
+            lazy: false,
+            tasks: 2,
+            ..Self::of(callers)
         }
     }
 
@@ -109,12 +107,10 @@ impl Scope {
         Self {
             kinds: PLAIN_KIND,
             answers: &[Answer::Lives(4), Answer::Fails(0)],
-            random_values: &[500],
-            lazy: false,
             tasks: 1,
             operations,
             tick: 5,
-            ..Self::of(callers)
+            ..Self::full(callers)
         }
     }
 
