@@ -4,6 +4,7 @@ use http::HeaderMap;
 use http::header::Entry;
 
 use crate::error::Error;
+use crate::macros::debug_fields;
 use crate::observe::events::{
     AttemptEnded, CallEnded, ObservedAttempt, ObservedCall, Renewal, Retry, RetryDenied, Wait,
 };
@@ -91,7 +92,6 @@ pub trait Observer: Send + Sync + 'static {
 ///
 /// Prepared commands never contain these headers, so every attempt gets its own, also when a stored command is sent again.
 /// If a server repeats their values, errors and events may show them, so a value must not be secret.
-#[derive(Debug)]
 pub struct ExtraHeaders<'a> {
     headers: &'a mut HeaderMap,
     count: usize,
@@ -129,3 +129,6 @@ impl<'a> ExtraHeaders<'a> {
         }
     }
 }
+
+// The values are the caller's, and may be secret.
+debug_fields! { ExtraHeaders<'a> |it| names: it.headers.keys().collect::<Vec<_>>(), count: it.count }

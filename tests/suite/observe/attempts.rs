@@ -1,8 +1,14 @@
-//! The attempts that an error lists.
+//! The attempts that an error lists, and what observers can print of them.
 
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sdk_core::{Effect, ErrorKind, RetryPolicy};
+use sdk_core::observe::{
+    AttemptEnded, CallEnded, ExtraHeaders, ObservedAttempt, ObservedCall, Renewal, Retry,
+    RetryDenied, Wait,
+};
+use sdk_core::{Effect, ErrorKind, Observer, RetryPolicy};
 
 use crate::faults::fixtures::{add_person, get_person, person};
 use crate::peer::{Peer, close, json, reply, script};
@@ -84,4 +90,78 @@ async fn a_401_and_the_attempt_after_it_are_both_listed() {
     let log = error.attempt_log();
     let told: Vec<_> = log.iter().map(|it| (it.number, it.status)).collect();
     assert_eq!(told, [(1, Some(401)), (2, Some(500))]);
+}
+
+/// Prints each event by its `Debug`.
+#[derive(Clone, Default)]
+struct Prints(Arc<Mutex<Vec<String>>>);
+
+impl Prints {
+    fn print(&self, event: impl Debug) {
+        self.0.lock().unwrap().push(format!("{event:?}"));
+    }
+}
+
+impl Observer for Prints {
+    fn call_started(&self, call: &ObservedCall<'_>) {
+        self.print(call);
+    }
+
+    fn call_ended(&self, ended: &CallEnded<'_>) {
+        self.print(ended);
+    }
+
+    fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
+        headers.add("x-of-observer", "canary-of-observer");
+        self.print((attempt, headers));
+    }
+
+    fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
+        self.print(ended);
+    }
+
+    fn waited(&self, wait: &Wait<'_>) {
+        self.print(wait);
+    }
+
+    fn retrying(&self, retry: &Retry<'_>) {
+        self.print(retry);
+    }
+
+    fn retry_denied(&self, denied: &RetryDenied<'_>) {
+        self.print(denied);
+    }
+
+    fn token_renewed(&self, renewal: &Renewal<'_>) {
+        self.print(renewal);
+    }
+}
+
+#[tokio::test]
+async fn the_debug_output_of_events_has_names_of_headers_but_no_values() {
+    let prints = Prints::default();
+    let echo = || reply(503).header("x-request-id", "canary-of-header");
+    let peer = Peer::start(script([echo(), echo()]));
+    let builder = builder_at(&peer.url()).observer(prints.clone());
+    let crm = builder.retry(quick_retry().with_attempts(2)).crm();
+
+    let call = add_person(&crm).idempotency_key("canary-key-of-a-command");
+    let call = call.header("x-own", "canary-of-header");
+    call.query("own", "canary-of-query").await.unwrap_err();
+
+    let printed = prints.0.lock().unwrap().join("\n");
+    let events = [
+        "ObservedCall",
+        "ExtraHeaders",
+        "AttemptEnded",
+        "Wait",
+        "Retry ",
+        "RetryDenied",
+        "Renewal",
+        "CallEnded",
+        "x-own",
+        "x-of-observer",
+    ];
+    assert_says(&printed, &events);
+    assert!(!printed.contains("canary"), "{printed}");
 }
