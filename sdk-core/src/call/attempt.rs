@@ -15,13 +15,16 @@ use crate::client::ApiClient;
 use crate::client::limits::Limits;
 use crate::command::key::IdempotencyKey;
 use crate::error::Error;
-use crate::observe::active::CallSpan;
+use crate::error::kind::{AttemptRecord, Effect, push};
+use crate::observe::active::{AttemptSpan, CallSpan};
+use crate::observe::events::{AttemptAttributes, ErrorType};
 use crate::operation::{Operation, Safety};
 use crate::options::{ExactReplay, IDEMPOTENCY_KEY};
 use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::secret::redactor::Redactor;
+use crate::text::Line;
 use crate::token::bearer::BearerToken;
 use crate::transport::error::TransportError;
 use crate::transport::reply_body::{self, BodyError, Incoming};
@@ -34,13 +37,20 @@ pub(super) type DecodeResponse<'a> = &'a mut (
                 + Send
         );
 
-/// The state of a running call.
-pub(super) struct CallState<'a, 'w> {
+/// The state of a running call. If it is dropped before the call ended, the caller dropped the call.
+pub(super) struct CallState<'a> {
     pub(super) client: &'a ApiClient,
     pub(super) operation: &'static Operation,
     pub(super) limits: &'a Limits,
-    /// Its attempts so far.
-    pub(super) call_span: &'a mut CallSpan<'w>,
+    pub(super) call_span: CallSpan<'a>,
+    /// How many attempts were made.
+    pub(super) attempts: u32,
+    /// The strongest effect that any attempt may have had.
+    pub(super) effect: Effect,
+    /// The failed attempts.
+    pub(super) log: Vec<AttemptRecord>,
+    /// How long the call waited before the attempt that comes next or is in flight.
+    pub(super) waited: Duration,
     /// How many attempts followed a 401; they do not count as retries.
     pub(super) renewals: u32,
     /// How many of these followed each other directly.
@@ -50,30 +60,84 @@ pub(super) struct CallState<'a, 'w> {
     pub(super) bearer: Option<Arc<BearerToken>>,
     /// The last 401, while its token is renewed.
     pub(super) last_401: Option<Error>,
+    in_flight: bool,
+    ended: bool,
     call: &'a Call,
-    pub(super) draft: &'a Draft,
+    pub(super) draft: &'a mut Draft,
 }
 
-impl<'a, 'w> CallState<'a, 'w> {
-    pub(super) fn new(
-        call: &'a Call,
-        draft: &'a Draft,
-        limits: &'a Limits,
-        call_span: &'a mut CallSpan<'w>,
-    ) -> Self {
+impl<'a> CallState<'a> {
+    /// Begins the call.
+    pub(super) fn new(call: &'a Call, draft: &'a mut Draft, limits: &'a Limits) -> Self {
+        // As after an earlier attempt of the same call, whose effect no later response can prove.
+        let was_sent = call.stored.as_ref().is_some_and(|it| it.was_sent());
         Self {
             client: &call.client,
             operation: call.operation,
             limits,
-            call_span,
+            call_span: call.begin(),
+            attempts: 0,
+            effect: if was_sent {
+                Effect::Unknown
+            } else {
+                Effect::NotSent
+            },
+            log: Vec::new(),
+            waited: Duration::ZERO,
             renewals: 0,
             consecutive_401s: 0,
             may_replay: may_replay(call, limits),
             bearer: None,
             last_401: None,
+            in_flight: false,
+            ended: false,
             call,
             draft,
         }
+    }
+
+    /// Counts an attempt that begins.
+    pub(super) fn start_attempt(&mut self) {
+        self.attempts += 1;
+        self.in_flight = true;
+    }
+
+    /// Ends an attempt, with its error if it failed.
+    pub(super) fn end_attempt(
+        &mut self,
+        attempt: AttemptSpan<'_>,
+        head: Option<(u16, Version)>,
+        error: Option<&Error>,
+    ) {
+        self.in_flight = false;
+        if let Some(error) = error {
+            self.effect = self.effect.or(error.effect());
+            let record = AttemptRecord {
+                began_after: attempt
+                    .started
+                    .saturating_duration_since(self.call_span.started),
+                duration: attempt.duration(),
+                waited: std::mem::take(&mut self.waited),
+                ..error.as_attempt(self.attempts)
+            };
+            push(&mut self.log, record);
+        }
+        attempt.end(&AttemptAttributes {
+            status: head.map(|(status, _)| status),
+            version: head.map(|(_, version)| version),
+            failure: error.map(ErrorType::of),
+            effect: error.map(Error::effect),
+            request_id: error.and_then(Error::request_id),
+        });
+    }
+
+    /// Ends the call.
+    pub(super) fn end(mut self, result: &Result<Reply, Error>) {
+        self.ended = true;
+        self.call_span.end(self.attempts, result, &|id| {
+            let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
+            self.redactor(body).line(Line::RequestId, id)
+        });
     }
 
     /// Hides every secret of the call, once this body was received.
@@ -89,6 +153,16 @@ impl<'a, 'w> CallState<'a, 'w> {
         let path = self.draft.url.path();
         let token_endpoint = self.client.suite().token_endpoint.as_ref();
         path.ends_with(TOKEN_PATH) || token_endpoint.is_some_and(|it| it.path() == path)
+    }
+}
+
+impl Drop for CallState<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            let in_flight = self.in_flight.then_some(Effect::Unknown);
+            let effect = in_flight.unwrap_or(self.effect);
+            self.call_span.cancel(self.attempts, effect);
+        }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::transport::reply_body::BodyError;
 pub(super) fn classify(
     outcome: Outcome,
     whole_call: bool,
-    state: &CallState<'_, '_>,
+    state: &CallState<'_>,
     decode: DecodeResponse<'_>,
 ) -> AttemptResult {
     let (status, headers, body) = match outcome {
@@ -56,7 +56,7 @@ pub(super) fn classify(
                     status,
                     headers,
                     body,
-                    attempts: state.call_span.attempts,
+                    attempts: state.attempts,
                     key: None,
                     mismatch,
                 });
@@ -92,7 +92,7 @@ fn unreadable_reply(
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
-    state: &CallState<'_, '_>,
+    state: &CallState<'_>,
 ) -> AttemptResult {
     // The messages quote the reply.
     let redactor = state.redactor(&body);
@@ -188,7 +188,7 @@ fn error_status(
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
-    state: &CallState<'_, '_>,
+    state: &CallState<'_>,
 ) -> AttemptResult {
     let redactor = state.redactor(&body);
     let envelope = Envelope::parse(state.client.application().shows_envelope, &body);
@@ -228,7 +228,7 @@ fn error_status(
 }
 
 /// A proxy that requires authentication. If a proxy is configured, the request did not pass it.
-fn proxy_error(error: Error, state: &CallState<'_, '_>) -> Error {
+fn proxy_error(error: Error, state: &CallState<'_>) -> Error {
     match state.client.endpoint().proxy() {
         Some(proxy) => error
             .with(|parts| parts.effect = Effect::NotSent)
@@ -238,7 +238,7 @@ fn proxy_error(error: Error, state: &CallState<'_, '_>) -> Error {
 }
 
 /// Which time limit passed, and how long it was.
-fn passed_limit(whole_call: bool, state: &CallState<'_, '_>) -> String {
+fn passed_limit(whole_call: bool, state: &CallState<'_>) -> String {
     let limits = state.limits;
     if whole_call {
         format!("the deadline of the call passed after {:?}", limits.total)
@@ -248,14 +248,14 @@ fn passed_limit(whole_call: bool, state: &CallState<'_, '_>) -> String {
 }
 
 /// A reply began but did not end in time.
-fn late_body(whole_call: bool, state: &CallState<'_, '_>) -> Error {
+fn late_body(whole_call: bool, state: &CallState<'_>) -> Error {
     let (what, target) = (passed_limit(whole_call, state), target(state));
     let message = format!("{what} while {target} was sending its reply");
     Error::timeout(message)
 }
 
 /// No reply began in time.
-fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_, '_>) -> AttemptResult {
+fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_>) -> AttemptResult {
     let (what, target) = (passed_limit(whole_call, state), target(state));
     let (message, effect, retry) = if not_sent {
         let message = format!("{what} while waiting for a connection to {target}");
@@ -269,7 +269,7 @@ fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_, '_>) -> Att
 }
 
 /// No reply at all. The transport's message may quote the request.
-fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -> AttemptResult {
+fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult {
     let (target, mut why) = (target(state), root_cause(&error).to_string());
     let redactor = state.redactor(b"");
     if redactor.matches(&why) {
@@ -326,7 +326,7 @@ fn failed_to_send(error: TransportError, state: &CallState<'_, '_>) -> AttemptRe
     failed(error, retry)
 }
 
-fn target(state: &CallState<'_, '_>) -> String {
+fn target(state: &CallState<'_>) -> String {
     let endpoint = state.client.endpoint();
     describe_target(endpoint.url(), endpoint.proxy())
 }

@@ -211,12 +211,17 @@ impl Call {
         }
     }
 
+    /// Counts the call and notifies observers of its start.
+    fn begin(&self) -> CallSpan<'_> {
+        let suite = self.client.suite();
+        suite.calls.fetch_add(1, Ordering::Relaxed);
+        CallSpan::begin(&suite.observers, self.operation)
+    }
+
     /// The error of a call that fails before its first step. It counts as a call, and observers are notified of it.
     fn fail_locally(&self, error: &Error) -> Error {
-        self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         let error = self.failed(error.clone());
-        let call_span = CallSpan::begin(&self.client.suite().observers, self.operation);
-        call_span.end(&Err(error.clone()), &str::to_owned);
+        self.begin().end(0, &Err(error.clone()), &str::to_owned);
         error
     }
 

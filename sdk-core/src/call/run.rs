@@ -22,7 +22,7 @@ use crate::options::ScopePolicy;
 use crate::policy::concurrency::{ConcurrencyLimit, Permit, PermitTimeout};
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
-use crate::text::{Line, counted};
+use crate::text::counted;
 use crate::token::bearer::BearerToken;
 use crate::transport::request_body::{Outgoing, SendTracker};
 
@@ -34,53 +34,38 @@ impl Call {
         limits: &Limits,
         decode: DecodeResponse<'_>,
     ) -> Result<Reply, Error> {
-        let mut call_span = CallSpan::begin(&self.client.suite().observers, self.operation);
-        // As after an earlier attempt of the same call, whose effect no later response can prove.
-        if self.stored.as_ref().is_some_and(|it| it.was_sent()) {
-            call_span.effect = Effect::Unknown;
-        }
-        let span = call_span.span.clone();
-        let running = self.run(draft, limits, decode, &mut call_span);
-        let result = running.instrument(span).await;
-        call_span.end(&result, &|id| {
-            let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
-            let redactor = self.redactor_with(draft, body);
-            redactor.line(Line::RequestId, id)
-        });
+        let mut state = CallState::new(self, draft, limits);
+        let span = state.call_span.span.clone();
+        let result = self.run(&mut state, decode).instrument(span).await;
+        state.end(&result);
         result
     }
 
     /// Makes attempts until one succeeds, or until another would not help or is not allowed.
     async fn run(
         &self,
-        draft: &mut Draft,
-        limits: &Limits,
+        state: &mut CallState<'_>,
         decode: DecodeResponse<'_>,
-        call_span: &mut CallSpan<'_>,
     ) -> Result<Reply, Error> {
-        self.client.suite().calls.fetch_add(1, Ordering::Relaxed);
         Error::without_runtime()?;
-        self.apply_options(draft)?;
-        let mut state = CallState::new(self, draft, limits, call_span);
+        self.apply_options(state.draft)?;
         let error = loop {
-            if self.is_authenticated() {
-                match self.token(limits, state.call_span).await {
-                    Ok(bearer) => state.bearer = Some(bearer),
-                    Err(error) => break error,
-                }
-            }
-            let permit = match self.acquire_permit(&mut state).await {
+            state.bearer = match self.token(state.limits, &state.call_span).await {
+                Ok(bearer) => bearer,
+                Err(error) => break error,
+            };
+            let permit = match self.acquire_permit(state).await {
                 Ok(permit) => permit,
                 Err(error) => break error,
             };
-            let next = match self.send_once(&mut state, permit, decode).await {
+            let next = match self.send_once(state, permit, decode).await {
                 AttemptResult::Done(reply) => return Ok(self.succeeded(reply)),
-                AttemptResult::RefreshToken(error) => self.may_resend(&mut state, error),
+                AttemptResult::RefreshToken(error) => self.may_resend(state, error),
                 AttemptResult::Failed {
                     error,
                     retry,
                     retry_after,
-                } => self.next_wait(&mut state, error, retry, retry_after),
+                } => self.next_wait(state, error, retry, retry_after),
             };
             match next {
                 Ok(None) => {}
@@ -91,15 +76,18 @@ impl Call {
                 Err(error) => break error,
             }
         };
-        Err(self.add_error_context(error, &mut state))
+        Err(self.add_error_context(error, state))
     }
 
-    /// The token, unless it certainly lacks the scope and [`ScopePolicy::Refuse`] is set.
+    /// The token, if the operation takes one, unless it certainly lacks the scope and [`ScopePolicy::Refuse`] is set.
     async fn token(
         &self,
         limits: &Limits,
         call_span: &CallSpan<'_>,
-    ) -> Result<Arc<BearerToken>, Error> {
+    ) -> Result<Option<Arc<BearerToken>>, Error> {
+        if !self.is_authenticated() {
+            return Ok(None);
+        }
         let tokens = self.client.tokens();
         let bearer = if let Some(bearer) = tokens.try_bearer() {
             bearer
@@ -108,7 +96,7 @@ impl Call {
             let wait = tokens.bearer_for(limits.attempt_time());
             self.client.in_time(limits, wait).await?
         };
-        self.check_scopes(limits, bearer)
+        self.check_scopes(limits, bearer).map(Some)
     }
 
     fn check_scopes(
@@ -124,7 +112,7 @@ impl Call {
     }
 
     /// A permit for the next attempt; `None` if any number may be in flight.
-    async fn acquire_permit(&self, state: &mut CallState<'_, '_>) -> Result<Option<Permit>, Error> {
+    async fn acquire_permit(&self, state: &mut CallState<'_>) -> Result<Option<Permit>, Error> {
         let Some(limit) = self.client.concurrency_limit() else {
             return Ok(None);
         };
@@ -139,7 +127,7 @@ impl Call {
     async fn wait_for_permit(
         &self,
         limit: &ConcurrencyLimit,
-        state: &mut CallState<'_, '_>,
+        state: &mut CallState<'_>,
     ) -> Result<Permit, Error> {
         let limits = state.limits;
         loop {
@@ -163,7 +151,7 @@ impl Call {
             }
             // A call that waits for a token holds no permit that others could use.
             drop(permit);
-            state.bearer = Some(self.token(limits, state.call_span).await?);
+            state.bearer = self.token(limits, &state.call_span).await?;
         }
     }
 
@@ -183,7 +171,7 @@ impl Call {
     /// One attempt in a span of its own, classified. It returns its permit once the reply was read.
     async fn send_once(
         &self,
-        state: &mut CallState<'_, '_>,
+        state: &mut CallState<'_>,
         permit: Option<Permit>,
         decode: DecodeResponse<'_>,
     ) -> AttemptResult {
@@ -210,9 +198,7 @@ impl Call {
         Self::note_reply(state, &outcome);
         let head = outcome.head();
         let result = classify(outcome, until == limits.deadline, state, decode);
-        state
-            .call_span
-            .end_attempt(attempt_span, head, result.error());
+        state.end_attempt(attempt_span, head, result.error());
         result
     }
 
@@ -229,19 +215,19 @@ impl Call {
     /// Starts the request of an attempt before anything awaits it, so that no future has to hold the request.
     fn start_request<'a>(
         &'a self,
-        state: &mut CallState<'_, '_>,
+        state: &mut CallState<'_>,
         tracker: Option<&SendTracker>,
         started: Instant,
         until: Instant,
     ) -> Result<(impl Future<Output = Answer> + use<>, AttemptSpan<'a>), Error> {
         let mut request = build_request(self, state.draft, state.bearer.as_deref())?;
         let (suite, endpoint) = (self.client.suite(), self.client.endpoint());
-        state.call_span.start_attempt();
+        state.start_attempt();
         suite.attempts.fetch_add(1, Ordering::Relaxed);
         let attempt = ObservedAttempt {
             call: Some(suite.observers.call(self.operation)),
             installation: suite.observers.installation(),
-            number: state.call_span.attempts,
+            number: state.attempts,
             method: state.draft.method,
             template: self.operation.route,
             server_address: &endpoint.server().address,
@@ -257,7 +243,7 @@ impl Call {
     }
 
     /// Reads from the head of a reply whether the token was accepted, and whether the operation is deprecated.
-    fn note_reply(state: &CallState<'_, '_>, outcome: &Outcome) {
+    fn note_reply(state: &CallState<'_>, outcome: &Outcome) {
         let Outcome::Reply {
             status, headers, ..
         } = outcome
@@ -284,7 +270,7 @@ impl Call {
     ///
     /// Always after the first 401. After that only a few times, and only if some call got the rejected token accepted: then
     /// the token died early, while one that is rejected from the start means that no token will be accepted.
-    fn may_resend(&self, state: &mut CallState<'_, '_>, error: Error) -> NextAttempt {
+    fn may_resend(&self, state: &mut CallState<'_>, error: Error) -> NextAttempt {
         state.last_401 = None;
         let allowed = state.bearer.as_ref().is_some_and(|bearer| {
             let tokens = self.client.tokens();
@@ -295,7 +281,10 @@ impl Call {
         }
         state.renewals += 1;
         state.consecutive_401s += 1;
-        state.call_span.retrying(&error, Duration::ZERO);
+        state.waited = Duration::ZERO;
+        state
+            .call_span
+            .retrying(&error, state.attempts, state.waited);
         state.last_401 = Some(error);
         Ok(None)
     }
@@ -303,7 +292,7 @@ impl Call {
     /// How long and why to wait before the next attempt; the error if there must be none.
     fn next_wait(
         &self,
-        state: &mut CallState<'_, '_>,
+        state: &mut CallState<'_>,
         error: Error,
         retry: bool,
         retry_after: Option<Duration>,
@@ -313,15 +302,16 @@ impl Call {
         if !retry {
             return Err(error);
         }
-        let made = state.call_span.attempts - state.renewals;
+        let made = state.attempts - state.renewals;
         let wait = match self.delay(state.limits, made, retry_after) {
             Ok(wait) => wait,
             Err(denial) => {
-                state.call_span.denied(&error, denial);
+                state.call_span.denied(&error, state.attempts, denial);
                 return Err(error);
             }
         };
-        state.call_span.retrying(&error, wait);
+        state.waited = wait;
+        state.call_span.retrying(&error, state.attempts, wait);
         let reason = match retry_after {
             _ if error.kind() == ErrorKind::RateLimited => WaitReason::Rate,
             Some(_asked) => WaitReason::RetryAfter,
@@ -358,16 +348,16 @@ impl Call {
     }
 
     /// Completes an error with what is known of all attempts, and with the command to send again.
-    fn add_error_context(&self, error: Error, state: &mut CallState<'_, '_>) -> Error {
+    fn add_error_context(&self, error: Error, state: &mut CallState<'_>) -> Error {
         // A failed renewal explains why the call was not sent again; the 401 is its result.
         let error = match state.last_401.take() {
             Some(rejected) => rejected.after_failed_renewal(error),
             None => error,
         };
-        let effect = state.call_span.effect.or(error.effect());
+        let effect = state.effect.or(error.effect());
         let error = error.with(|parts| {
-            parts.attempts = state.call_span.attempts;
-            parts.attempt_log = std::mem::take(&mut state.call_span.log);
+            parts.attempts = state.attempts;
+            parts.attempt_log = std::mem::take(&mut state.log);
             parts.effect = effect;
             parts.key.clone_from(&self.options.key);
         });

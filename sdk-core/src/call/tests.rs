@@ -16,7 +16,6 @@ use crate::call::attempt::{AttemptResult, CallState, Outcome};
 use crate::call::classify::classify;
 use crate::client::ApiClient;
 use crate::error::kind::Effect;
-use crate::observe::active::CallSpan;
 use crate::operation::{Application, Operation, RawOperations, Safety};
 use crate::options::ExactReplay;
 use crate::reply::decode::receive;
@@ -117,10 +116,9 @@ fn classified(client: &ApiClient, outcome: impl Fn() -> Outcome) -> Option<(Effe
             let mut call = Call::new(client, operation);
             call.options.exact_replay = replay;
             let url = Url::parse("https://crm.suite.test/test").unwrap();
-            let draft = Draft::new(operation.method, url);
+            let mut draft = Draft::new(operation.method, url);
             let limits = client.limits(&call.options);
-            let mut call_span = CallSpan::begin(&client.suite().observers, operation);
-            let state = CallState::new(&call, &draft, &limits, &mut call_span);
+            let state = CallState::new(&call, &mut draft, &limits);
             let result = classify(outcome(), false, &state, &mut |head, body, shown| {
                 let (_, mismatch) =
                     receive::<crate::RawJson>(head, body, call.decode_rules(&limits), shown)?;
@@ -251,9 +249,8 @@ fn a_retry_after_is_passed_on() {
     let client = client();
     let call = Call::new(&client, &READ);
     let url = Url::parse("https://crm.suite.test/test").unwrap();
-    let (draft, limits) = (Draft::new(READ.method, url), client.limits(&call.options));
-    let mut call_span = CallSpan::begin(&client.suite().observers, &READ);
-    let state = CallState::new(&call, &draft, &limits, &mut call_span);
+    let (mut draft, limits) = (Draft::new(READ.method, url), client.limits(&call.options));
+    let state = CallState::new(&call, &mut draft, &limits);
     let outcome = Outcome::Reply {
         status: 429,
         version: Version::HTTP_11,

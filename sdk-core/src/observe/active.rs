@@ -1,15 +1,15 @@
-//! Calls and attempts in flight: each has a span, and notifies the observers when it starts and when it ends.
+//! The spans of calls and attempts in flight, which notify the observers when they start and when they end.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, HeaderValue, Version};
+use http::{HeaderMap, HeaderValue};
 use tokio::time::Instant;
 use tracing::Span;
 use url::Url;
 
 use crate::error::Error;
-use crate::error::kind::{AttemptRecord, Effect, push};
+use crate::error::kind::Effect;
 use crate::observe::events::{
     AttemptAttributes, AttemptEnded, CallEnded, Denial, ErrorType, ObservedAttempt, ObservedCall,
     Outcome, Retry, RetryDenied, WaitReason,
@@ -20,22 +20,12 @@ use crate::observe::spans;
 use crate::operation::Operation;
 use crate::reply::response::{Reply, request_id};
 
-/// A call in flight. If it is dropped before it ended, its caller dropped it.
+/// A call in flight.
 pub(crate) struct CallSpan<'a> {
     observers: &'a Observers,
     operation: &'static Operation,
     pub(crate) span: Span,
     pub(crate) started: Instant,
-    /// How many attempts were made.
-    pub(crate) attempts: u32,
-    /// The strongest effect that any attempt may have had.
-    pub(crate) effect: Effect,
-    /// Its failed attempts.
-    pub(crate) log: Vec<AttemptRecord>,
-    /// How long it waited before the attempt that comes next or is in flight.
-    waited: Duration,
-    in_flight: bool,
-    ended: bool,
 }
 
 impl<'a> CallSpan<'a> {
@@ -50,51 +40,11 @@ impl<'a> CallSpan<'a> {
             operation,
             span,
             started: Instant::now(),
-            attempts: 0,
-            effect: Effect::NotSent,
-            log: Vec::new(),
-            waited: Duration::ZERO,
-            in_flight: false,
-            ended: false,
         }
     }
 
     fn observed(&self) -> ObservedCall<'a> {
         self.observers.call(self.operation)
-    }
-
-    /// Notes that an attempt begins.
-    pub(crate) fn start_attempt(&mut self) {
-        self.attempts += 1;
-        self.in_flight = true;
-    }
-
-    /// Ends an attempt, with its error if it failed.
-    pub(crate) fn end_attempt(
-        &mut self,
-        attempt: AttemptSpan<'_>,
-        head: Option<(u16, Version)>,
-        error: Option<&Error>,
-    ) {
-        self.in_flight = false;
-        if let Some(error) = error {
-            self.effect = self.effect.or(error.effect());
-            let started = attempt.started;
-            let record = AttemptRecord {
-                began_after: started.saturating_duration_since(self.started),
-                duration: attempt.duration(),
-                waited: std::mem::take(&mut self.waited),
-                ..error.as_attempt(self.attempts)
-            };
-            push(&mut self.log, record);
-        }
-        attempt.end(&AttemptAttributes {
-            status: head.map(|(status, _)| status),
-            version: head.map(|(_, version)| version),
-            failure: error.map(ErrorType::of),
-            effect: error.map(Error::effect),
-            request_id: error.and_then(Error::request_id),
-        });
     }
 
     /// Begins a wait, which ends when the result is dropped.
@@ -105,15 +55,14 @@ impl<'a> CallSpan<'a> {
     }
 
     /// Notifies the observers that another attempt follows a failed one.
-    pub(crate) fn retrying(&mut self, error: &Error, wait: Duration) {
-        self.waited = wait;
-        spans::retrying(error, self.attempts, wait);
+    pub(crate) fn retrying(&self, error: &Error, attempts: u32, wait: Duration) {
+        spans::retrying(error, attempts, wait);
         if self.observers.any() {
             let error_type = ErrorType::of(error);
             let retry = Retry {
                 call: self.observed(),
                 error_type: error_type.as_str(),
-                attempts: self.attempts,
+                attempts,
                 wait,
             };
             self.observers.notify(|observer| observer.retrying(&retry));
@@ -121,14 +70,14 @@ impl<'a> CallSpan<'a> {
     }
 
     /// Notifies the observers that no other attempt follows, although one would be safe.
-    pub(crate) fn denied(&self, error: &Error, reason: Denial) {
-        spans::denied(self.attempts, reason);
+    pub(crate) fn denied(&self, error: &Error, attempts: u32, reason: Denial) {
+        spans::denied(attempts, reason);
         if self.observers.any() {
             let error_type = ErrorType::of(error);
             let denied = RetryDenied {
                 call: self.observed(),
                 error_type: error_type.as_str(),
-                attempts: self.attempts,
+                attempts,
                 reason,
             };
             self.observers
@@ -149,8 +98,12 @@ impl<'a> CallSpan<'a> {
     }
 
     /// Ends the call. `redact` removes secrets from the request ID of a reply.
-    pub(crate) fn end(mut self, result: &Result<Reply, Error>, redact: &dyn Fn(&str) -> String) {
-        self.ended = true;
+    pub(crate) fn end(
+        &self,
+        attempts: u32,
+        result: &Result<Reply, Error>,
+        redact: &dyn Fn(&str) -> String,
+    ) {
         match result {
             _ if self.is_unobserved() => {}
             Ok(reply) => self.notify(&CallEnded {
@@ -159,7 +112,7 @@ impl<'a> CallSpan<'a> {
                 schema_mismatch: reply.mismatch,
                 reply: Some(reply),
                 request_id: &|| request_id(&reply.headers).map(redact),
-                ..self.cancelled(None)
+                ..self.cancelled(attempts, None)
             }),
             Err(error) => self.notify(&CallEnded {
                 outcome: Outcome::Error,
@@ -167,17 +120,24 @@ impl<'a> CallSpan<'a> {
                 error_type: Some(ErrorType::of(error).as_str()),
                 status: error.status(),
                 request_id: &|| error.request_id().map(str::to_owned),
-                ..self.cancelled(Some(error.effect()))
+                ..self.cancelled(attempts, Some(error.effect()))
             }),
         }
     }
 
+    /// Ends a call that its caller dropped.
+    pub(crate) fn cancel(&self, attempts: u32, effect: Effect) {
+        if !self.is_unobserved() {
+            self.notify(&self.cancelled(attempts, Some(effect)));
+        }
+    }
+
     /// The end of a call about which no more is known.
-    fn cancelled(&self, effect: Option<Effect>) -> CallEnded<'a> {
+    fn cancelled(&self, attempts: u32, effect: Option<Effect>) -> CallEnded<'a> {
         CallEnded {
             call: self.observed(),
             outcome: Outcome::Cancelled,
-            attempts: self.attempts,
+            attempts,
             effect,
             kind: None,
             error_type: None,
@@ -196,16 +156,6 @@ impl<'a> CallSpan<'a> {
     fn notify(&self, ended: &CallEnded<'_>) {
         spans::call_ended(&self.span, ended);
         self.observers.notify(|observer| observer.call_ended(ended));
-    }
-}
-
-impl Drop for CallSpan<'_> {
-    fn drop(&mut self) {
-        if !self.ended && !self.is_unobserved() {
-            let in_flight = self.in_flight.then_some(Effect::Unknown);
-            let effect = in_flight.unwrap_or(self.effect);
-            self.notify(&self.cancelled(Some(effect)));
-        }
     }
 }
 
@@ -230,7 +180,7 @@ pub(crate) struct AttemptSpan<'a> {
     observers: &'a Observers,
     attempt: ObservedAttempt<'a>,
     pub(crate) span: Span,
-    started: Instant,
+    pub(crate) started: Instant,
     /// When the last byte came, if an observer asks for it.
     received: Option<Instant>,
     ended: bool,
@@ -269,7 +219,7 @@ impl<'a> AttemptSpan<'a> {
     }
 
     /// How long it took, or has taken until now.
-    pub(super) fn duration(&self) -> Duration {
+    pub(crate) fn duration(&self) -> Duration {
         let received = self.received.unwrap_or_else(Instant::now);
         received.saturating_duration_since(self.started)
     }
