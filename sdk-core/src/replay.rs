@@ -207,21 +207,7 @@ fn request_of(
     command: &PreparedCommand,
 ) -> Result<(&'static Operation, Draft), Error> {
     command.verify()?;
-    let application = client.application().app;
-    let its_own: App = command.application().parse()?;
-    if its_own != application {
-        return Err(Error::prepared(format!(
-            "it is for {}, but this client is for {application}",
-            command.application()
-        )));
-    }
-    if command.audience() != client.audience() {
-        return Err(Error::prepared(format!(
-            "it was prepared for the audience {}, but this client uses {}",
-            command.audience().unwrap_or("(none)"),
-            client.audience().unwrap_or("(none)")
-        )));
-    }
+    check_client(client, command)?;
     let operation = operation_of(client, command).map_err(Error::prepared)?;
     let misplaced = || Error::prepared("its path is not a valid path of the application");
     if !is_safe_target(command.path()) {
@@ -242,6 +228,26 @@ fn request_of(
         draft = draft.json(Bytes::copy_from_slice(command.body().as_bytes()));
     }
     Ok((operation, draft))
+}
+
+/// Checks that a command is for the application and the audience of this client.
+fn check_client(client: &ApiClient, command: &PreparedCommand) -> Result<(), Error> {
+    let application = client.application().app;
+    let its_own: App = command.application().parse()?;
+    if its_own != application {
+        return Err(Error::prepared(format!(
+            "it is for {}, but this client is for {application}",
+            command.application()
+        )));
+    }
+    if command.audience() != client.audience() {
+        return Err(Error::prepared(format!(
+            "it was prepared for the audience {}, but this client uses {}",
+            command.audience().unwrap_or("(none)"),
+            client.audience().unwrap_or("(none)")
+        )));
+    }
+    Ok(())
 }
 
 /// A call that sends a prepared command as it was prepared.

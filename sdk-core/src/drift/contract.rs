@@ -142,14 +142,11 @@ fn compare(
             .into_iter()
             .collect(),
     };
-    if let Some(status) = &status
-        && !application.statuses.contains(&status.as_str())
-    {
-        findings.push(format!(
-            "its status is {status}, but was {} when this SDK was built",
-            application.statuses.join(" or ")
-        ));
-    }
+    findings.extend(
+        status
+            .as_deref()
+            .and_then(|it| describe_status(application, it)),
+    );
     if let Ok(members) = record.members() {
         let differing = differences(application, operation.route, &members);
         findings.extend(differing.into_iter().map(shown));
@@ -182,6 +179,15 @@ fn describe_match(matches: ContractMatch, version: &str, built_for: &str) -> Opt
         ContractMatch::Incompatible => format!(
             "{serves}, which is not compatible with {built_for}: expect errors, and update the SDK"
         ),
+    })
+}
+
+/// What an undocumented status of the application is.
+fn describe_status(application: &Application, status: &str) -> Option<String> {
+    let documented = application.statuses;
+    (!documented.contains(&status)).then(|| {
+        let documented = documented.join(" or ");
+        format!("its status is {status}, but was {documented} when this SDK was built")
     })
 }
 
