@@ -71,9 +71,13 @@ pub(super) fn classify(
                 .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
                 .with(|parts| parts.body = Some(excerpt))
         }
-        Err(BodyError::Broken(error)) => Error::new(ErrorKind::Transport, "the reply was cut off")
-            .with_cause(error)
-            .with(|parts| parts.retryable = true),
+        Err(BodyError::Broken(error)) => Error::new(
+            ErrorKind::Transport,
+            Effect::Unknown,
+            "the reply was cut off",
+        )
+        .with_cause(error)
+        .with(|parts| parts.retryable = true),
         Err(BodyError::Late) => late_body(whole_call, state),
         Err(BodyError::Encoded(encoding)) => {
             let encoding = state.redactor(b"").line(Line::Message, &encoding);
@@ -165,7 +169,7 @@ fn other_schema(
         |found| format!("schemaVersion {found}"),
     );
     let message = format!("the reply has {found}, but this SDK was built for {expected}{detail}");
-    Error::new(ErrorKind::SchemaVersion, message).with_hint(hint)
+    Error::new(ErrorKind::SchemaVersion, Effect::Unknown, message).with_hint(hint)
 }
 
 /// The beginning of a body, longer than the excerpt in an error, so that redaction sees whole secrets.
@@ -196,7 +200,8 @@ fn error_status(
     let kind = ErrorKind::of_status(status);
     let retryable = envelope.is_retryable(status);
     let retry_after = retry_after(headers);
-    let error = Error::new(kind, envelope.message.unwrap_or_default());
+    let message = envelope.message.unwrap_or_default();
+    let error = Error::new(kind, Effect::of_status(status), message);
     let mut error = with_reply(error, status, headers, &redactor).with(|parts| {
         parts.code = envelope.code;
         parts.retryable = retryable;
@@ -251,7 +256,7 @@ fn passed_limit(whole_call: bool, state: &CallState<'_>) -> String {
 fn late_body(whole_call: bool, state: &CallState<'_>) -> Error {
     let (what, target) = (passed_limit(whole_call, state), target(state));
     let message = format!("{what} while {target} was sending its reply");
-    Error::timeout(message)
+    Error::timeout(Effect::Unknown, message)
 }
 
 /// No reply began in time.
@@ -264,8 +269,7 @@ fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_>) -> Attempt
         let message = format!("{what} without a reply from {target}");
         (message, Effect::Unknown, state.may_replay)
     };
-    let error = Error::timeout(message).with(|parts| parts.effect = effect);
-    failed(error, retry)
+    failed(Error::timeout(effect, message), retry)
 }
 
 /// No reply at all. The transport's message may quote the request.
@@ -319,9 +323,9 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
         SendState::NotSent => !tls,
         SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => true,
     };
-    let error = Error::new(kind, message)
+    let error = Error::new(kind, sending.effect(), message)
         .with_cause(error)
-        .with(|parts| (parts.effect, parts.retryable) = (sending.effect(), retryable))
+        .with(|parts| parts.retryable = retryable)
         .withheld(&redactor);
     failed(error, retry)
 }
@@ -339,7 +343,7 @@ pub(super) fn missing_scope(
 ) -> Error {
     let message = "not sent, because the token lacks the required scope";
     let hint = scope_hint(operation, Some(bearer), redactor);
-    Error::new(ErrorKind::Forbidden, message).with_hint(hint)
+    Error::new(ErrorKind::Forbidden, Effect::NotSent, message).with_hint(hint)
 }
 
 /// The scopes that the operation requires and those that the token was granted.

@@ -165,7 +165,7 @@ impl Call {
             counted(most, "attempt")
         );
         let hint = "raise `max_in_flight` of the suite's builder, or make fewer calls at once";
-        Error::timeout(message).with_hint(hint)
+        Error::timeout(Effect::NotSent, message).with_hint(hint)
     }
 
     /// One attempt in a span of its own, classified. It returns its permit once the reply was read.
@@ -178,7 +178,7 @@ impl Call {
         let (limits, started) = (state.limits, Instant::now());
         if limits.deadline <= started {
             let message = "the deadline of the call passed before it was sent";
-            return failed(Error::timeout(message), false);
+            return failed(Error::timeout(Effect::NotSent, message), false);
         }
         let tracker = self.send_tracker(limits);
         // A call that is dropped cancels its request too.

@@ -9,6 +9,7 @@ use url::Url;
 
 use crate::client::limits::Limits;
 use crate::error::Error;
+use crate::error::kind::Effect;
 use crate::macros::debug_fields;
 use crate::observe::active::Server;
 use crate::observe::events::WaitReason;
@@ -149,7 +150,8 @@ impl ApiClient {
             let message = format!(
                 "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
             );
-            return Err(Error::timeout(message).with_installation(self.label()));
+            let error = Error::timeout(Effect::NotSent, message);
+            return Err(error.with_installation(self.label()));
         };
         ended.map_err(|error| self.token_error(error).with_installation(self.label()))
     }

@@ -17,7 +17,9 @@ use crate::secret::value::ShortSecret;
 use crate::text::{Line, counted, one_line};
 
 impl Error {
-    pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+    /// An error with its effect. The constructors for one kind below state it by what they are for: a mistake of the caller's
+    /// sends nothing ([`Effect::NotSent`]), while a response that cannot be read leaves the effect unknown.
+    pub(crate) fn new(kind: ErrorKind, effect: Effect, message: impl Into<String>) -> Self {
         Self(Arc::new(Parts {
             kind,
             operation: None,
@@ -31,7 +33,7 @@ impl Error {
             retry_after: None,
             attempts: 0,
             attempt_log: Vec::new(),
-            effect: Effect::NotSent,
+            effect,
             headers: None,
             body: None,
             source: None,
@@ -71,7 +73,7 @@ impl Error {
     /// A value that breaks a rule: names the parameter, the rule and the value.
     pub(crate) fn invalid(name: &str, rule: &str, value: &str) -> Self {
         let message = format!("`{name}` must {rule}: got {}", one_line(value));
-        Self::new(ErrorKind::InvalidInput, message)
+        Self::new(ErrorKind::InvalidInput, Effect::NotSent, message)
     }
 
     /// A secret that is too short to key a digest.
@@ -92,32 +94,32 @@ impl Error {
 
     /// A setting that is missing or invalid.
     pub(crate) fn configuration(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Configuration, message)
+        Self::new(ErrorKind::Configuration, Effect::NotSent, message)
     }
 
     /// A response that cannot be read.
     pub(crate) fn decode(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Decode, message)
+        Self::new(ErrorKind::Decode, Effect::Unknown, message)
     }
 
     /// A list that cannot continue.
     pub(crate) fn pagination(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Pagination, message)
+        Self::new(ErrorKind::Pagination, Effect::NotSent, message)
     }
 
     /// A prepared command that cannot be sent.
     pub(crate) fn prepared(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::PreparedCommand, message)
+        Self::new(ErrorKind::PreparedCommand, Effect::NotSent, message)
     }
 
     /// A value that does not fit the caller's own type.
     pub(crate) fn value(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Value, message)
+        Self::new(ErrorKind::Value, Effect::NotSent, message)
     }
 
     /// A timeout: another call may succeed.
-    pub(crate) fn timeout(message: impl Into<String>) -> Self {
-        Self::new(ErrorKind::Timeout, message).with(|parts| parts.retryable = true)
+    pub(crate) fn timeout(effect: Effect, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Timeout, effect, message).with(|parts| parts.retryable = true)
     }
 
     /// Keeps the headers of a reply, with confidential values redacted.
@@ -211,6 +213,7 @@ mod tests {
     use crate::command::key::MalformedKey;
     use crate::command::prepared::PreparedCommand;
     use crate::error::Error;
+    use crate::error::kind::Effect;
     use crate::secret::value::ShortSecret;
     use crate::token::error::TokenError;
     use crate::{IdempotencyKey, RawJson, Record, Secret};
@@ -223,7 +226,7 @@ mod tests {
 
     #[test]
     fn each_clone_of_an_error_hands_the_command_back() {
-        let error = Error::timeout("late").with_command(command());
+        let error = Error::timeout(Effect::Unknown, "late").with_command(command());
         let clone = error.clone();
         assert_eq!(clone.to_string(), error.to_string());
         assert_eq!(clone.into_command(), Some(command()));
@@ -232,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_change_to_a_clone_does_not_change_the_error() {
-        let error = Error::timeout("late");
+        let error = Error::timeout(Effect::Unknown, "late");
         let hinted = error.clone().with_hint("go to bed");
         assert_eq!(hinted.to_string(), format!("{error}; go to bed"));
     }

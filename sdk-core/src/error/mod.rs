@@ -310,7 +310,7 @@ impl fmt::Debug for Parts {
 #[cfg(test)]
 mod tests {
     use crate::error::Error;
-    use crate::error::kind::ErrorKind;
+    use crate::error::kind::{Effect, ErrorKind};
 
     type Predicate = fn(&Error) -> bool;
 
@@ -335,7 +335,8 @@ mod tests {
         ];
         for (is, kinds) in predicates {
             for kind in ErrorKind::ALL {
-                assert_eq!(is(&Error::new(*kind, "")), kinds.contains(kind), "{kind}");
+                let error = Error::new(*kind, Effect::Unknown, "");
+                assert_eq!(is(&error), kinds.contains(kind), "{kind}");
             }
         }
     }

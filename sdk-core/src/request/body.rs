@@ -5,7 +5,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::error::Error;
-use crate::error::kind::ErrorKind;
+use crate::error::kind::{Effect, ErrorKind};
 use crate::json::record::JsonBody;
 use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
@@ -62,8 +62,8 @@ impl Body {
     ) -> Self {
         let unwritable = |error: Box<dyn StdError + Send + Sync>| {
             let message = format!("cannot write the body: {error}");
-            let error = Error::new(ErrorKind::InvalidInput, message).with_cause(error);
-            error.with_operation(operation)
+            let invalid = Error::new(ErrorKind::InvalidInput, Effect::NotSent, message);
+            invalid.with_cause(error).with_operation(operation)
         };
         let checked = value.validate(&Check::new(operation));
         Self(checked.and_then(|()| write(value).map_err(unwritable)))

@@ -54,9 +54,8 @@ impl ErrorBuilder {
             kind,
             Kind::TokenUnavailable | Kind::RateLimited | Kind::Unavailable
         );
-        Self(Error::new(kind, "made for a test").with(|parts| {
+        Self(Error::new(kind, effect, "made for a test").with(|parts| {
             parts.status = status;
-            parts.effect = effect;
             parts.retryable = passing || without_reply;
             parts.attempts = u32::from(status.is_some() || without_reply);
         }))

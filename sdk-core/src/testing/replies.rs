@@ -169,6 +169,7 @@ impl ReplyBuilder {
         );
         let error = Error::new(
             ErrorKind::of_status(self.status),
+            Effect::of_status(self.status),
             envelope.message.unwrap_or_default(),
         );
         self.failed(error.with(|parts| {
@@ -183,7 +184,7 @@ impl ReplyBuilder {
         let error = match unreadable {
             Unreadable::Schema { expected, .. } => {
                 let message = format!("this SDK was built for {expected}");
-                Error::new(ErrorKind::SchemaVersion, message)
+                Error::new(ErrorKind::SchemaVersion, Effect::Unknown, message)
             }
             Unreadable::Truncated(cause) => {
                 Error::decode(cause.to_string()).with(|parts| parts.retryable = true)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 
 use crate::caught::unless_panicked;
-use crate::error::kind::ErrorKind;
+use crate::error::kind::{Effect, ErrorKind};
 use crate::error::{Error, Parts};
 use crate::macros::debug_fields;
 use crate::secret::redactor::Redactor;
@@ -116,6 +116,7 @@ impl TokenError {
                 TokenErrorKind::Refused => ErrorKind::Unauthenticated,
                 _ => ErrorKind::TokenUnavailable,
             },
+            Effect::NotSent,
             "",
         );
         let retryable = matches!(kind, Unreachable | Timeout | Unavailable | Expired | Lost);
