@@ -244,7 +244,7 @@ fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
 }
 
 /// The outcome of one attempt.
-pub(crate) enum Outcome {
+pub(crate) enum AttemptOutcome {
     /// The head of a reply, and its body if that could be read.
     Reply {
         status: u16,
@@ -261,7 +261,7 @@ pub(crate) enum Outcome {
     },
 }
 
-impl Outcome {
+impl AttemptOutcome {
     /// The status of the reply and the version of HTTP, if there is a reply.
     pub(super) fn head(&self) -> Option<(u16, Version)> {
         match self {
@@ -316,20 +316,20 @@ pub(super) async fn run(
     until: Instant,
     tracker: Option<&SendTracker>,
     has_body: bool,
-) -> Outcome {
+) -> AttemptOutcome {
     let mut response = match timeout_at(until, sending).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {
             let cancelled = tracker.is_some_and(SendTracker::cancel);
-            return Outcome::Failed(error.infer_send_state(cancelled, has_body));
+            return AttemptOutcome::Failed(error.infer_send_state(cancelled, has_body));
         }
         Err(_elapsed) => {
             let not_sent = has_body && tracker.is_some_and(SendTracker::cancel);
-            return Outcome::TimedOut { not_sent };
+            return AttemptOutcome::TimedOut { not_sent };
         }
     };
     let body = reply_body::read(&mut response, max_bytes, until).await;
-    Outcome::Reply {
+    AttemptOutcome::Reply {
         status: response.status,
         version: response.version,
         headers: response.headers,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::de::IgnoredAny;
 
-use crate::call::attempt::{AttemptResult, CallState, DecodeResponse, Outcome, failed};
+use crate::call::attempt::{AttemptOutcome, AttemptResult, CallState, DecodeResponse, failed};
 use crate::error::Error;
 use crate::error::envelope::Envelope;
 use crate::error::kind::{Effect, ErrorKind};
@@ -22,73 +22,85 @@ use crate::transport::reply_body::BodyError;
 
 /// Classifies an attempt. `whole_call` says that its time limit was the deadline of the call.
 pub(super) fn classify(
-    outcome: Outcome,
+    outcome: AttemptOutcome,
     whole_call: bool,
     state: &CallState<'_>,
     decode: DecodeResponse<'_>,
 ) -> AttemptResult {
     let (status, headers, body) = match outcome {
-        Outcome::Reply {
+        AttemptOutcome::Reply {
             status,
             headers,
             body,
             version: _,
         } => (status, headers, body),
-        Outcome::Failed(error) => return failed_to_send(error, state),
-        Outcome::TimedOut { not_sent } => return timed_out(whole_call, not_sent, state),
+        AttemptOutcome::Failed(error) => return failed_to_send(error, state),
+        AttemptOutcome::TimedOut { not_sent } => return timed_out(whole_call, not_sent, state),
     };
     if !(200..300).contains(&status) {
         // The status decides, even if the body could not be read.
-        let body = body.unwrap_or_else(|unread| match unread {
-            BodyError::TooLarge(excerpt) => excerpt,
-            BodyError::Broken(_) | BodyError::Late | BodyError::Encoded(_) => Bytes::new(),
-        });
-        return error_status(status, &headers, body, state);
+        return error_status(status, &headers, received_part(body), state);
     }
-    let error = match body {
-        Ok(body) => match decode(ResponseHead::of(status, &headers), &body, &|text| {
-            state.redactor(b"").line(Line::Message, text)
-        }) {
-            Ok(mismatch) => {
-                return AttemptResult::Done(Reply {
-                    installation: state.client.label(),
-                    operation: state.operation,
-                    status,
-                    headers,
-                    body,
-                    attempts: state.attempts,
-                    key: None,
-                    mismatch,
-                });
-            }
-            Err(unreadable) => {
-                return unreadable_reply(unreadable, status, &headers, body, state);
-            }
-        },
-        Err(BodyError::TooLarge(excerpt)) => {
+    let body = match body {
+        Ok(body) => body,
+        Err(unread) => return unread_body(unread, whole_call, status, &headers, state),
+    };
+    let redact = |text: &str| state.redactor(b"").line(Line::Message, text);
+    match decode(ResponseHead::of(status, &headers), &body, &redact) {
+        Ok(mismatch) => AttemptResult::Done(Reply {
+            installation: state.client.label(),
+            operation: state.operation,
+            status,
+            headers,
+            body,
+            attempts: state.attempts,
+            key: None,
+            mismatch,
+        }),
+        Err(unreadable) => unreadable_reply(unreadable, status, &headers, body, state),
+    }
+}
+
+/// As much of a body as was received and can be read.
+fn received_part(body: Result<Bytes, BodyError>) -> Bytes {
+    body.unwrap_or_else(|unread| match unread {
+        BodyError::TooLarge(excerpt) => excerpt,
+        BodyError::Broken(_) | BodyError::Late | BodyError::Encoded(_) => Bytes::new(),
+    })
+}
+
+/// A 2xx whose body was not received whole, or cannot be decompressed.
+fn unread_body(
+    unread: BodyError,
+    whole_call: bool,
+    status: u16,
+    headers: &HeaderMap,
+    state: &CallState<'_>,
+) -> AttemptResult {
+    let redactor = state.redactor(b"");
+    let error = match unread {
+        BodyError::TooLarge(excerpt) => {
             let limit = state.client.suite().max_response_bytes;
             Error::decode(format!("the reply is larger than {limit} bytes"))
                 .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
                 .with(|parts| parts.body = Some(excerpt))
         }
-        Err(BodyError::Broken(error)) => Error::new(
-            ErrorKind::Transport,
-            Effect::Unknown,
-            "the reply was cut off",
-        )
-        .with_cause(error)
-        .with(|parts| parts.retryable = true),
-        Err(BodyError::Late) => late_body(whole_call, state),
-        Err(BodyError::Encoded(encoding)) => {
-            let encoding = state.redactor(b"").line(Line::Message, &encoding);
+        BodyError::Broken(error) => {
+            let message = "the reply was cut off";
+            Error::new(ErrorKind::Transport, Effect::Unknown, message)
+                .with_cause(error)
+                .with(|parts| parts.retryable = true)
+        }
+        BodyError::Late => late_body(whole_call, state),
+        BodyError::Encoded(encoding) => {
+            let encoding = redactor.line(Line::Message, &encoding);
             Error::decode(format!(
                 "the reply is compressed ({encoding}), and its transport did not decode it"
             ))
         }
     };
     let retry = error.is_retryable() && state.may_replay;
-    let error = with_reply(error, status, &headers, &state.redactor(b""));
-    failed(error, retry)
+    failed(with_reply(error, status, headers, &redactor), retry)
 }
 
 fn unreadable_reply(
@@ -199,17 +211,14 @@ fn error_status(
     let envelope = envelope.shown(&redactor);
     let kind = ErrorKind::of_status(status);
     let retryable = envelope.is_retryable(status);
-    let retry_after = retry_after(headers);
     let message = envelope.message.unwrap_or_default();
     let error = Error::new(kind, Effect::of_status(status), message);
     let mut error = with_reply(error, status, headers, &redactor).with(|parts| {
         parts.code = envelope.code;
         parts.retryable = retryable;
-        parts.retry_after = retry_after;
+        parts.retry_after = retry_after(headers);
         parts.body = Some(body);
-        if envelope.request_id.is_some() {
-            parts.request_id = envelope.request_id;
-        }
+        parts.request_id = envelope.request_id.or(parts.request_id.take());
     });
     match status {
         401 if state.bearer.is_some() => {
@@ -226,9 +235,9 @@ fn error_status(
         _ => {}
     }
     AttemptResult::Failed {
+        retry_after: error.retry_after(),
         error,
         retry: retryable && state.may_replay,
-        retry_after,
     }
 }
 
@@ -279,10 +288,8 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
     if redactor.matches(&why) {
         why = redactor.line(Line::Message, &why);
     }
-    let sender = state.client.endpoint().sender();
-    let tls = sender.opens_connections() && is_tls(&error);
+    let tls = state.client.endpoint().sender().opens_connections() && is_tls(&error);
     let sending = error.send_state();
-    let late = error.is_timeout();
     let (kind, message, retry) = match sending {
         SendState::Unsendable => {
             let message = format!("the HTTP client cannot send the request: {why}");
@@ -290,31 +297,21 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
         }
         // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
         SendState::NotSent => {
-            let what = match (
-                tls,
-                !sender.opens_connections() && !is_refused_connection(&error),
-            ) {
-                (true, _) => "TLS handshake failed with",
-                (false, true) => "not sent to",
-                (false, false) => "cannot connect to",
-            };
-            // The root cause of a timeout does not say how long it was.
-            let why = match sender.connect_timeout().filter(|_| late) {
-                Some(most) => format!("timed out after {most:?}"),
-                None => why,
-            };
-            let message = format!("{what} {target}: {why}");
-            (ErrorKind::Connect, message, !tls)
+            let (what, why) = no_connection(tls, &error, why, state);
+            (ErrorKind::Connect, format!("{what} {target}: {why}"), !tls)
         }
         SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => {
-            let kind = if late {
+            let kind = if error.is_timeout() {
                 ErrorKind::Timeout
             } else {
                 ErrorKind::Transport
             };
             let message = format!("no reply from {target}: {why}");
-            let retry = sending == SendState::Unprocessed || state.may_replay;
-            (kind, message, retry)
+            (
+                kind,
+                message,
+                sending == SendState::Unprocessed || state.may_replay,
+            )
         }
         SendState::Redirected => (ErrorKind::UnexpectedStatus, why, false),
     };
@@ -328,6 +325,30 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
         .with(|parts| parts.retryable = retryable)
         .withheld(&redactor);
     failed(error, retry)
+}
+
+/// What failed before anything was sent, and why.
+fn no_connection(
+    tls: bool,
+    error: &TransportError,
+    why: String,
+    state: &CallState<'_>,
+) -> (&'static str, String) {
+    let sender = state.client.endpoint().sender();
+    let what = match (
+        tls,
+        !sender.opens_connections() && !is_refused_connection(error),
+    ) {
+        (true, _) => "TLS handshake failed with",
+        (false, true) => "not sent to",
+        (false, false) => "cannot connect to",
+    };
+    // The root cause of a timeout does not say how long it was.
+    let timeout = sender.connect_timeout().filter(|_| error.is_timeout());
+    (
+        what,
+        timeout.map_or(why, |most| format!("timed out after {most:?}")),
+    )
 }
 
 fn target(state: &CallState<'_>) -> String {

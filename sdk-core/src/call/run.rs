@@ -9,7 +9,7 @@ use tracing::Instrument as _;
 
 use crate::call::Call;
 use crate::call::attempt::{
-    self, Answer, AttemptResult, CallState, DecodeResponse, Outcome, build_request, failed,
+    self, Answer, AttemptOutcome, AttemptResult, CallState, DecodeResponse, build_request, failed,
 };
 use crate::call::classify::{classify, missing_scope};
 use crate::client::limits::Limits;
@@ -104,8 +104,8 @@ impl Call {
         limits: &Limits,
         bearer: Arc<BearerToken>,
     ) -> Result<Arc<BearerToken>, Error> {
-        let refuses = limits.scope_policy == ScopePolicy::Refuse;
-        if refuses && self.operation.lacks_required_scope(bearer.granted_scopes()) {
+        let rejects = limits.scope_policy == ScopePolicy::Refuse;
+        if rejects && self.operation.lacks_required_scope(bearer.granted_scopes()) {
             return Err(missing_scope(self.operation, &bearer, &self.redactor()));
         }
         Ok(bearer)
@@ -243,8 +243,8 @@ impl Call {
     }
 
     /// Reads from the head of a reply whether the token was accepted, and whether the operation is deprecated.
-    fn note_reply(state: &CallState<'_>, outcome: &Outcome) {
-        let Outcome::Reply {
+    fn note_reply(state: &CallState<'_>, outcome: &AttemptOutcome) {
+        let AttemptOutcome::Reply {
             status, headers, ..
         } = outcome
         else {

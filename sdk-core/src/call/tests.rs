@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::call::Call;
-use crate::call::attempt::{AttemptResult, CallState, Outcome};
+use crate::call::attempt::{AttemptOutcome, AttemptResult, CallState};
 use crate::call::classify::classify;
 use crate::client::ApiClient;
 use crate::error::kind::Effect;
@@ -109,7 +109,7 @@ enum Retry {
 }
 
 /// The effect and the retry of an outcome, the same for each operation; `None` for success.
-fn classified(client: &ApiClient, outcome: impl Fn() -> Outcome) -> Option<(Effect, Retry)> {
+fn classified(client: &ApiClient, outcome: impl Fn() -> AttemptOutcome) -> Option<(Effect, Retry)> {
     let mut results = Vec::new();
     for (operation, may_replay) in &SAFETIES {
         for (replay, may_replay) in REPLAYS.into_iter().zip(may_replay) {
@@ -172,8 +172,8 @@ const BODIES: [(&str, Body); 7] = [
     ("compressed", || Err(BodyError::Encoded("br".to_owned()))),
 ];
 
-fn reply(status: u16, body: Body) -> Outcome {
-    Outcome::Reply {
+fn reply(status: u16, body: Body) -> AttemptOutcome {
+    AttemptOutcome::Reply {
         status,
         version: Version::HTTP_11,
         headers: HeaderMap::new(),
@@ -219,7 +219,7 @@ fn the_status_of_any_other_reply_decides_whatever_its_body() {
 #[test]
 fn without_a_reply_the_evidence_of_sending_decides() {
     let client = client();
-    let failed = |state| move || Outcome::Failed(TransportError::at(state, "no reply"));
+    let failed = |state| move || AttemptOutcome::Failed(TransportError::at(state, "no reply"));
     for (state, expected) in [
         (SendState::Unsendable, (Effect::NotSent, Retry::Never)),
         (SendState::NotSent, (Effect::NotSent, Retry::Always)),
@@ -238,7 +238,7 @@ fn without_a_reply_the_evidence_of_sending_decides() {
         (true, (Effect::NotSent, Retry::Always)),
         (false, (Effect::Unknown, Retry::IfSafe)),
     ] {
-        let timed_out = move || Outcome::TimedOut { not_sent };
+        let timed_out = move || AttemptOutcome::TimedOut { not_sent };
         assert_eq!(classified(&client, timed_out), Some(expected), "{not_sent}");
     }
 }
@@ -251,7 +251,7 @@ fn a_retry_after_is_passed_on() {
     let url = Url::parse("https://crm.suite.test/test").unwrap();
     let (mut draft, limits) = (Draft::new(READ.method, url), client.limits(&call.options));
     let state = CallState::new(&call, &mut draft, &limits);
-    let outcome = Outcome::Reply {
+    let outcome = AttemptOutcome::Reply {
         status: 429,
         version: Version::HTTP_11,
         headers: HeaderMap::from_iter([(http::header::RETRY_AFTER, "7".parse().unwrap())]),
