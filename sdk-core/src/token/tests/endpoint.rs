@@ -14,6 +14,7 @@ use http_body_util::StreamBody;
 use super::*;
 use crate::token::credentials::ClientCredentials;
 use crate::transport::connections::Sender;
+use crate::transport::error::SendState;
 use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
 
 type Reply = Result<Response<ReplyBody>, TransportError>;
@@ -134,6 +135,10 @@ async fn a_short_retry_after_is_waited_for_and_a_long_one_ends_the_exchange() {
     let waited = start.elapsed().as_secs_f64();
     assert!((7.0..7.3).contains(&waited), "{waited} s");
 
+    let longest = TokenPolicy::default().max_retry_after.as_secs().to_string();
+    let endpoint = Endpoint::new([Ok(busy(&longest)), Ok(granted())]);
+    assert!(endpoint.exchange().await.is_ok());
+
     let endpoint = Endpoint::new([Ok(busy("100000000000000"))]);
     let error = endpoint.exchange().await.unwrap_err();
     let long = Duration::from_secs(100_000_000_000_000);
@@ -151,6 +156,26 @@ async fn an_endpoint_that_never_answers_is_a_timeout_of_each_attempt() {
     assert_eq!(kind(&error), (TokenErrorKind::Timeout, true));
     assert_eq!(endpoint.attempts(), 3);
     assert!(start.elapsed() >= 3 * TokenPolicy::default().exchange_timeout);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_kind_of_a_transport_failure_is_that_of_its_cause() {
+    let late = TransportError::unknown("no pong").timed_out();
+    let redirected = TransportError::at(SendState::Redirected, "to elsewhere");
+    for (failure, expected, attempts) in [
+        (late, (TokenErrorKind::Timeout, true), 3),
+        (redirected, (TokenErrorKind::Malformed, false), 1),
+        (
+            TransportError::rejected("odd"),
+            (TokenErrorKind::Unreachable, false),
+            1,
+        ),
+    ] {
+        let endpoint = Endpoint::new([Err(failure.clone()), Err(failure.clone()), Err(failure)]);
+        let error = endpoint.exchange().await.unwrap_err();
+        assert_eq!(kind(&error), expected, "{error}");
+        assert_eq!(endpoint.attempts(), attempts);
+    }
 }
 
 #[cfg(feature = "reqwest-013")]

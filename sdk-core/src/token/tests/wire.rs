@@ -83,6 +83,12 @@ fn granted_scopes_are_read_leniently() {
     assert_eq!(granted(r#","scope":["crm:read"]"#), "crm:read");
     // As requested, unless the reply states otherwise.
     assert_eq!(granted(""), "crm:read,crm:write");
+    // Errors show scopes, so one that repeats the token is left out.
+    let echo = r#"{"access_token":"canary-4711","scope":"crm:read canary-4711"}"#;
+    assert_eq!(
+        success(echo, &request).unwrap().scopes().unwrap(),
+        ["crm:read"]
+    );
     let bare = success(r#"{"access_token":"t"}"#, &TokenRequest::new());
     assert_eq!(bare.unwrap().scopes(), None);
 }
@@ -123,6 +129,9 @@ fn both_error_shapes_are_understood() {
     let plain = r#"{"error":"invalid_client","error_description":"unknown client"}"#;
     let text = "token refused (status 401): unknown client [invalid_client]";
     assert_eq!(read(401, plain).to_string(), text);
+    // No HTTP client passes such a status on, but a transport in memory could.
+    let error = read(199, plain);
+    assert_eq!(kind(&error), (TokenErrorKind::Malformed, false));
     let object = |code: &str, retryable: bool| {
         format!(
             r#"{{"error":{{"code":"{code}","message":"no","requestId":"r-1","retryable":{retryable}}}}}"#
