@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::token::search::events::Event;
 use crate::token::search::invariants::{self, Violation};
 use crate::token::search::model::{Purpose, WaiterState, World};
-use crate::token::search::scope::{Rules, Scope};
+use crate::token::search::scope::{Event, Rules, Scope};
 use crate::token::state::State;
 
 #[derive(Debug)]
@@ -92,7 +91,7 @@ impl Search {
         world: &World,
         next: &mut Vec<(u32, World)>,
     ) -> Result<(), (Violation, Vec<Event>)> {
-        for event in world.events(&self.rules) {
+        for event in events(world, &self.rules) {
             self.transitions += 1;
             let (after, step) = world.after(event, &self.rules);
             let new = invariants::of_step(world, &after, &step, &self.rules.policy)
@@ -161,6 +160,70 @@ pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
         }
     }
     text
+}
+
+/// What may happen next.
+fn events(world: &World, rules: &Rules) -> Vec<Event> {
+    let scope = &rules.scope;
+    let mut events = Vec::new();
+    let runnable = world.callers.iter().any(|it| it.is_runnable(world.now));
+    if scope.lazy || !runnable {
+        events.push(Event::TimePasses);
+    }
+    let expired = world.state.token.is_some() && world.state.live(world.now).is_none();
+    if expired || world.is_unused() {
+        events.push(Event::Sweep);
+    }
+    if world.callers.iter().any(WaiterState::is_away) {
+        for kind in numbers(scope.kinds) {
+            let operations = 0..scope.operations.max(1);
+            events.extend(operations.map(|operation| Event::Arrives { kind, operation }));
+        }
+    }
+    for (slot, caller) in (0..).zip(&world.callers) {
+        events_of_caller(world, slot, caller, scope, &mut events);
+    }
+    for (task, _) in (0..).zip(&world.tasks) {
+        for answer in numbers(scope.answers) {
+            let settles = |&random| Event::Settles {
+                task,
+                answer,
+                random,
+            };
+            events.extend(scope.random_values.iter().map(settles));
+        }
+        events.push(Event::Dies(task));
+    }
+    events
+}
+
+fn events_of_caller(
+    world: &World,
+    slot: u8,
+    caller: &WaiterState,
+    scope: &Scope,
+    events: &mut Vec<Event>,
+) {
+    match caller {
+        WaiterState::Away => return,
+        WaiterState::Waits { .. } if caller.is_runnable(world.now) => {
+            events.push(Event::Polls(slot));
+        }
+        WaiterState::Waits { .. } => {}
+        WaiterState::Holds { .. } => {
+            events.push(Event::Accepted(slot));
+            let rejected = |&random| Event::Rejected {
+                waiter: slot,
+                random,
+            };
+            events.extend(scope.random_values.iter().map(rejected));
+        }
+    }
+    events.push(Event::Leaves(slot));
+}
+
+fn numbers<T>(items: &[T]) -> std::ops::Range<u8> {
+    0..u8::try_from(items.len()).unwrap()
 }
 
 /// The fingerprint of a world: equal for worlds in which the same will happen, whatever the time and the numbers.

@@ -7,9 +7,8 @@ use tokio::time::Instant;
 use crate::token::bearer::{BearerToken, Phase};
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::MAX_RENEWALS;
-use crate::token::search::events::Event;
 use crate::token::search::model::{Purpose, Step, WaiterState, World};
-use crate::token::search::scope::Rules;
+use crate::token::search::scope::{Event, Rules};
 use crate::token::state::{Action, TokenResult, Waiter};
 
 /// The invariant that does not hold.

@@ -15,7 +15,6 @@
 //! `cargo test --release -p sdk-core --lib token::search -- --ignored --nocapture`
 
 mod bfs;
-mod events;
 mod invariants;
 mod model;
 mod scope;

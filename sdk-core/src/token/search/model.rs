@@ -6,8 +6,7 @@ use tokio::time::Instant;
 
 use crate::token::bearer::BearerToken;
 use crate::token::error::TokenError;
-use crate::token::search::events::Event;
-use crate::token::search::scope::{Answer, Rules};
+use crate::token::search::scope::{Answer, Event, Rules};
 use crate::token::source::AccessToken;
 use crate::token::state::{Action, State, TokenResult, Waiter};
 

@@ -158,3 +158,39 @@ impl Rules {
         }
     }
 }
+
+/// What may happen to a world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    Start,
+    TimePasses,
+    Sweep,
+    Arrives { kind: u8, operation: u8 },
+    Polls(u8),
+    Leaves(u8),
+    Settles { task: u8, answer: u8, random: u16 },
+    Dies(u8),
+    Accepted(u8),
+    Rejected { waiter: u8, random: u16 },
+}
+
+impl Event {
+    /// The event in words.
+    pub(super) fn describe(self, scope: &Scope) -> String {
+        match self {
+            Event::Arrives { kind, operation } => {
+                let kind = scope.kinds[usize::from(kind)];
+                format!("arrives for operation {operation}: {kind:?}")
+            }
+            Event::Settles {
+                task,
+                answer,
+                random,
+            } => {
+                let answer = scope.answers[usize::from(answer)];
+                format!("task {task} settles: {answer:?}, random {random}")
+            }
+            event => format!("{event:?}"),
+        }
+    }
+}
