@@ -1,6 +1,6 @@
 /// What a text from elsewhere is, which decides how long a line of it may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum TextKind {
     /// The label of an installation.
     Label,
     Code,
@@ -12,7 +12,7 @@ pub(crate) enum Line {
     Hint,
 }
 
-impl Line {
+impl TextKind {
     /// How many characters it may have.
     pub(crate) const fn longest(self) -> usize {
         match self {
@@ -65,7 +65,7 @@ impl Line {
 /// ```
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    Line::Message.of(text)
+    TextKind::Message.of(text)
 }
 
 /// Invisible characters and those that change how others are shown: Unicode's format characters (Cf), fillers and selectors.

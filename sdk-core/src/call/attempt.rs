@@ -24,7 +24,7 @@ use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::reply::response::Reply;
 use crate::request::draft::Draft;
 use crate::secret::redactor::Redactor;
-use crate::text::Line;
+use crate::text::TextKind;
 use crate::token::bearer::BearerToken;
 use crate::transport::error::TransportError;
 use crate::transport::reply_body::{self, BodyError, Incoming};
@@ -136,7 +136,7 @@ impl<'a> CallState<'a> {
         self.ended = true;
         self.call_span.end(self.attempts, result, &|id| {
             let body = result.as_ref().map_or(&[][..], |reply| &reply.body);
-            self.redactor(body).line(Line::RequestId, id)
+            self.redactor(body).line(TextKind::RequestId, id)
         });
     }
 

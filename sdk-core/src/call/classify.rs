@@ -13,7 +13,7 @@ use crate::policy::retry::retry_after;
 use crate::reply::decode::{ResponseHead, Unreadable};
 use crate::reply::response::{Reply, request_id};
 use crate::secret::redactor::Redactor;
-use crate::text::Line;
+use crate::text::TextKind;
 use crate::token::bearer::BearerToken;
 use crate::transport::error::{
     SendState, TransportError, describe_target, is_refused_connection, is_tls, root_cause,
@@ -45,7 +45,7 @@ pub(super) fn classify(
         Ok(body) => body,
         Err(unread) => return unread_body(unread, whole_call, status, &headers, state),
     };
-    let redact = |text: &str| state.redactor(b"").line(Line::Message, text);
+    let redact = |text: &str| state.redactor(b"").line(TextKind::Message, text);
     match decode(ResponseHead::of(status, &headers), &body, &redact) {
         Ok(mismatch) => AttemptResult::Done(Reply {
             installation: state.client.label(),
@@ -93,7 +93,7 @@ fn unread_body(
         }
         BodyError::Late => late_body(whole_call, state),
         BodyError::Encoded(encoding) => {
-            let encoding = redactor.line(Line::Message, &encoding);
+            let encoding = redactor.line(TextKind::Message, &encoding);
             Error::decode(format!(
                 "the reply is compressed ({encoding}), and its transport did not decode it"
             ))
@@ -112,7 +112,7 @@ fn unreadable_reply(
 ) -> AttemptResult {
     // The messages quote the reply.
     let redactor = state.redactor(&body);
-    let redact = |text: &str| redactor.line(Line::Message, text);
+    let redact = |text: &str| redactor.line(TextKind::Message, text);
     let is_secret = state.is_secret_reply();
     let is_truncated = matches!(unreadable, Unreadable::Truncated(_));
     let error = match unreadable {
@@ -159,7 +159,7 @@ fn malformed(message: &str, body: &Bytes, redactor: &Redactor) -> Error {
     if body.is_empty() || serde_json::from_slice::<IgnoredAny>(body).is_ok() {
         return error;
     }
-    let begin = redactor.line(Line::Excerpt, &beginning_of(body));
+    let begin = redactor.line(TextKind::Excerpt, &beginning_of(body));
     error.with_hint(format!("the body begins with {begin:?}"))
 }
 
@@ -186,12 +186,12 @@ fn other_schema(
 
 /// The beginning of a body, longer than the excerpt in an error, so that redaction sees whole secrets.
 fn beginning_of(body: &Bytes) -> String {
-    String::from_utf8_lossy(&body[..body.len().min(16 * Line::Excerpt.longest())]).into_owned()
+    String::from_utf8_lossy(&body[..body.len().min(16 * TextKind::Excerpt.longest())]).into_owned()
 }
 
 /// Adds status, request id, headers and effect of a received reply to an error.
 fn with_reply(error: Error, status: u16, headers: &HeaderMap, redactor: &Redactor) -> Error {
-    let id = request_id(headers).map(|id| redactor.line(Line::RequestId, id));
+    let id = request_id(headers).map(|id| redactor.line(TextKind::RequestId, id));
     error.with_headers(headers, redactor).with(|parts| {
         parts.status = Some(status);
         parts.request_id = id;
@@ -208,7 +208,7 @@ fn error_status(
 ) -> AttemptResult {
     let redactor = state.redactor(&body);
     let envelope = Envelope::parse(state.client.application().shows_envelope, &body);
-    let envelope = envelope.shown(&redactor);
+    let envelope = envelope.redacted(&redactor);
     let kind = ErrorKind::of_status(status);
     let retryable = envelope.is_retryable(status);
     let message = envelope.message.unwrap_or_default();
@@ -286,7 +286,7 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
     let (target, mut why) = (target(state), root_cause(&error).to_string());
     let redactor = state.redactor(b"");
     if redactor.matches(&why) {
-        why = redactor.line(Line::Message, &why);
+        why = redactor.line(TextKind::Message, &why);
     }
     let tls = state.client.endpoint().sender().opens_connections() && is_tls(&error);
     let sending = error.send_state();
@@ -323,7 +323,7 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
     let error = Error::new(kind, sending.effect(), message)
         .with_cause(error)
         .with(|parts| parts.retryable = retryable)
-        .withheld(&redactor);
+        .redacted(&redactor);
     failed(error, retry)
 }
 
@@ -388,7 +388,7 @@ fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>, redactor: &Re
             } else {
                 scopes.join(", ")
             };
-            let granted = redactor.line(Line::Message, &granted);
+            let granted = redactor.line(TextKind::Message, &granted);
             format!("the token was granted {granted}")
         }
     };

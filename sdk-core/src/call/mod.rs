@@ -30,7 +30,7 @@ use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
 use crate::secret::redactor::Redactor;
-use crate::text::{Line, counted};
+use crate::text::{TextKind, counted};
 
 /// A call under construction: client, operation and options. Generated builders hold one.
 #[derive(Clone)]
@@ -321,9 +321,9 @@ impl Call {
         let redactor = self.redactor();
         let id = response.request_id();
         response
-            .failed(error.withheld(&redactor))
+            .failed(error.redacted(&redactor))
             .with_headers(response.headers(), &redactor)
-            .with(|parts| parts.request_id = id.map(|id| redactor.line(Line::RequestId, id)))
+            .with(|parts| parts.request_id = id.map(|id| redactor.line(TextKind::RequestId, id)))
     }
 }
 

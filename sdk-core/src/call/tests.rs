@@ -119,9 +119,9 @@ fn classified(client: &ApiClient, outcome: impl Fn() -> AttemptOutcome) -> Optio
             let mut draft = Draft::new(operation.method, url);
             let limits = client.limits(&call.options);
             let state = CallState::new(&call, &mut draft, &limits);
-            let result = classify(outcome(), false, &state, &mut |head, body, shown| {
+            let result = classify(outcome(), false, &state, &mut |head, body, redact| {
                 let (_, mismatch) =
-                    receive::<crate::RawJson>(head, body, call.decode_rules(&limits), shown)?;
+                    receive::<crate::RawJson>(head, body, call.decode_rules(&limits), redact)?;
                 Ok(mismatch)
             });
             results.push(match result {

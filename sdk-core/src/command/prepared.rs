@@ -35,7 +35,7 @@ pub(crate) const VERSION: u32 = 2;
 ///
 /// `Debug` shows neither key, body and query nor the values of headers. The serialised form contains them all, with the
 /// defaults of the client: it is as confidential as the command. It never contains a token. What it no longer tells is which
-/// members of the body are secret: if the service repeats them, an error withholds only those with a telling name, such as
+/// members of the body are secret: if the service repeats them, an error redacts only those with a telling name, such as
 /// `clientSecret` or `password`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

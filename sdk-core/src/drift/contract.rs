@@ -13,7 +13,7 @@ use crate::json::record::Record;
 use crate::operation::{Application, Operation};
 use crate::options::SchemaPolicy;
 use crate::secret::redactor::Redactor;
-use crate::text::Line;
+use crate::text::TextKind;
 
 /// How the served contract relates to the one this SDK was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -123,7 +123,7 @@ fn compare(
     metadata: RawJson,
     redactor: &Redactor,
 ) -> ContractReport {
-    let shown = |text: String| redactor.line(Line::Message, &text);
+    let redact = |text: String| redactor.line(TextKind::Message, &text);
     let record = Record::from(metadata);
     // Accounting's fields are documented; those of the CRM are assumed to have the same names (A46).
     let served = record
@@ -134,7 +134,7 @@ fn compare(
     let matches = served
         .as_deref()
         .map_or(ContractMatch::Unknown, |served| relate(built_for, served));
-    let (served, status) = (served.map(shown), status.map(shown));
+    let (served, status) = (served.map(redact), status.map(redact));
     let version = served.as_deref().unwrap_or_default();
     let mut findings = match matches {
         ContractMatch::Unknown => vec![format!("{} states no version", operation.route)],
@@ -149,7 +149,7 @@ fn compare(
     );
     if let Ok(members) = record.members() {
         let differing = differences(application, operation.route, &members);
-        findings.extend(differing.into_iter().map(shown));
+        findings.extend(differing.into_iter().map(redact));
     }
     ContractReport {
         application: application.app,

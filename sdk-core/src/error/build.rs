@@ -14,7 +14,7 @@ use crate::error::{Error, Parts};
 use crate::operation::Operation;
 use crate::secret::redactor::Redactor;
 use crate::secret::value::ShortSecret;
-use crate::text::{Line, counted, one_line};
+use crate::text::{TextKind, counted, one_line};
 
 impl Error {
     /// An error with its effect. The constructors for one kind below state it by what they are for: a mistake of the caller's
@@ -24,7 +24,7 @@ impl Error {
             kind,
             operation: None,
             installation: None,
-            message: Line::Hint.of(&message.into()),
+            message: TextKind::Hint.of(&message.into()),
             hint: None,
             status: None,
             code: None,
@@ -152,19 +152,19 @@ impl Error {
     }
 
     /// The same error with confidential text redacted from what it quotes, and without a cause that has any.
-    pub(crate) fn withheld(self, redactor: &Redactor) -> Self {
-        let hide = |line: Line, text: &mut String| {
+    pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
+        let hide = |kind: TextKind, text: &mut String| {
             if redactor.matches(text) {
-                *text = redactor.line(line, text);
+                *text = redactor.line(kind, text);
             }
         };
         self.with(|error| {
-            hide(Line::Message, &mut error.message);
+            hide(TextKind::Message, &mut error.message);
             if let Some(code) = &mut error.code {
-                hide(Line::Code, code);
+                hide(TextKind::Code, code);
             }
             if let Some(id) = &mut error.request_id {
-                hide(Line::RequestId, id);
+                hide(TextKind::RequestId, id);
             }
             let cause = error.source.as_deref();
             if cause.is_some_and(|it| says(it, |text| redactor.matches(text))) {

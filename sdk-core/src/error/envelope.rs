@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::secret::redactor::Redactor;
-use crate::text::Line;
+use crate::text::TextKind;
 
 /// The longest error body that is parsed; a longer one is only kept raw.
 const LARGEST: usize = 256 * 1024;
@@ -67,12 +67,13 @@ impl Envelope {
     }
 
     /// The same as bounded lines, with confidential text redacted.
-    pub(crate) fn shown(self, redactor: &Redactor) -> Self {
-        let line = |line: Line, text: Option<String>| text.map(|text| redactor.line(line, &text));
+    pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
+        let line =
+            |kind: TextKind, text: Option<String>| text.map(|text| redactor.line(kind, &text));
         Self {
-            code: line(Line::Code, self.code),
-            message: line(Line::Message, self.message),
-            request_id: line(Line::RequestId, self.request_id),
+            code: line(TextKind::Code, self.code),
+            message: line(TextKind::Message, self.message),
+            request_id: line(TextKind::RequestId, self.request_id),
             retryable: self.retryable,
         }
     }

@@ -17,7 +17,7 @@ use crate::command::prepared::PreparedCommand;
 use crate::error::kind::{AttemptRecord, Effect, ErrorKind};
 use crate::error::source::Source;
 use crate::operation::Operation;
-use crate::text::{Line, one_line};
+use crate::text::{TextKind, one_line};
 
 /// What failed, whether it took effect, and who can help.
 ///
@@ -268,7 +268,7 @@ impl fmt::Display for Parts {
             write!(f, ": {}", one_line(&self.message))?;
         }
         if let Some(hint) = &self.hint {
-            write!(f, "; {}", Line::Hint.of(hint))?;
+            write!(f, "; {}", TextKind::Hint.of(hint))?;
         }
         if self.effect == Effect::Unknown
             && self

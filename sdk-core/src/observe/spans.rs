@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::error::kind::Effect;
 use crate::observe::events::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
 use crate::operation::Operation;
-use crate::text::Line;
+use crate::text::TextKind;
 
 /// The span of a call, which contains its attempts and waits.
 pub(crate) fn call_span(operation: &'static Operation, installation: Option<&str>) -> Span {
@@ -77,7 +77,7 @@ pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
         }
         // A query may contain a key, and a base URL has no user information.
         let without_query = &url[..Position::AfterPath];
-        span.record("url.full", Line::Message.of(without_query));
+        span.record("url.full", TextKind::Message.of(without_query));
     }
     span
 }

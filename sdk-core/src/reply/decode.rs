@@ -124,7 +124,7 @@ impl<'a> ResponseHead<'a> {
 }
 
 /// Redacts a piece of a response.
-pub(crate) type Shown<'a> = &'a dyn Fn(&str) -> String;
+pub(crate) type Redact<'a> = &'a dyn Fn(&str) -> String;
 
 /// What a response is checked against.
 #[derive(Clone, Copy, Debug)]
@@ -161,20 +161,20 @@ pub enum Unreadable {
     },
 }
 
-/// Reads a response. Pieces of it go through `shown` before they appear in errors and events. The flag says that it differs
+/// Reads a response. Pieces of it go through `redact` before they appear in errors and events. The flag says that it differs
 /// from its schema, which was tolerated.
 pub(crate) fn receive<T: FromReply>(
     head: ResponseHead<'_>,
     body: &Bytes,
     rules: DecodeRules,
-    shown: Shown<'_>,
+    redact: Redact<'_>,
 ) -> Result<(T, bool), Unreadable> {
     let mismatch = Cell::new(false);
     let value = T::receive(&Received {
         head,
         body,
         rules,
-        shown,
+        redact,
         mismatch: &mismatch,
     })?;
     Ok((value, mismatch.get()))
@@ -186,7 +186,7 @@ pub struct Received<'a> {
     head: ResponseHead<'a>,
     body: &'a Bytes,
     rules: DecodeRules,
-    shown: Shown<'a>,
+    redact: Redact<'a>,
     /// Whether it differs from its schema, which was tolerated.
     mismatch: &'a Cell<bool>,
 }
@@ -282,7 +282,7 @@ impl Received<'_> {
         if version.as_deref() == Some(expected) {
             return Ok(());
         }
-        Err(Some((self.shown)(version.as_deref().unwrap_or(raw))))
+        Err(Some((self.redact)(version.as_deref().unwrap_or(raw))))
     }
 
     fn other_version(
@@ -315,7 +315,7 @@ impl Received<'_> {
             expected,
             found,
         } = mismatch;
-        let found = (self.shown)(found);
+        let found = (self.redact)(found);
         if !self.rules.lenient {
             return Err(Unreadable::Malformed(format!(
                 "at `{member}`: expected the constant {expected}, found {found}"

@@ -264,18 +264,18 @@ impl Reply {
     }
 
     fn debug(&self, name: &str, value: &dyn fmt::Debug, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct(name);
-        shown
+        let mut fields = f.debug_struct(name);
+        fields
             .field("operation", &self.operation.id)
             .field("status", &self.status)
             .field("attempts", &self.attempts);
         // Generated types redact secrets, raw JSON does not.
         if self.operation.secret_reply {
-            shown.field("body_bytes", &self.body.len());
+            fields.field("body_bytes", &self.body.len());
         } else {
-            shown.field("value", value);
+            fields.field("value", value);
         }
-        shown.finish_non_exhaustive()
+        fields.finish_non_exhaustive()
     }
 
     fn display(&self, value: &dyn fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {

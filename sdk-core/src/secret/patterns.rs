@@ -17,7 +17,7 @@ const PIECE: usize = 12;
 const MOST_PIECES: usize = 8;
 
 /// A piece with this many letters and digits is found whatever surrounds it. A word is as long, so a text may contain a
-/// caller's value by accident: it is withheld all the same.
+/// caller's value by accident: it is redacted all the same.
 const MIN_MATCH: usize = 8;
 
 /// [`MIN_MATCH`] for letters mixed with digits, which no word has.

@@ -5,13 +5,13 @@ use secrecy::zeroize::Zeroizing;
 use serde_json::Value;
 
 use crate::secret::patterns::{Forms, Patterns, Starts, readings};
-use crate::text::Line;
+use crate::text::TextKind;
 
 /// Replaces a text of a server that repeats something confidential.
-const WITHHELD: &str = "[withheld: it repeats a confidential value]";
+const REDACTED: &str = "[redacted: it repeats a confidential value]";
 
-/// Replaces a code or an id, which often stands next to [`WITHHELD`].
-const WITHHELD_IN_SHORT: &str = "[withheld]";
+/// Replaces a code or an id, which often stands next to [`REDACTED`].
+const REDACTED_IN_SHORT: &str = "[redacted]";
 
 /// How many bytes of a text are searched, and shown, at most: the rest cannot leak.
 const LONGEST_TEXT: usize = 4096;
@@ -27,7 +27,7 @@ const RECENT: usize = 32;
 
 /// Values that must not be shown: credentials, tokens, keys, and what a caller sent in confidential headers and parameters.
 ///
-/// A text that repeats such a value, in one of the encodings of [`Patterns`], is withheld as a whole. Replacing letters would
+/// A text that repeats such a value, in one of the encodings of [`Patterns`], is redacted as a whole. Replacing letters would
 /// garble texts that contain a short secret by accident, and leave the rest of a secret that was cut in half.
 ///
 /// A server writes the texts, and its response may contain the secrets, so both have a budget. Whatever exceeds it counts as
@@ -89,17 +89,17 @@ impl Redactor {
         }
     }
 
-    /// A server's text on one line, or a notice that it is withheld.
-    pub(crate) fn line(&self, line: Line, text: &str) -> String {
+    /// A server's text on one line, or a notice that it is redacted.
+    pub(crate) fn line(&self, kind: TextKind, text: &str) -> String {
         let mut end = text.len().min(LONGEST_TEXT);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
         let text = &text[..end];
         match self.matches(text) {
-            false => line.of(text),
-            true if line.longest() < Line::Message.longest() => WITHHELD_IN_SHORT.to_owned(),
-            true => WITHHELD.to_owned(),
+            false => kind.of(text),
+            true if kind.longest() < TextKind::Message.longest() => REDACTED_IN_SHORT.to_owned(),
+            true => REDACTED.to_owned(),
         }
     }
 
@@ -182,17 +182,17 @@ impl RecentSecrets {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_TEXT, RECENT, RecentSecrets, Redactor, WITHHELD};
-    use crate::text::Line;
+    use super::{MOST_TEXT, RECENT, REDACTED, RecentSecrets, Redactor};
+    use crate::text::TextKind;
 
     fn shown(secret: &str, text: &str) -> String {
         let mut redactor = Redactor::default();
         redactor.add(secret);
-        redactor.line(Line::Message, text)
+        redactor.line(TextKind::Message, text)
     }
 
     #[test]
-    fn a_text_that_repeats_a_secret_is_withheld_as_a_whole() {
+    fn a_text_that_repeats_a_secret_is_redacted_as_a_whole() {
         for text in [
             "wrong secret correct horse battery",
             "correct%20horse%20battery",
@@ -203,12 +203,12 @@ mod tests {
             "636F727265637420686F727365",
             "it begins with correct hors…",
         ] {
-            assert_eq!(shown("correct horse battery", text), WITHHELD, "{text}");
+            assert_eq!(shown("correct horse battery", text), REDACTED, "{text}");
         }
         for text in ["wrong horse", "a correct hor", "c.o.r.r.e.c.t horse"] {
             assert_eq!(shown("correct horse battery", text), text);
         }
-        assert_eq!(shown("Zürich-17-Straße", "ZÜRICH-17-STRAßE"), WITHHELD);
+        assert_eq!(shown("Zürich-17-Straße", "ZÜRICH-17-STRAßE"), REDACTED);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
             ("password", "mypasswords"),
             ("hunter22", "aHVudGVyMjI="),
         ] {
-            assert_eq!(shown(secret, text), WITHHELD, "{text}");
+            assert_eq!(shown(secret, text), REDACTED, "{text}");
         }
         for (secret, text) in [
             ("a", "bad parameter"),

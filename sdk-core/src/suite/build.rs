@@ -17,7 +17,7 @@ use crate::suite::address::{Purpose, refused};
 use crate::suite::builder::{Authentication, SuiteBuilder};
 use crate::suite::sources::{Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
-use crate::text::{Line, one_line};
+use crate::text::{TextKind, one_line};
 use crate::token::cache::TokenCache;
 use crate::token::credentials::CredentialSource;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
@@ -272,10 +272,10 @@ impl SuiteBuilder {
         };
         // Errors show it in brackets.
         let odd = label.is_empty() || label.contains(['[', ']']);
-        if !odd && Line::Label.of(label) == label {
+        if !odd && TextKind::Label.of(label) == label {
             return (Some(label.into()), None);
         }
-        let most = Line::Label.longest();
+        let most = TextKind::Label.longest();
         let rule = format!(
             "be 1 to {most} visible characters other than brackets, with single blanks inside only"
         );

@@ -148,7 +148,7 @@ impl TokenEntry {
                 // A source may quote an earlier token.
                 let mut redactor = Redactor::default();
                 self.context.recent.add_secrets_to(&mut redactor);
-                error.withheld(&redactor)
+                error.redacted(&redactor)
             });
         let random = self.context.random.fraction();
         self.write()

@@ -12,7 +12,7 @@ use crate::error::kind::{Effect, ErrorKind};
 use crate::error::{Error, Parts};
 use crate::macros::debug_fields;
 use crate::secret::redactor::Redactor;
-use crate::text::{Line, one_line};
+use crate::text::{TextKind, one_line};
 
 /// The kinds of [`TokenError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,7 +131,7 @@ impl TokenError {
     /// Sets the error code of the identity provider.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
-        self.with(|parts| parts.code = Some(Line::Code.of(&code.into())))
+        self.with(|parts| parts.code = Some(TextKind::Code.of(&code.into())))
     }
 
     /// Sets the description for people, cut to one line.
@@ -149,7 +149,7 @@ impl TokenError {
     /// Sets the identity provider's id of the request.
     #[must_use]
     pub fn with_request_id(self, request_id: impl Into<String>) -> Self {
-        self.with(|parts| parts.request_id = Some(Line::RequestId.of(&request_id.into())))
+        self.with(|parts| parts.request_id = Some(TextKind::RequestId.of(&request_id.into())))
     }
 
     /// Sets whether the same request may succeed later.
@@ -165,8 +165,8 @@ impl TokenError {
     }
 
     /// The same error without confidential texts.
-    pub(super) fn withheld(self, redactor: &Redactor) -> Self {
-        let error = self.error.withheld(redactor);
+    pub(super) fn redacted(self, redactor: &Redactor) -> Self {
+        let error = self.error.redacted(redactor);
         Self { error, ..self }
     }
 
@@ -221,7 +221,7 @@ impl TokenError {
 
     /// The error of a call that got no token.
     pub(crate) fn into_error(self) -> Error {
-        let message = Line::Hint.of(&self.summary());
+        let message = TextKind::Hint.of(&self.summary());
         let error = self.error.clone();
         let error = error.with(|parts| (parts.message, parts.status) = (message, None));
         error.with_cause(self)

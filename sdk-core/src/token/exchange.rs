@@ -111,7 +111,7 @@ impl ClientCredentialsSource {
         // Not called outside: the call itself may panic.
         let given = async { self.credentials.credentials().await };
         let given = catch_panic("the credential source", given).await;
-        let credentials = given.map_err(|error| error.withheld(&self.redactor()))?;
+        let credentials = given.map_err(|error| error.redacted(&self.redactor()))?;
         credentials.keep(&self.recent);
         match credentials.missing_fields().next() {
             // A file, for example, is empty while it is being written.
@@ -254,7 +254,7 @@ impl ClientCredentialsSource {
     fn failure(&self, error: TransportError) -> TokenError {
         let error = transport_failure(error, &self.token_url, self.proxy.as_deref());
         // A transport may quote the request.
-        error.withheld(&self.redactor())
+        error.redacted(&self.redactor())
     }
 
     /// What the endpoint may repeat and no text may show.

@@ -16,7 +16,7 @@ use url::form_urlencoded;
 use crate::error::envelope::Envelope;
 use crate::policy::retry::retry_after;
 use crate::secret::redactor::Redactor;
-use crate::text::Line;
+use crate::text::TextKind;
 use crate::token::bearer::sensitive_header;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
@@ -169,7 +169,7 @@ pub(super) fn failure(
         () if (400..500).contains(&status) => TokenErrorKind::Refused,
         () => TokenErrorKind::Malformed,
     };
-    let envelope = Envelope::read(body).shown(redactor);
+    let envelope = Envelope::read(body).redacted(redactor);
     // A server may forbid retries, but not ask for them where the status rules them out.
     let mut error = TokenError::new(kind)
         .with_status(status)
@@ -181,7 +181,7 @@ pub(super) fn failure(
         error = error.with_description(description);
     }
     let header_id = headers.get("x-request-id").and_then(|id| id.to_str().ok());
-    let header_id = header_id.map(|id| redactor.line(Line::RequestId, id));
+    let header_id = header_id.map(|id| redactor.line(TextKind::RequestId, id));
     if let Some(id) = envelope.request_id.or(header_id) {
         error = error.with_request_id(id);
     }

@@ -39,15 +39,15 @@ fn echoes() -> [Response<String>; 3] {
     })
 }
 
-fn assert_withheld(error: &Error) {
+fn assert_redacted(error: &Error) {
     let printed = format!("{error} {error:?} {:?}", error.attempt_log());
     let told = [error.code(), error.request_id()].map(Option::unwrap_or_default);
     assert!(!(printed + &told.concat()).contains("horse"), "{error}");
-    assert!(error.to_string().contains("[withheld"), "{error}");
+    assert!(error.to_string().contains("[redacted"), "{error}");
 }
 
 #[tokio::test]
-async fn fault_41_a_secret_in_a_body_is_withheld_from_what_comes_back() {
+async fn fault_41_a_secret_in_a_body_is_redacted_from_what_comes_back() {
     let lock = vec![Lock {
         pin: PIN.into(),
         extra: Members::new(),
@@ -68,7 +68,7 @@ async fn fault_41_a_secret_in_a_body_is_withheld_from_what_comes_back() {
             assert!(!format!("{:?} {body:?}", draft()).contains("horse"));
 
             let error = call.clone().command::<i64>(draft()).await.unwrap_err();
-            assert_withheld(&error);
+            assert_redacted(&error);
             assert!(
                 error
                     .body()
@@ -77,7 +77,7 @@ async fn fault_41_a_secret_in_a_body_is_withheld_from_what_comes_back() {
 
             let command = stored(&call.clone().prepare(draft()).unwrap());
             let again = SendPrepared::new(&client(&transport), &command).typed::<i64>();
-            assert_withheld(&again.await.unwrap_err());
+            assert_redacted(&again.await.unwrap_err());
         }
     }
     let sent = serde_json::from_slice::<Vec<Lock>>(&typed.bytes().unwrap()).unwrap();

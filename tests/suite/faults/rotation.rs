@@ -166,7 +166,7 @@ async fn fault_03_a_secret_that_comes_late_is_taken_after_the_backoff() {
     let mut told = Vec::new();
     for _ in 0..3 {
         let error = get_person(&crm).await.unwrap_err();
-        assert_unsent(&error, ErrorKind::Unauthenticated, &["withheld"]);
+        assert_unsent(&error, ErrorKind::Unauthenticated, &["redacted"]);
         told.push(format!("{error} {error:?}"));
     }
     // Callers inside the backoff ask nobody.
@@ -191,7 +191,7 @@ async fn fault_03_a_secret_that_comes_late_is_taken_after_the_backoff() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_41_an_old_secret_in_the_error_of_a_source_is_withheld() {
+async fn fault_41_an_old_secret_in_the_error_of_a_source_is_redacted() {
     let (events, _guard) = Events::here();
     let service = Echoing::with("canary-old-000");
     let source = Source::new(|asked| async move {

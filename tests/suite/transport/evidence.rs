@@ -131,7 +131,7 @@ async fn fault_41_a_transport_that_quotes_the_request_shows_no_secret() {
         for secret in ["t0ken-canary", &*basic] {
             assert!(!shown.contains(secret), "{shown}");
         }
-        assert_says(&error, &["withheld"]);
+        assert_says(&error, &["redacted"]);
         // The address of a call stays.
         let named = error.to_string().contains("crm.suite.test:443");
         assert_eq!(named, !exchange, "{error}");
@@ -156,7 +156,7 @@ impl std::fmt::Debug for Quotes {
 impl std::error::Error for Quotes {}
 
 #[tokio::test]
-async fn fault_41_a_cause_with_a_secret_in_either_text_is_withheld() {
+async fn fault_41_a_cause_with_a_secret_in_either_text_is_redacted() {
     let texts = [
         ("says key-of-the-caller-1", "Quotes"),
         ("quotes", "Quotes(key-of-the-caller-1)"),

@@ -89,7 +89,7 @@ fn pieces(secret: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn fault_41_encoded_and_cut_off_echoes_are_withheld() {
+async fn fault_41_encoded_and_cut_off_echoes_are_redacted() {
     for secret in [
         SECRET,
         TOKEN,
@@ -117,10 +117,10 @@ async fn fault_41_encoded_and_cut_off_echoes_are_withheld() {
 
                 let error = get_person(&crm).await.unwrap_err();
 
-                let withheld = "[withheld: it repeats a confidential value]";
-                assert!(error.message().ends_with(withheld), "{echo}: {error}");
+                let redacted = "[redacted: it repeats a confidential value]";
+                assert!(error.message().ends_with(redacted), "{echo}: {error}");
                 let code = error.code().unwrap();
-                assert!(code.starts_with("[withheld"), "{echo}: {error}");
+                assert!(code.starts_with("[redacted"), "{echo}: {error}");
                 let shown = print_error(&error).contains(&one_line(&echo));
                 assert!(!shown, "{echo}: {error}");
                 let seen = &peer.exchanges()[0];

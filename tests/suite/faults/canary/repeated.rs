@@ -36,8 +36,8 @@ fn with_both() -> CallOptions {
         .with_query("tenant", QUERY)
 }
 
-fn assert_withheld(error: &Error, about: &str) {
-    assert!(error.to_string().contains("[withheld"), "{about}: {error}");
+fn assert_redacted(error: &Error, about: &str) {
+    assert!(error.to_string().contains("[redacted"), "{about}: {error}");
     assert_nothing_leaks(&print_error(error), about);
 }
 
@@ -62,7 +62,7 @@ async fn fault_41_warnings_do_not_repeat_what_a_server_repeats() {
             "unexpected schema version",
             "a constant has an unexpected value",
         ] {
-            let warned = events.lines("WARN", &[what, "[withheld"]);
+            let warned = events.lines("WARN", &[what, "[redacted"]);
             assert_eq!(warned.len(), 1, "{secret}: {}", events.text());
         }
         assert_nothing_leaks(&events.text(), secret);
@@ -85,8 +85,8 @@ async fn fault_41_a_report_on_the_contract_does_not_repeat_what_a_server_repeats
             crm.check_contract().await.unwrap(),
             accounting.check_contract().await.unwrap(),
         ] {
-            assert_says(&report, &["[withheld"]);
-            assert!(report.status.as_deref().unwrap().starts_with("[withheld"));
+            assert_says(&report, &["[redacted"]);
+            assert!(report.status.as_deref().unwrap().starts_with("[redacted"));
             assert_nothing_leaks(&report.to_string(), report.application.name());
             let came = report.metadata.unwrap();
             assert!(came.as_str().contains(&json!(secret).to_string()));
@@ -122,8 +122,8 @@ async fn fault_41_errors_of_walks_do_not_repeat_what_a_server_repeats() {
             let error = walk.try_next().await.unwrap_err();
 
             assert_eq!(error.kind(), kind, "{error}");
-            assert_eq!(error.request_id(), Some("[withheld]"));
-            assert_withheld(&error, &body.to_string());
+            assert_eq!(error.request_id(), Some("[redacted]"));
+            assert_redacted(&error, &body.to_string());
             let printed = format!("{}\n{}", error.message(), print_error(&error));
             assert!(!printed.contains(&begin), "{printed}");
             assert_eq!(peer.requests()[0].header("x-tenant"), Some(HEADER));
@@ -166,7 +166,7 @@ async fn fault_41_an_error_of_a_stored_command_does_not_repeat_its_query() {
             let call = calendar.send_prepared(&command).allow_raw_path();
             let error = call.await.unwrap_err();
 
-            assert_withheld(&error, secret);
+            assert_redacted(&error, secret);
             let headers = error.headers().unwrap();
             assert!(headers.get("x-got").is_none_or(|it| it == "[redacted]"));
             let seen = &peer.requests()[0];
@@ -200,13 +200,13 @@ async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
     let lost = get_person(&crm).await.unwrap_err();
 
     assert_eq!(forbidden.kind(), ErrorKind::Forbidden);
-    assert_eq!(forbidden.code(), Some("[withheld]"));
+    assert_eq!(forbidden.code(), Some("[redacted]"));
     assert_eq!(forbidden.headers().unwrap()["x-got"], "[redacted]");
     assert_eq!(odd.kind(), ErrorKind::SchemaVersion);
     assert_eq!(lost.kind(), ErrorKind::Unauthenticated);
     let mut printed = events.text();
     for error in [forbidden, odd, lost] {
-        assert_says(&error, &["[withheld"]);
+        assert_says(&error, &["[redacted"]);
         printed += &print_error(&error);
     }
     assert!(!printed.contains(&OLD[..8]), "{printed}");
@@ -233,7 +233,7 @@ async fn fault_41_a_source_that_quotes_a_token_it_gave_is_not_repeated() {
     assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
     let error = get_person(&crm).await.unwrap_err();
 
-    assert_says(&error, &["[withheld"]);
+    assert_says(&error, &["[redacted"]);
     let printed = print_error(&error) + &events.text();
     assert!(!printed.contains(&OLD[..8]), "{printed}");
     assert_eq!(peer.requests()[1].bearer(), Some(TOKEN));
@@ -269,8 +269,8 @@ async fn fault_41_a_long_text_is_looked_at_before_it_is_cut() {
             let begin = format!("v {begin}");
             assert!(!printed.contains(&begin), "{before}: {printed}");
             if before < 300 {
-                assert!(other.message().contains("[withheld"), "{other}");
-                assert_eq!(conflict.code(), Some("[withheld]"));
+                assert!(other.message().contains("[redacted"), "{other}");
+                assert_eq!(conflict.code(), Some("[redacted]"));
             }
         }
     }
@@ -294,7 +294,7 @@ async fn fault_41_the_request_id_of_the_token_endpoint_repeats_no_credential() {
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         assert_eq!(error.code(), Some("invalid_client"));
         let id = error.request_id().unwrap();
-        assert!(id.starts_with("[withheld"), "{error}");
+        assert!(id.starts_with("[redacted"), "{error}");
         let printed = print_error(&error) + &events.text();
         assert_nothing_leaks(&printed, "request id");
         assert!(!printed.contains(&SECRET[..12]), "{printed}");
@@ -311,7 +311,7 @@ async fn fault_41_what_takes_too_long_to_search_is_not_shown() {
     assert_eq!(headers["x-long"], "[redacted]");
     assert_eq!(headers["x-short"], "a a");
 
-    for (secrets, code) in [(3, "invalid_client"), (100, "[withheld]")] {
+    for (secrets, code) in [(3, "invalid_client"), (100, "[redacted]")] {
         let mut body = json!({"error": "invalid_client"});
         for at in 0..secrets {
             body[format!("token{at}")] = json!(format!("a-secret-{at}"));

@@ -25,7 +25,7 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
     let peer = Peer::start(always(refused("token e is refused")).tokens_always(token("e")));
     let error = suite_of(&peer).crm().people().list().await.unwrap_err();
     assert!(!error.to_string().contains("token e is"), "{error}");
-    assert_says(&error, &["403 forbidden no: [withheld"]);
+    assert_says(&error, &["403 forbidden no: [redacted"]);
     let kept = error.body();
     assert!(kept.is_some(), "what came is kept for who asks for it");
 }

@@ -101,7 +101,7 @@ async fn fault_32_a_token_that_is_asked_for_by_hand_is_not_printed() {
     let mut form = form.client_id("client-4711");
     let code = RawJson::encode(&"canary-code").unwrap();
     form.extra.insert("code", code);
-    for shown in ["withheld", "withheld", "client-4711 is unknown"] {
+    for shown in ["redacted", "redacted", "client-4711 is unknown"] {
         let error = platform.oauth().token(&form).await.unwrap_err();
         assert_says(&error, &[shown]);
         printed += &print_error(&error);
