@@ -290,12 +290,12 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
     }
     let tls = state.client.endpoint().sender().opens_connections() && is_tls(&error);
     let sending = error.send_state();
-    let (kind, message, retry) = match sending {
+    let (kind, message, retryable) = match sending {
         SendState::Unsendable => {
             let message = format!("the HTTP client cannot send the request: {why}");
             (ErrorKind::InvalidInput, message, false)
         }
-        // Nothing was sent, so every operation may be retried. A certificate does not change by retrying.
+        // A certificate does not change by retrying.
         SendState::NotSent => {
             let (what, why) = no_connection(tls, &error, why, state);
             (ErrorKind::Connect, format!("{what} {target}: {why}"), !tls)
@@ -306,21 +306,14 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
             } else {
                 ErrorKind::Transport
             };
-            let message = format!("no reply from {target}: {why}");
-            (
-                kind,
-                message,
-                sending == SendState::Unprocessed || state.may_replay,
-            )
+            (kind, format!("no reply from {target}: {why}"), true)
         }
         SendState::Redirected => (ErrorKind::UnexpectedStatus, why, false),
     };
-    let retryable = match sending {
-        SendState::Unsendable | SendState::Redirected => false,
-        SendState::NotSent => !tls,
-        SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => true,
-    };
-    let error = Error::new(kind, sending.effect(), message)
+    let effect = sending.effect();
+    // What was not sent may be retried, whatever the operation.
+    let retry = retryable && (effect == Effect::NotSent || state.may_replay);
+    let error = Error::new(kind, effect, message)
         .with_cause(error)
         .with(|parts| parts.retryable = retryable)
         .redacted(&redactor);

@@ -156,13 +156,13 @@ impl ApiClient {
         ended.map_err(|error| self.token_error(error).with_installation(self.label()))
     }
 
-    /// Turns the error of a token into that of a call. A refusal names the audience, which the configuration may not show.
+    /// Turns the error of a token into that of a call. The error of a rejected request names the audience, which may be a default.
     pub(crate) fn token_error(&self, error: TokenError) -> Error {
-        // A refusal that blames the client or the scopes is not one of the audience.
+        // A server that blames the client or the scopes does not mean the audience.
         let blames_other = matches!(error.code(), Some("invalid_client" | "invalid_scope"));
-        let refused = error.kind() == TokenErrorKind::Refused && !blames_other;
+        let may_be_audience = error.kind() == TokenErrorKind::Refused && !blames_other;
         let error = error.into_error();
-        if refused {
+        if may_be_audience {
             error.with_hint(self.audience_hint())
         } else {
             error
