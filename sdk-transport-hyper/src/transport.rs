@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use http::header::PROXY_AUTHORIZATION;
-use http::{Request, Response, Uri};
+use http::header::{HOST, PROXY_AUTHORIZATION};
+use http::uri::Authority;
+use http::{HeaderValue, Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::capture_connection;
 use sdk_core::transport::{
@@ -53,6 +54,16 @@ impl Default for HyperTransport {
     }
 }
 
+/// Sets the header `Host`. hyper would format host and port anew, which costs twice as much.
+fn set_host(request: &mut Request<RequestBody>) {
+    let authority = request.uri().authority().map(Authority::as_str);
+    // Without a user, which doesn't belong into the header.
+    let host = authority.filter(|it| !it.contains('@'));
+    if let Some(host) = host.and_then(|it| HeaderValue::from_str(it).ok()) {
+        request.headers_mut().entry(HOST).or_insert(host);
+    }
+}
+
 impl Transport for HyperTransport {
     fn send(&self, mut request: Request<RequestBody>) -> TransportFuture {
         let is_plain = is_plain(request.uri());
@@ -62,6 +73,9 @@ impl Transport for HyperTransport {
             headers.insert(PROXY_AUTHORIZATION, credential);
         }
         let may_be_http2 = cfg!(feature = "http2") && (!is_plain || self.settings.http2_only);
+        if !may_be_http2 {
+            set_host(&mut request);
+        }
         let deadline = request.extensions().get::<Deadline>().copied();
         let deadline = deadline.filter(|_| may_be_http2);
         let poison = deadline.map(|deadline| PoisonOnTimeout {
