@@ -5,6 +5,8 @@ mod call;
 mod compose;
 mod derive;
 mod directions;
+#[cfg(test)]
+mod graph;
 mod keywords;
 mod object;
 mod operation;
@@ -20,6 +22,8 @@ mod spec;
 #[cfg(test)]
 mod tests;
 mod union;
+#[cfg(test)]
+mod view;
 
 pub(crate) use ours::standing;
 pub(crate) use spec::{read, spec};

@@ -312,7 +312,7 @@ impl Reader<'_> {
 }
 
 /// The type of a schema that names none, by its other keywords.
-fn inferred(schema: &Node) -> Option<&'static str> {
+pub(super) fn inferred(schema: &Node) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
     if has(&[
         "properties",

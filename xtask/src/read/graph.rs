@@ -1,0 +1,261 @@
+//! The type graph that progenitor builds of a document: for each object its members, after all merging, each with its
+//! place, whether it is required, whether it may be null, and its type.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use progenitor::{GenerationSettings, Generator, TypeImpl};
+use typify::{Type, TypeDetails, TypeSpace};
+
+use super::view::{OWN, View};
+use crate::node::Node;
+use crate::{Result, at};
+
+const ROOT: &str = "::own_types::";
+
+/// A type, by the places of schemas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// The schema at a place.
+    Schema(String),
+    /// Objects of several schemas, merged by progenitor, which no schema of the document names.
+    Merged(String),
+    Own(&'static str),
+    Text,
+    Bool,
+    Integer,
+    Option(Box<Found>),
+    List(Box<Found>),
+    Map(Box<Found>),
+    Boxed(Box<Found>),
+}
+
+/// A member of an object.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    /// Where its schema stands; empty if several branches have it.
+    pub(super) place: String,
+    pub(super) required: bool,
+    pub(super) nullable: bool,
+    pub(super) found: Found,
+}
+
+/// The objects of a document by place, and the merged ones by name.
+pub(super) type Objects = BTreeMap<String, BTreeMap<String, Field>>;
+
+/// Has progenitor read a document.
+pub(super) fn objects(root: &Node) -> Result<Objects> {
+    let mut objects = run(&View::of(root, false))?;
+    let required = run(&View::of(root, true))?;
+    for (place, fields) in &mut objects {
+        let required = required.get(place);
+        for (name, field) in fields {
+            let field_of = required.and_then(|it| it.get(name));
+            let field_of = field_of.ok_or_else(|| format!("{place}: `{name}` is lost"))?;
+            field.nullable = matches!(field_of.found, Found::Option(_));
+        }
+    }
+    Ok(objects)
+}
+
+fn run(view: &View<'_>) -> Result<Objects> {
+    let document =
+        serde_json::from_value(view.document()).map_err(at("the view for progenitor"))?;
+    let mut settings = GenerationSettings::default();
+    settings.with_map_type("::std::collections::BTreeMap");
+    let own = OWN.iter().map(|(name, ..)| (*name).to_owned());
+    for name in own.chain(view.leaves.iter().cloned()) {
+        let path = format!("{ROOT}{name}");
+        settings.with_replacement(name, path, [TypeImpl::Display].into_iter());
+    }
+    let mut generator = Generator::new(&settings);
+    let generated = catch_unwind(AssertUnwindSafe(|| generator.generate_tokens(&document)));
+    generated
+        .map_err(|_| "progenitor gave up on the schemas")?
+        .map_err(at("progenitor"))?;
+    Graph::of(generator.get_type_space(), view).objects()
+}
+
+struct Graph<'a> {
+    space: &'a TypeSpace,
+    places: BTreeMap<&'a str, &'a str>,
+    members: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Graph<'a> {
+    fn of(space: &'a TypeSpace, view: &'a View<'_>) -> Self {
+        let turned = |map: &'a BTreeMap<String, String>| {
+            map.iter().map(|(ours, view)| (&**view, &**ours)).collect()
+        };
+        Self {
+            space,
+            places: turned(&view.types),
+            members: turned(&view.members),
+        }
+    }
+
+    fn objects(&self) -> Result<Objects> {
+        let mut objects = Objects::new();
+        for found in self.space.iter_types() {
+            if let Some(fields) = self.fields(&found)? {
+                let name = found.name();
+                let place = self.places.get(&*name).map(|it| (*it).to_owned());
+                objects.insert(place.unwrap_or(name), fields);
+            }
+        }
+        Ok(objects)
+    }
+
+    /// The members of an object; none of any other type.
+    fn fields(&self, ty: &Type<'_>) -> Result<Option<BTreeMap<String, Field>>> {
+        let details = match ty.details() {
+            TypeDetails::Struct(details) => details,
+            // One that merges a single object becomes another name for it.
+            TypeDetails::Newtype(alias) => {
+                let inner = self
+                    .space
+                    .get_type(&alias.inner())
+                    .map_err(at("progenitor"))?;
+                return self.fields(&inner);
+            }
+            _ => return Ok(None),
+        };
+        let mut fields = BTreeMap::new();
+        for info in details.properties_info() {
+            let Some(name) = self.members.get(info.name) else {
+                continue;
+            };
+            let ty = self
+                .space
+                .get_type(&info.type_id)
+                .map_err(at("progenitor"))?;
+            let field = Field {
+                place: info.description.unwrap_or_default().to_owned(),
+                required: info.required,
+                nullable: false,
+                found: self.ty(&ty)?,
+            };
+            fields.insert((*name).to_owned(), field);
+        }
+        Ok(Some(fields))
+    }
+
+    fn ty(&self, ty: &Type<'_>) -> Result<Found> {
+        let inner = |id| {
+            let ty = self.space.get_type(&id).map_err(at("progenitor"))?;
+            self.ty(&ty).map(Box::new)
+        };
+        Ok(match ty.details() {
+            TypeDetails::Option(id) => Found::Option(inner(id)?),
+            TypeDetails::Vec(id) => Found::List(inner(id)?),
+            TypeDetails::Map(_, id) => Found::Map(inner(id)?),
+            // Where the circle is entered decides on which side the box comes.
+            TypeDetails::Box(id) => match *inner(id)? {
+                Found::Option(found) => Found::Option(Box::new(Found::Boxed(found))),
+                found => Found::Boxed(Box::new(found)),
+            },
+            TypeDetails::String => Found::Text,
+            TypeDetails::Builtin("bool") => Found::Bool,
+            TypeDetails::Builtin("i64") => Found::Integer,
+            TypeDetails::Builtin(name) => self.named(name),
+            TypeDetails::Struct(_) | TypeDetails::Newtype(_) => self.named(&ty.name()),
+            _ => return Err(format!("progenitor made `{}` of it", ty.describe())),
+        })
+    }
+
+    fn named(&self, name: &str) -> Found {
+        let name = name.trim_start_matches(ROOT).trim_start_matches("types::");
+        if let Some((_, own, _)) = OWN.iter().find(|(view, ..)| *view == name) {
+            return Found::Own(own);
+        }
+        match self.places.get(name) {
+            Some(place) => Found::Schema((*place).to_owned()),
+            None => Found::Merged(name.to_owned()),
+        }
+    }
+}
+
+mod tests {
+    use std::path::Path;
+
+    use super::{Found, objects};
+    use crate::findings::Findings;
+    use crate::model::app::{APPS, SAMPLE};
+    use crate::model::{Component, Property, Shape};
+    use crate::node::Node;
+    use crate::write::tree::text_of;
+
+    /// Whether a type is one for a shape.
+    fn fits(found: &Found, shape: &Shape) -> bool {
+        match (found, shape) {
+            (Found::Boxed(found), shape) => fits(found, shape),
+            (Found::Option(found), Shape::Nullable(shape)) => fits(found, shape),
+            (Found::List(found), Shape::Array { items, .. }) => fits(found, items),
+            (Found::Map(found), Shape::Map(values)) => fits(found, values),
+            (Found::Schema(_), shape) => !matches!(shape, Shape::Array { .. } | Shape::Map(_)),
+            (Found::Text, Shape::Text { secret: false, .. } | Shape::Named(_))
+            | (Found::Merged(_), Shape::Named(_))
+            | (Found::Integer, Shape::Integer { .. })
+            | (Found::Bool, Shape::Boolean) => true,
+            (Found::Own(own), shape) => matches!(
+                (*own, shape),
+                ("RawJson", Shape::Value)
+                    | ("Record", Shape::Record)
+                    | ("Timestamp", Shape::Timestamp)
+                    | ("Date", Shape::Date)
+                    | ("Number", Shape::Number)
+                    | ("Secret", Shape::Text { secret: true, .. })
+            ),
+            _ => false,
+        }
+    }
+
+    /// The schema that a component is made of, where it is one of several made of the same.
+    fn origin(component: &Component) -> &str {
+        let place = component.place.trim_end_matches("/input*");
+        place.trim_end_matches("/members*")
+    }
+
+    #[test]
+    fn progenitor_finds_what_the_reader_finds() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let (mut compared, mut differences) = (0, Vec::new());
+        for app in APPS.iter().chain([&SAMPLE]) {
+            let document = Node::parse(&text_of(&root, &app.spec()).unwrap()).unwrap();
+            let objects = objects(&document).unwrap();
+            let own = document.get("x-adopted-from").is_none();
+            let spec = crate::read::read(app, &document, own, &mut Findings::default()).unwrap();
+            for component in spec.schemas.components.values() {
+                let fields = objects.get(origin(component));
+                for member in component.members() {
+                    let place = format!("{} {}: {}", app.spec(), component.name, member.name);
+                    let Some(field) = fields.and_then(|it| it.get(&member.name)) else {
+                        differences.push(format!("{place}: no field"));
+                        continue;
+                    };
+                    let Property {
+                        required, value, ..
+                    } = member;
+                    let found = match &field.found {
+                        Found::Option(inner) => inner,
+                        found => found,
+                    };
+                    for (what, is_equal) in [
+                        ("place", !field.place.is_empty()),
+                        ("required", field.required == *required),
+                        ("null", field.nullable == value.nullable),
+                        ("type", fits(found, &value.shape)),
+                    ] {
+                        compared += 1;
+                        if !is_equal {
+                            let shape = &value.shape;
+                            differences.push(format!("{place}: {what}: {shape:?}, {field:?}"));
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(differences, [""; 0]);
+        assert!(compared > 2000, "only {compared} facts are compared");
+    }
+}
