@@ -131,7 +131,8 @@ pub(crate) fn read(
         assumptions: assumptions::of(document),
     };
     if !own {
-        left_over(document, &spec, findings);
+        servers(document, findings);
+        unused(&spec, findings);
     }
     if let Some(id) = &spec.metadata
         && spec.metadata_operation().is_none_or(Operation::is_command)
@@ -142,8 +143,8 @@ pub(crate) fn read(
     Some(spec)
 }
 
-/// Notes what of a vendor's document no operation has: the paths of its servers, and schemas that nothing refers to.
-fn left_over(document: &Node, spec: &Spec, findings: &mut Findings) {
+/// Notes the paths of a vendor's servers, which no operation has.
+fn servers(document: &Node, findings: &mut Findings) {
     for server in document.at("servers").items() {
         let url = server.text_at("url").unwrap_or_default();
         let path = url
@@ -155,13 +156,25 @@ fn left_over(document: &Node, spec: &Spec, findings: &mut Findings) {
             findings.add(Weight::Noted, "/servers", rule, remedy);
         }
     }
+}
+
+/// Notes the schemas that no request and no success contains or inherits.
+fn unused(spec: &Spec, findings: &mut Findings) {
     let reach = Reach::of(spec);
-    let components = spec.schemas.components.values();
-    let own = |it: &&Component| it.is_type() && it.place.matches('/').count() == 3;
-    for component in components
-        .filter(own)
-        .filter(|it| !reach.contains(&it.name))
-    {
+    let components = &spec.schemas.components;
+    let mut used: BTreeSet<&String> = BTreeSet::new();
+    let reached = components.values().filter(|it| reach.contains(&it.name));
+    let mut pending: Vec<&Component> = reached.collect();
+    while let Some(component) = pending.pop() {
+        if used.insert(&component.name) {
+            let inherited = component.merges.iter();
+            pending.extend(inherited.filter_map(|it| components.get(it)));
+        }
+    }
+    let declared = components
+        .values()
+        .filter(|it| it.is_type() && it.place.matches('/').count() == 3);
+    for component in declared.filter(|it| !used.contains(&it.name)) {
         let rule = "it stands in no request and no success: no type is generated";
         findings.note(&component.place, rule);
     }

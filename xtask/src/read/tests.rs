@@ -312,6 +312,12 @@ fn all_of_merges_members_and_what_is_required() {
         ]
     );
     assert_eq!(findings.of(Weight::Raw).count(), 0);
+    // What is inherited is used, though no request and no reply contains it.
+    assert!(
+        findings
+            .of(Weight::Noted)
+            .all(|it| !it.place.starts_with("/components"))
+    );
 }
 
 #[test]
