@@ -5,7 +5,6 @@ mod api;
 mod assumptions;
 mod codegen;
 mod diff;
-mod engine;
 mod findings;
 mod model;
 mod names;

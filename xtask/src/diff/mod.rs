@@ -30,7 +30,7 @@ use crate::findings::{Findings, Weight};
 use crate::model::App;
 use crate::model::Spec;
 use crate::node::Node;
-use crate::{Result, assumptions, at, engine, read};
+use crate::{Result, assumptions, at, read};
 
 /// `contract-diff OLD NEW [--json|--markdown] [--app NAME]`.
 ///
@@ -145,12 +145,7 @@ fn model(app: &'static App, document: &Node) -> (Option<Spec>, Vec<String>) {
         && version.starts_with("3.0.");
     let spec = read::read(app, document, own, &mut findings);
     let refused = findings.of(Weight::Refused).map(ToString::to_string);
-    let mut refused: Vec<String> = refused.collect();
-    let typed = spec.map(|mut spec| engine::run(&mut spec).map(|()| spec));
-    let spec = typed.transpose().unwrap_or_else(|error| {
-        refused.push(error);
-        None
-    });
+    let refused: Vec<String> = refused.collect();
     (spec, refused)
 }
 

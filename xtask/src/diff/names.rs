@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::model::{Component, Kind, Operation, Reach, Reply, Shape, Spec};
 use crate::names::{group_type, pascal};
-use crate::write::rust::{reply_type, type_of};
+use crate::write::rust::reply_type;
 
 /// What became of a public name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -139,7 +139,7 @@ impl Public {
             self.add(owner, &key, &setter, &it.ty.bare().to_string());
         }
         if let Some(body) = operation.body.as_ref().filter(|it| !it.required) {
-            let ty = type_of(&spec.schemas, &body.value.shape).to_string();
+            let ty = spec.schemas.ty(&body.value.shape).to_string();
             self.add(owner, "body", &format!("{method}().body"), &ty);
         }
         if operation.is_list() {
@@ -196,7 +196,7 @@ fn signature(spec: &Spec, operation: &Operation) -> String {
     let required = operation.parameters.iter().filter(|it| it.required);
     let arguments = required.map(|it| format!("{}: {}", it.field, it.ty));
     let body = operation.body.iter().filter(|it| it.required);
-    let body = body.map(|it| format!("body: {}", type_of(&spec.schemas, &it.value.shape)));
+    let body = body.map(|it| format!("body: {}", spec.schemas.ty(&it.value.shape)));
     let arguments: Vec<String> = arguments.chain(body).collect();
     let mut reply = reply_type(&spec.schemas, &operation.reply);
     if let Some(Shape::Page {

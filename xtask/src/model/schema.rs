@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
+use super::Ty;
+
 /// Members in the order in which a document has them.
 pub(crate) type Map<T> = IndexMap<String, T>;
 
@@ -98,7 +100,7 @@ pub(crate) struct Property {
     pub(crate) write_only: bool,
     pub(crate) value: Use,
     /// The type of its field, with the `Option` of an optional or nullable member; from the type graph.
-    pub(crate) ty: super::Ty,
+    pub(crate) ty: Ty,
 }
 
 /// One value of an enumeration.
@@ -163,8 +165,6 @@ pub(crate) struct Component {
     pub(crate) assumptions: BTreeSet<String>,
     /// The constant of its member `schemaVersion`.
     pub(crate) schema_version: Option<String>,
-    /// The components that it merges (`allOf`), by name, if it is nothing but that.
-    pub(crate) merges: Vec<String>,
 }
 
 impl Component {
@@ -174,6 +174,17 @@ impl Component {
             Kind::Struct(members) => members,
             _ => &[],
         }
+    }
+
+    /// The schema that it is made of, which another component may be made of too.
+    pub(crate) fn schema_place(&self) -> &str {
+        let place = self.place.trim_end_matches("/input*");
+        place.trim_end_matches("/members*")
+    }
+
+    /// Whether it is the tag of a variant, as its union states it.
+    pub(crate) fn is_stated(&self) -> bool {
+        self.schema_place().ends_with('*')
     }
 
     /// Whether it becomes a type.
@@ -229,6 +240,30 @@ impl Schemas {
                     .any(|member| self.search_secret(&member.value.shape, seen))
             }
             _ => false,
+        }
+    }
+
+    /// The type for a shape.
+    pub(crate) fn ty(&self, shape: &Shape) -> Ty {
+        let inner = |shape: &Shape| Box::new(self.ty(shape));
+        match shape {
+            Shape::Named(name) => match self.kind(shape) {
+                Some(Kind::Constant(_)) => Ty::Text,
+                Some(Kind::Plain(plain)) => self.ty(plain),
+                _ => Ty::Named(name.clone()),
+            },
+            Shape::Value | Shape::Page { .. } => Ty::Own("RawJson"),
+            Shape::Record => Ty::Own("Record"),
+            Shape::Text { secret: true, .. } => Ty::Own("Secret"),
+            Shape::Text { .. } => Ty::Text,
+            Shape::Timestamp => Ty::Own("Timestamp"),
+            Shape::Date => Ty::Own("Date"),
+            Shape::Integer { .. } => Ty::I64,
+            Shape::Number => Ty::Own("Number"),
+            Shape::Boolean => Ty::Bool,
+            Shape::Array { items, .. } => Ty::List(inner(items)),
+            Shape::Map(values) => Ty::Map(inner(values)),
+            Shape::Nullable(value) => Ty::Option(inner(value)),
         }
     }
 

@@ -4,17 +4,13 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::keywords::is_annotation;
-use super::object::{Member, members, says_nothing};
-use super::reader::{Meaning, Reader, annotated, annotations, follow, is_nullable};
+use super::object::{Member, members};
+use super::reader::{Meaning, Reader, annotated, annotations};
+use super::structure::{
+    Leaf, follow, is_annotation, is_null, leaves, says_nothing, type_of, without,
+};
 use crate::model::{Kind, Shape, Use};
 use crate::node::{Node, step};
-
-/// One of the schemas that an `allOf` merges.
-struct Leaf {
-    schema: Node,
-    place: String,
-}
 
 impl Reader<'_> {
     pub(super) fn all_of(
@@ -49,13 +45,17 @@ impl Reader<'_> {
         if self.own {
             self.refuse(place, "`allOf` is understood around a single `$ref` only");
         }
-        let mut leaves = Vec::new();
-        let mut seen = vec![place.to_owned()];
-        if !self.leaves(schema, place, &mut seen, &mut BTreeSet::new(), &mut leaves) {
+        let Some(leaves) = leaves(self.root, schema, place) else {
             let rule = "`allOf` contains itself";
             self.findings
                 .refuse(place, rule, "break the circle in the overlay");
             return Meaning::plain(value);
+        };
+        for leaf in &leaves {
+            if let Some(reference) = leaf.schema.text_at("$ref") {
+                let rule = format!("`{reference}` refers to nothing in this document");
+                self.refuse(&leaf.place, &rule);
+            }
         }
         let has = |key: &str| leaves.iter().any(|leaf| leaf.schema.get(key).is_some());
         let is_object = has("properties")
@@ -73,6 +73,14 @@ impl Reader<'_> {
                 "an object that is also one of several (`oneOf` within `allOf`)",
             );
             value.shape = Shape::Record;
+            return Meaning::plain(value);
+        }
+        let is_other = |it: &Leaf| type_of(&it.schema).is_some_and(|it| it != "object");
+        if is_object && leaves.iter().any(is_other) {
+            self.raw(
+                place,
+                "the schemas of `allOf` contradict each other in `type`",
+            );
             return Meaning::plain(value);
         }
         if is_object {
@@ -103,72 +111,6 @@ impl Reader<'_> {
         self.meaning(only, place, name)
     }
 
-    /// What is left of an `allOf` once it is taken apart; false if it contains itself.
-    fn leaves(
-        &mut self,
-        schema: &Node,
-        place: &str,
-        seen: &mut Vec<String>,
-        done: &mut BTreeSet<String>,
-        found: &mut Vec<Leaf>,
-    ) -> bool {
-        for (at, branch) in schema.at("allOf").items().iter().enumerate() {
-            let own_place = step(&step(place, "allOf"), &at.to_string());
-            let (place, target) = match branch.text_at("$ref") {
-                Some(reference) => {
-                    let Some((place, target)) = follow(self.root, reference) else {
-                        let rule = format!("`{reference}` refers to nothing in this document");
-                        self.refuse(&own_place, &rule);
-                        continue;
-                    };
-                    let besides = without(branch, &["$ref"]);
-                    if !says_nothing(&besides) {
-                        found.push(Leaf {
-                            schema: besides,
-                            place: own_place,
-                        });
-                    }
-                    (place, target)
-                }
-                None => (own_place, branch),
-            };
-            if seen.contains(&place) {
-                return false;
-            }
-            // What was merged before adds nothing a second time.
-            let merged = !done.insert(place.clone());
-            if merged && branch.get("$ref").is_some() {
-                continue;
-            }
-            seen.push(place.clone());
-            if !self.leaves(target, &place, seen, done, found) {
-                return false;
-            }
-            seen.pop();
-        }
-        let own = without(schema, &["allOf"]);
-        if let Some(reference) = own.text_at("$ref") {
-            // A component that is only another name.
-            let Some((place, target)) = follow(self.root, reference) else {
-                return true;
-            };
-            if seen.contains(&place) {
-                return false;
-            }
-            seen.push(place.clone());
-            let fine = self.leaves(target, &place, seen, done, found);
-            seen.pop();
-            return fine;
-        }
-        if !own.members().all(|(key, _)| is_annotation(key)) {
-            found.push(Leaf {
-                schema: own,
-                place: place.to_owned(),
-            });
-        }
-        true
-    }
-
     fn merged_object(
         &mut self,
         leaves: Vec<Leaf>,
@@ -179,14 +121,12 @@ impl Reader<'_> {
     ) -> Meaning {
         let mut required = BTreeSet::new();
         let mut merged: IndexMap<String, Member> = IndexMap::new();
-        let mut overrides = false;
         for leaf in leaves {
             super::keywords::stated(&leaf.schema, &mut value.stated);
             let inner = leaf.place.strip_prefix(place);
             if inner.is_some_and(|it| it.is_empty() || it.starts_with('/')) {
                 // What stands beside the references is about this use of them.
                 self.keywords(&leaf.schema, &leaf.place);
-                value.nullable |= is_nullable(&leaf.schema);
                 let text = annotations(&leaf.schema).description;
                 if value.description.is_empty() {
                     value.description = text;
@@ -206,7 +146,6 @@ impl Reader<'_> {
                 if known.schema == member.schema {
                     continue;
                 }
-                overrides = true;
                 let both = Node::List(vec![known.schema.clone(), member.schema]);
                 known.schema = Node::Object([("allOf".to_owned(), both)].into_iter().collect());
                 known.place = step(&step(place, "allOf"), &known.name);
@@ -218,26 +157,15 @@ impl Reader<'_> {
             return Meaning::plain(value);
         }
         // What is inherited has its names from there.
-        let mut inherited = Vec::new();
         for reference in branches.iter().filter_map(|it| it.text_at("$ref")) {
             if let Some((place, target)) = follow(self.root, reference)
                 && self.entries.contains_key(&place)
             {
                 self.component(&place, target);
-                let name = self.entries[&place].name.clone();
-                if !inherited.contains(&name) {
-                    inherited.push(name);
-                }
             }
         }
-        if overrides {
-            inherited.clear();
-        }
         let kind = self.structure(&members, &required, place, name);
-        Meaning {
-            merges: inherited,
-            ..Meaning::of(value, kind)
-        }
+        Meaning::of(value, kind)
     }
 
     /// `oneOf` and `anyOf`: null besides one schema, texts besides known texts, a union, or raw JSON.
@@ -254,7 +182,7 @@ impl Reader<'_> {
         let branches: Vec<(String, &Node)> = choices
             .iter()
             .enumerate()
-            .filter(|(_, branch)| !is_null_alone(branch))
+            .filter(|(_, branch)| !is_null(branch))
             .map(|(at, branch)| (step(&step(place, key), &at.to_string()), branch))
             .collect();
         // Some state with it which members must occur together.
@@ -344,24 +272,6 @@ impl Reader<'_> {
         };
         Some(Meaning::of(value, kind))
     }
-}
-
-/// A schema without some of its keywords.
-pub(super) fn without(schema: &Node, keys: &[&str]) -> Node {
-    let kept = schema
-        .members()
-        .filter(|(key, _)| !keys.contains(&key.as_str()));
-    Node::Object(
-        kept.map(|(key, value)| (key.clone(), value.clone()))
-            .collect(),
-    )
-}
-
-fn is_null_alone(branch: &Node) -> bool {
-    branch.text_at("type") == Some("null")
-        || branch.get("const").is_some_and(Node::is_null)
-        || matches!(branch.at("enum").items(), [only] if only.is_null())
-        || branch.is_set("nullable") && branch.members().count() == 1
 }
 
 /// Whether a schema has no alternatives.

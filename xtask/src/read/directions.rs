@@ -75,7 +75,6 @@ pub(super) fn split(
         findings.add(Weight::Renamed, &component.place, rule, "");
         component.name.clone_from(input);
         component.place.push_str("/input*");
-        component.merges.clear();
         match &mut component.kind {
             Kind::Struct(members) => {
                 for member in members {
@@ -130,7 +129,6 @@ pub(super) fn split(
             }
         }
         if members.len() < before.len() {
-            component.merges.clear();
             let rule = dropped(name, &before, members, in_replies);
             findings.note(component.place.trim_end_matches("/input*"), rule);
         }

@@ -30,6 +30,16 @@ pub(super) enum Found {
     Boxed(Box<Found>),
 }
 
+impl Found {
+    /// The type without its `Option`.
+    pub(super) fn bare(&self) -> &Found {
+        match self {
+            Self::Option(inner) => inner,
+            other => other,
+        }
+    }
+}
+
 /// A member of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
@@ -175,13 +185,14 @@ impl<'a> Graph<'a> {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use std::path::Path;
 
     use super::{Found, objects};
     use crate::findings::Findings;
     use crate::model::app::{APPS, SAMPLE};
-    use crate::model::{Component, Property, Shape};
+    use crate::model::{Property, Shape};
     use crate::node::Node;
     use crate::write::tree::text_of;
 
@@ -210,12 +221,6 @@ mod tests {
         }
     }
 
-    /// The schema that a component is made of, where it is one of several made of the same.
-    fn origin(component: &Component) -> &str {
-        let place = component.place.trim_end_matches("/input*");
-        place.trim_end_matches("/members*")
-    }
-
     #[test]
     fn progenitor_finds_what_the_reader_finds() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -226,7 +231,7 @@ mod tests {
             let own = document.get("x-adopted-from").is_none();
             let spec = crate::read::read(app, &document, own, &mut Findings::default()).unwrap();
             for component in spec.schemas.components.values() {
-                let fields = objects.get(origin(component));
+                let fields = objects.get(component.schema_place());
                 for member in component.members() {
                     let place = format!("{} {}: {}", app.spec(), component.name, member.name);
                     let Some(field) = fields.and_then(|it| it.get(&member.name)) else {
@@ -236,10 +241,7 @@ mod tests {
                     let Property {
                         required, value, ..
                     } = member;
-                    let found = match &field.found {
-                        Found::Option(inner) => inner,
-                        found => found,
-                    };
+                    let found = field.found.bare();
                     for (what, is_equal) in [
                         ("place", !field.place.is_empty()),
                         ("required", field.required == *required),

@@ -1,28 +1,9 @@
 //! The keywords of a schema: those that shape a type, those that only the service checks, and those that nobody knows.
 
 use super::reader::Reader;
+use super::structure::ANNOTATIONS;
 use crate::findings::Weight;
 use crate::node::Node;
-
-/// Keywords that say something about a value, and nothing about its shape.
-const ANNOTATIONS: &[&str] = &[
-    "title",
-    "description",
-    "default",
-    "example",
-    "examples",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "nullable",
-    "externalDocs",
-    "xml",
-    "$comment",
-    "$schema",
-    "$id",
-    "$anchor",
-    "summary",
-];
 
 /// Keywords that shape a type or bound its values.
 const SHAPES: &[&str] = &[
@@ -104,10 +85,6 @@ fn bounded(schema: &Node, key: &str) -> Option<&'static str> {
     let given = schema.at("type").texts();
     let fits = given.is_empty() || given.iter().any(|it| kinds.contains(&it.as_str()));
     (!fits).then_some(kinds[0])
-}
-
-pub(super) fn is_annotation(key: &str) -> bool {
-    ANNOTATIONS.contains(&key) || key.starts_with("x-")
 }
 
 impl Reader<'_> {

@@ -5,7 +5,6 @@ mod call;
 mod compose;
 mod derive;
 mod directions;
-#[cfg(test)]
 mod graph;
 mod keywords;
 mod object;
@@ -19,10 +18,11 @@ mod schema;
 mod security;
 mod settle;
 mod spec;
+mod structure;
 #[cfg(test)]
 mod tests;
+mod types;
 mod union;
-#[cfg(test)]
 mod view;
 
 pub(crate) use ours::standing;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::reader::{Meaning, Reader, annotations, follow};
+use super::reader::{Meaning, Reader};
+use super::structure::follow;
 use crate::model::taken::is_taken_field;
 use crate::model::{Kind, Property, Shape, Ty, Use};
 use crate::names;
@@ -89,12 +90,20 @@ impl Reader<'_> {
                 }
             }
         }
+        let root = self.root;
+        let merged = self.objects.get(place);
         let mut fields = BTreeSet::new();
         let mut properties = Vec::new();
         for member in members {
             let hint = format!("{name}{}", names::pascal(&member.name));
-            let value = self.used(&member.schema, &member.place, &hint);
-            let is_required = required.contains(&member.name);
+            let field = merged.and_then(|it| it.get(&member.name));
+            // Unless several branches describe it, its schema stands where progenitor took it from.
+            let source = field.and_then(|it| Some((root.pointer(&it.place)?, &it.place)));
+            let source = source.filter(|(_, place)| !place.is_empty());
+            let (schema, place_of) = source.unwrap_or((&member.schema, &member.place));
+            let mut value = self.used(schema, place_of, &hint);
+            let is_required = field.is_some_and(|it| it.required);
+            value.nullable = field.is_none_or(|it| it.nullable);
             if self.own && is_required && !value.type_assumptions.is_empty() {
                 let rule = format!(
                     "member `{}`: one of an assumed type must be optional, since another type is read as its absence",
@@ -104,11 +113,11 @@ impl Reader<'_> {
             }
             properties.push(Property {
                 name: member.name.clone(),
-                field: self.field(&member.name, &member.place, &mut fields),
+                field: self.field(&member.name, place_of, &mut fields),
                 required: is_required,
-                deprecated: self.flag(&member.schema, "deprecated"),
-                read_only: self.flag(&member.schema, "readOnly"),
-                write_only: self.flag(&member.schema, "writeOnly"),
+                deprecated: self.flag(schema, "deprecated"),
+                read_only: self.flag(schema, "readOnly"),
+                write_only: self.flag(schema, "writeOnly"),
                 value,
                 ty: Ty::Bool,
             });
@@ -164,10 +173,4 @@ pub(super) fn members(schema: &Node, place: &str) -> Vec<Member> {
             place: step(&place, name),
         })
         .collect()
-}
-
-/// A schema that says nothing but what a person reads.
-pub(super) fn says_nothing(schema: &Node) -> bool {
-    let said = |(key, _): (&String, &Node)| !super::keywords::is_annotation(key);
-    !schema.members().any(said) && !annotations(schema).nullable
 }

@@ -1,8 +1,9 @@
 //! One operation, out of its path item.
 
 use super::call::{Call, FORM, Names, description, is_json, plain};
-use super::reader::{Reader, follow};
+use super::reader::Reader;
 use super::reply::Success;
+use super::structure::follow;
 use crate::assumptions;
 use crate::model::{
     Auth, Body, Method, Operation, Place, Replay, Reply, Safety, Shape, Statuses, Use,

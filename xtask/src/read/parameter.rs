@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::call::{Call, KEY_HEADER};
-use super::reader::{Reader, follow};
+use super::reader::Reader;
+use super::structure::follow;
 use crate::findings::Weight;
 use crate::model::{Method, Parameter, Place, Shape, Style, Ty, Use};
 use crate::names;

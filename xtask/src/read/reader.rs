@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use percent_encoding::percent_decode_str;
-
 use crate::assumptions;
 use crate::findings::{Findings, Weight};
 use crate::model::{Component, Kind, Map, Schemas, Shape, Use};
 use crate::names;
 use crate::node::Node;
+
+use super::graph::Objects;
+use super::structure::is_nullable;
 
 /// Reads the schemas of one document.
 pub(super) struct Reader<'a> {
@@ -17,6 +18,8 @@ pub(super) struct Reader<'a> {
     /// Whether the document is written by us, so that our conventions are held.
     pub(super) own: bool,
     pub(super) findings: &'a mut Findings,
+    /// The members of each object, as progenitor merged them.
+    pub(super) objects: &'a Objects,
     /// What became of each schema, by its place.
     pub(super) entries: Map<Entry>,
     /// The names that are taken, and by what.
@@ -35,16 +38,11 @@ pub(super) struct Entry {
 pub(super) struct Meaning {
     pub(super) value: Use,
     pub(super) kind: Option<Kind>,
-    pub(super) merges: Vec<String>,
 }
 
 impl Meaning {
     pub(super) fn plain(value: Use) -> Self {
-        Self {
-            value,
-            kind: None,
-            merges: Vec::new(),
-        }
+        Self { value, kind: None }
     }
 
     pub(super) fn of(value: Use, kind: Kind) -> Self {
@@ -187,35 +185,6 @@ pub(super) fn annotated(mut value: Use, around: &Node) -> Use {
     value.assumptions.extend(own.assumptions);
     value.type_assumptions.extend(own.type_assumptions);
     value
-}
-
-/// Whether null is one of the values, by any of the ways to say so.
-pub(super) fn is_nullable(schema: &Node) -> bool {
-    let null = |node: &Node| {
-        node.text_at("type") == Some("null")
-            || node.get("const").is_some_and(Node::is_null)
-            || matches!(node.at("enum").items(), [only] if only.is_null())
-    };
-    let kinds = schema.at("type");
-    schema.is_set("nullable")
-        || kinds.items().iter().any(|kind| kind.text() == Some("null"))
-        || schema.at("enum").items().iter().any(Node::is_null)
-        || null(schema)
-        || ["oneOf", "anyOf"]
-            .iter()
-            .any(|key| schema.at(key).items().iter().any(null))
-}
-
-/// Where a reference points to, and what is there.
-pub(super) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a Node)> {
-    let place = reference.strip_prefix('#')?;
-    // Some tools escape blanks and brackets.
-    let place = percent_decode_str(place).decode_utf8_lossy().into_owned();
-    if !place.is_empty() && !place.starts_with('/') {
-        // The name of an anchor.
-        return None;
-    }
-    root.pointer(&place).map(|node| (place, node))
 }
 
 /// The ids under one of our keywords.

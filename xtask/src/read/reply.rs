@@ -1,7 +1,8 @@
 //! What a success returns: JSON, nothing, bytes, a page, or another one for each status.
 
 use super::call::{Call, description, is_json};
-use super::reader::{Reader, follow};
+use super::reader::Reader;
+use super::structure::follow;
 use crate::model::{Case, Reply, ReplyHeader};
 use crate::names;
 use crate::node::{Node, step};

@@ -1,8 +1,9 @@
 //! What a schema means where it is used. Schemas that need a type become components, inline ones too, under a name
 //! that says where they stand.
 
-use super::keywords::{is_annotation, stated};
-use super::reader::{Meaning, Reader, annotated, annotations, follow, ids};
+use super::keywords::stated;
+use super::reader::{Meaning, Reader, annotated, annotations, ids};
+use super::structure::{follow, inferred, is_annotation};
 use crate::model::{Component, Kind, Provenance, Shape, Use};
 use crate::names;
 use crate::node::Node;
@@ -146,7 +147,6 @@ impl Reader<'_> {
         let entry = &mut self.entries[place];
         if let Some(component) = &mut entry.component {
             component.schema_version = version;
-            component.merges = meaning.merges;
             if component.description.is_empty() {
                 component.description.clone_from(&value.description);
             }
@@ -198,7 +198,6 @@ impl Reader<'_> {
             kind: Kind::Plain(Shape::Value),
             assumptions: ids(schema, "x-assumption"),
             schema_version: None,
-            merges: Vec::new(),
         }
     }
 
@@ -308,32 +307,6 @@ impl Reader<'_> {
             min: bound("minItems"),
             max: bound("maxItems"),
         }
-    }
-}
-
-/// The type of a schema that names none, by its other keywords.
-pub(super) fn inferred(schema: &Node) -> Option<&'static str> {
-    let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
-    if has(&[
-        "properties",
-        "additionalProperties",
-        "minProperties",
-        "maxProperties",
-    ]) {
-        Some("object")
-    } else if has(&["items", "minItems", "maxItems", "uniqueItems"]) {
-        Some("array")
-    } else if has(&["pattern", "minLength", "maxLength"])
-        || matches!(
-            schema.text_at("format"),
-            Some("date" | "date-time" | "uuid" | "uri" | "email")
-        )
-    {
-        Some("string")
-    } else if has(&["minimum", "maximum", "multipleOf"]) {
-        Some("number")
-    } else {
-        None
     }
 }
 

@@ -199,7 +199,6 @@ fn pages(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Fin
                 place: format!("{}/members*", component.place),
                 description: format!("The further members of {}.", spaced(&name)),
                 kind: Kind::Struct(others),
-                merges: Vec::new(),
                 schema_version: None,
                 ..component.clone()
             };
@@ -319,7 +318,6 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
             kind,
             assumptions: BTreeSet::new(),
             schema_version: None,
-            merges: Vec::new(),
         },
     );
 }

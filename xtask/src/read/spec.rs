@@ -6,12 +6,12 @@ use indexmap::IndexMap;
 
 use super::call::{Call, Names};
 use super::reader::Reader;
-use super::{derive, directions, ours, settle};
+use super::structure::follow;
+use super::{derive, directions, graph, ours, settle, types};
 use crate::Result;
 use crate::assumptions;
-use crate::engine;
 use crate::findings::{Findings, Weight};
-use crate::model::{App, Component, Group, Method, Operation, Reach, Skipped, Spec};
+use crate::model::{App, Group, Method, Operation, Reach, Skipped, Spec};
 use crate::names;
 use crate::node::{Node, step};
 
@@ -35,9 +35,7 @@ pub(crate) fn spec(app: &'static App, text: &str, findings: &mut Findings) -> Re
     let own = document.get("x-adopted-from").is_none();
     let spec = read(app, &document, own, findings);
     findings.settled()?;
-    let mut spec = spec.ok_or("it is no OpenAPI document")?;
-    engine::run(&mut spec)?;
-    Ok(spec)
+    spec.ok_or_else(|| "it is no OpenAPI document".to_owned())
 }
 
 /// Reads a document: one of ours, or a vendor's. None if it is no `OpenAPI` document at all.
@@ -98,10 +96,14 @@ pub(crate) fn read(
     for name in names::taken_types() {
         taken.insert(name.to_owned(), "the SDK".to_owned());
     }
+    let objects = graph::objects(document);
+    let objects = objects.map_err(|error| findings.refuse("/components/schemas", error, ""));
+    let objects = objects.ok()?;
     let mut reader = Reader {
         root: document,
         own,
         findings,
+        objects: &objects,
         entries: IndexMap::new(),
         names: taken,
     };
@@ -114,6 +116,7 @@ pub(crate) fn read(
     let mut schemas = reader.into_schemas();
     settle::settle(&mut schemas, &mut operations, own, findings);
     directions::split(&mut schemas, &mut operations, &taken, findings);
+    types::set(&mut schemas, &mut operations, &objects, own, findings);
     let spec = Spec {
         app,
         title,
@@ -132,7 +135,7 @@ pub(crate) fn read(
     };
     if !own {
         servers(document, findings);
-        unused(&spec, findings);
+        unused(&spec, document, findings);
     }
     if let Some(id) = &spec.metadata
         && spec.metadata_operation().is_none_or(Operation::is_command)
@@ -159,24 +162,36 @@ fn servers(document: &Node, findings: &mut Findings) {
 }
 
 /// Notes the schemas that no request and no success contains or inherits.
-fn unused(spec: &Spec, findings: &mut Findings) {
+fn unused(spec: &Spec, document: &Node, findings: &mut Findings) {
     let reach = Reach::of(spec);
-    let components = &spec.schemas.components;
-    let mut used: BTreeSet<&String> = BTreeSet::new();
-    let reached = components.values().filter(|it| reach.contains(&it.name));
-    let mut pending: Vec<&Component> = reached.collect();
-    while let Some(component) = pending.pop() {
-        if used.insert(&component.name) {
-            let inherited = component.merges.iter();
-            pending.extend(inherited.filter_map(|it| components.get(it)));
+    let components = spec.schemas.components.values();
+    let mut used = BTreeSet::new();
+    for component in components.clone().filter(|it| reach.contains(&it.name)) {
+        used.insert(component.place.clone());
+        if let Some(schema) = document.pointer(component.schema_place()) {
+            references(document, schema, &mut used);
         }
     }
-    let declared = components
-        .values()
-        .filter(|it| it.is_type() && it.place.matches('/').count() == 3);
-    for component in declared.filter(|it| !used.contains(&it.name)) {
+    let declared = components.filter(|it| it.is_type() && it.place.matches('/').count() == 3);
+    for component in declared.filter(|it| !used.contains(&it.place)) {
         let rule = "it stands in no request and no success: no type is generated";
         findings.note(&component.place, rule);
+    }
+}
+
+/// Adds the places that a part of a document refers to, directly or through others.
+fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>) {
+    let target = node.text_at("$ref").and_then(|it| follow(root, it));
+    if let Some((place, target)) = target
+        && found.insert(place)
+    {
+        references(root, target, found);
+    }
+    for (_, inner) in node.members() {
+        references(root, inner, found);
+    }
+    for inner in node.items() {
+        references(root, inner, found);
     }
 }
 
@@ -196,7 +211,7 @@ fn calls<'a>(
         let mut item_place = step("/paths", path);
         let mut item = item;
         if let Some(reference) = item.text_at("$ref") {
-            match super::reader::follow(root, reference) {
+            match follow(root, reference) {
                 Some((place, target)) => (item_place, item) = (place, target),
                 None => findings.refuse(
                     &item_place,

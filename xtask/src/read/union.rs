@@ -1,6 +1,7 @@
 //! Unions: one of several objects, told apart by a member.
 
-use super::reader::{Reader, follow};
+use super::reader::Reader;
+use super::structure::follow;
 use crate::model::{Shape, Variant};
 use crate::names;
 use crate::node::Node;

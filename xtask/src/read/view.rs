@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::compose::without;
-use super::object::says_nothing;
-use super::reader::{follow, is_nullable};
+use super::structure::{follow, is_null, is_nullable, leaves, says_nothing, type_of, without};
 use crate::node::{Node, step};
 
 /// The types of the runtime: the name in the view, the type, and the JSON type of the placeholder.
@@ -122,33 +120,7 @@ impl<'a> View<'a> {
             return self.component(place);
         }
         if schema.get("allOf").is_some() {
-            let rest = without(schema, &["allOf"]);
-            let branches = schema.at("allOf").items().iter().enumerate();
-            let mut telling = branches.filter(|(_, it)| !says_nothing(it));
-            if let (Some((at, only)), None) = (telling.next(), telling.next())
-                && says_nothing(&without(&rest, &["nullable"]))
-            {
-                let place = step(&step(place, "allOf"), &at.to_string());
-                return self.used(only, &place, within);
-            }
-            let mut leaves = Vec::new();
-            if !self.leaves(schema, place, &mut BTreeSet::new(), &mut leaves) {
-                self.endless.insert(place.to_owned());
-                return own("ViewValue");
-            }
-            let has = |key| leaves.iter().any(|it| it.get(key).is_some());
-            if has("properties") {
-                let is_union = has("oneOf") || has("anyOf");
-                return if is_union {
-                    own("ViewRecord")
-                } else {
-                    self.component(place)
-                };
-            }
-            if leaves.iter().any(|it| type_of(it) == Some("object")) {
-                return own("ViewRecord");
-            }
-            return self.leaf(place, leaves.iter().find_map(|it| type_of(it)));
+            return self.all_of(schema, place, within);
         }
         for key in ["oneOf", "anyOf"] {
             let branches = schema.at(key).items().iter().enumerate();
@@ -210,36 +182,47 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The members of an object, and the objects that it merges.
-    fn object(&mut self, schema: &Node, place: &str) -> Value {
-        let mut branches = Vec::new();
-        if let Some(reference) = schema.text_at("$ref")
-            && let Some((place, target)) = follow(self.root, reference)
+    fn all_of(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
+        let rest = without(schema, &["allOf"]);
+        let branches = schema.at("allOf").items().iter().enumerate();
+        let mut telling = branches.filter(|(_, it)| !says_nothing(it));
+        if let (Some((at, only)), None) = (telling.next(), telling.next())
+            && says_nothing(&without(&rest, &["nullable"]))
         {
-            branches.push(self.branch(target, &place));
-        }
-        for (at, branch) in schema.at("allOf").items().iter().enumerate() {
             let place = step(&step(place, "allOf"), &at.to_string());
-            branches.push(self.branch(branch, &place));
+            return self.used(only, &place, within);
         }
-        let own = self.members(schema, place);
-        if branches.is_empty() {
-            return own;
+        let Some(leaves) = leaves(self.root, schema, place) else {
+            self.endless.insert(place.to_owned());
+            return own("ViewValue");
+        };
+        let has = |key| leaves.iter().any(|it| it.schema.get(key).is_some());
+        let types: Vec<_> = leaves.iter().filter_map(|it| type_of(&it.schema)).collect();
+        if has("properties") {
+            if types.iter().any(|it| *it != "object") {
+                return own("ViewValue");
+            }
+            let is_union = has("oneOf") || has("anyOf");
+            return if is_union {
+                own("ViewRecord")
+            } else {
+                self.component(place)
+            };
         }
-        branches.push(own);
-        json!({ "allOf": branches })
+        if types.contains(&"object") {
+            return own("ViewRecord");
+        }
+        self.leaf(place, types.first().copied())
     }
 
-    fn branch(&mut self, schema: &Node, place: &str) -> Value {
-        if schema.text_at("$ref").is_none() {
-            return self.object(schema, place);
-        }
-        match self.used(schema, place, &mut vec![]) {
-            // A placeholder has no members.
-            value if value["$ref"].as_str().is_some_and(|it| it.contains("View")) => {
-                json!({"type": "object"})
-            }
-            value => value,
+    /// The members of an object and of what it merges, which is left to progenitor.
+    fn object(&mut self, schema: &Node, place: &str) -> Value {
+        let leaves = leaves(self.root, schema, place).unwrap_or_default();
+        let objects = leaves.iter().map(|it| self.members(&it.schema, &it.place));
+        let mut objects: Vec<Value> = objects.collect();
+        match objects.len() {
+            1 => objects.remove(0),
+            _ => json!({ "allOf": objects }),
         }
     }
 
@@ -294,31 +277,6 @@ impl<'a> View<'a> {
         let known = self.members.entry(name.to_owned());
         known.or_insert_with(|| format!("m{next}")).clone()
     }
-
-    /// What an `allOf` merges, without their own `allOf`; false if it contains itself.
-    fn leaves(
-        &self,
-        schema: &Node,
-        place: &str,
-        seen: &mut BTreeSet<String>,
-        found: &mut Vec<Node>,
-    ) -> bool {
-        if !seen.insert(place.to_owned()) {
-            return false;
-        }
-        let fine = match schema.text_at("$ref").and_then(|it| follow(self.root, it)) {
-            Some((place, target)) => self.leaves(target, &place, seen, found),
-            None => true,
-        };
-        let branches = schema.at("allOf").items().iter().enumerate();
-        let all = branches.fold(fine, |fine, (at, branch)| {
-            let place = step(&step(place, "allOf"), &at.to_string());
-            fine && self.leaves(branch, &place, seen, found)
-        });
-        found.push(without(schema, &["allOf", "$ref"]));
-        seen.remove(place);
-        all
-    }
 }
 
 /// The schemas of parameters, bodies and responses, with their places.
@@ -357,31 +315,4 @@ fn nullable(mut schema: Value, is_nullable: bool) -> Value {
     }
     schema["nullable"] = json!(true);
     schema
-}
-
-fn is_null(branch: &Node) -> bool {
-    branch.text_at("type") == Some("null")
-        || branch.get("const").is_some_and(Node::is_null)
-        || matches!(branch.at("enum").items(), [only] if only.is_null())
-        || branch.is_set("nullable") && branch.members().count() == 1
-}
-
-/// The one JSON type of a schema besides null.
-fn type_of(schema: &Node) -> Option<&'static str> {
-    const ALL: [&str; 6] = ["object", "array", "string", "integer", "number", "boolean"];
-    let types = schema.at("type").texts();
-    let mut some = types.iter().filter(|it| *it != "null");
-    match (some.next(), some.next()) {
-        (Some(one), None) => ALL.into_iter().find(|it| it == one),
-        (None, _) => super::schema::inferred(schema),
-        (Some(one), Some(other))
-            if one != other
-                && [one, other]
-                    .iter()
-                    .all(|it| matches!(it.as_str(), "integer" | "number")) =>
-        {
-            Some("number")
-        }
-        _ => None,
-    }
 }

@@ -70,7 +70,7 @@ impl Builder<'_> {
             Shape::Array { items, min, max } if has_rules(schemas, items) => {
                 let (min, max) = (min.unwrap_or(0), rust::limit("usize", *max));
                 return Ok(BodyArgument {
-                    ty: format!("&[{}]", rust::type_of(schemas, items)),
+                    ty: format!("&[{}]", schemas.ty(items)),
                     value: format!("Body::list(&operations::{constant}, body, {min}, {max})"),
                 });
             }

@@ -146,7 +146,7 @@ fn body_value(body: &Body, lines: &mut Vec<String>, context: &mut Context<'_>) -
     let written = match shape {
         Shape::Named(name) => object(name, SHOWN, context)?,
         Shape::Array { items, .. } if items.name().is_some() => {
-            let ty = rust::type_of(context.schemas, items);
+            let ty = context.schemas.ty(items);
             format!("[{}]", value(items, &ty, "item", context)?)
         }
         _ => return Ok(context.give("body", "sdk_core::RawJson")),

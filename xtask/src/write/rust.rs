@@ -62,35 +62,11 @@ fn words(code: &str) -> BTreeSet<&str> {
     words
 }
 
-/// The type of a shape that has no place in the type graph: that of a reply, a body or an item of a page.
-pub(crate) fn type_of(schemas: &Schemas, shape: &Shape) -> Ty {
-    let inner = |shape: &Shape| Box::new(type_of(schemas, shape));
-    match shape {
-        Shape::Named(name) => match schemas.kind(shape) {
-            Some(Kind::Constant(_)) => Ty::Text,
-            Some(Kind::Plain(plain)) => type_of(schemas, plain),
-            _ => Ty::Named(name.clone()),
-        },
-        Shape::Value | Shape::Page { .. } => Ty::Own("RawJson"),
-        Shape::Record => Ty::Own("Record"),
-        Shape::Text { secret: true, .. } => Ty::Own("Secret"),
-        Shape::Text { .. } => Ty::Text,
-        Shape::Timestamp => Ty::Own("Timestamp"),
-        Shape::Date => Ty::Own("Date"),
-        Shape::Integer { .. } => Ty::I64,
-        Shape::Number => Ty::Own("Number"),
-        Shape::Boolean => Ty::Bool,
-        Shape::Array { items, .. } => Ty::List(inner(items)),
-        Shape::Map(values) => Ty::Map(inner(values)),
-        Shape::Nullable(value) => Ty::Option(inner(value)),
-    }
-}
-
 /// The type of a page's items: an object that is not shown, if nothing is said of them.
 pub(super) fn item_type(schemas: &Schemas, items: &Shape) -> String {
     match items {
         Shape::Value => "Record".to_owned(),
-        items => type_of(schemas, items).to_string(),
+        items => schemas.ty(items).to_string(),
     }
 }
 
@@ -105,7 +81,7 @@ pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
     if let Shape::Page { items, .. } = &value.shape {
         return format!("Page<{}>", item_type(schemas, items));
     }
-    let ty = type_of(schemas, &value.shape);
+    let ty = schemas.ty(&value.shape);
     match ty {
         _ if value.nullable && ty != Ty::Own("RawJson") => format!("Option<{}>", ty.bare()),
         // Of a single one of these, a caller is served as well by its text.

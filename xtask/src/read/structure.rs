@@ -1,0 +1,193 @@
+//! What can be said of a raw schema without its meaning: where its references lead, what it merges, its one JSON type, and
+//! whether it may be null. Both the reader and the view for progenitor rest on it.
+
+use std::collections::BTreeSet;
+
+use percent_encoding::percent_decode_str;
+
+use crate::node::{Node, step};
+
+/// Keywords that say something about a value, and nothing about its shape.
+pub(super) const ANNOTATIONS: &[&str] = &[
+    "title",
+    "description",
+    "default",
+    "example",
+    "examples",
+    "deprecated",
+    "readOnly",
+    "writeOnly",
+    "nullable",
+    "externalDocs",
+    "xml",
+    "$comment",
+    "$schema",
+    "$id",
+    "$anchor",
+    "summary",
+];
+
+pub(super) fn is_annotation(key: &str) -> bool {
+    ANNOTATIONS.contains(&key) || key.starts_with("x-")
+}
+
+/// One of the schemas that an `allOf` merges, without its own `allOf`. It has a `$ref` if that leads nowhere.
+pub(super) struct Leaf {
+    pub(super) schema: Node,
+    pub(super) place: String,
+}
+
+/// What an `allOf` merges, each schema once; none if it contains itself.
+pub(super) fn leaves(root: &Node, schema: &Node, place: &str) -> Option<Vec<Leaf>> {
+    let mut search = Search {
+        root,
+        within: Vec::new(),
+        done: BTreeSet::new(),
+        found: Vec::new(),
+    };
+    search.visit(schema, place).then_some(search.found)
+}
+
+struct Search<'a> {
+    root: &'a Node,
+    /// The places that lead here.
+    within: Vec<String>,
+    /// What was merged before adds nothing a second time.
+    done: BTreeSet<String>,
+    found: Vec<Leaf>,
+}
+
+impl Search<'_> {
+    /// Adds what a schema merges; false if it contains itself.
+    fn visit(&mut self, schema: &Node, place: &str) -> bool {
+        if self.within.iter().any(|it| it == place) {
+            return false;
+        }
+        if !self.done.insert(place.to_owned()) {
+            return true;
+        }
+        self.within.push(place.to_owned());
+        let branches = schema.at("allOf").items().iter().enumerate();
+        let mut branches =
+            branches.map(|(at, it)| (step(&step(place, "allOf"), &at.to_string()), it));
+        let target = schema.text_at("$ref").map(|it| follow(self.root, it));
+        let is_fine = branches.all(|(place, branch)| self.visit(branch, &place))
+            && match &target {
+                Some(Some((place, target))) => self.visit(target, place),
+                _ => true,
+            };
+        self.within.pop();
+        let dropped: &[&str] = match target {
+            Some(None) => &["allOf"],
+            _ => &["allOf", "$ref"],
+        };
+        let own = without(schema, dropped);
+        if !own.members().all(|(key, _)| is_annotation(key)) {
+            self.found.push(Leaf {
+                schema: own,
+                place: place.to_owned(),
+            });
+        }
+        is_fine
+    }
+}
+
+/// A schema without some of its keywords.
+pub(super) fn without(schema: &Node, keys: &[&str]) -> Node {
+    let kept = schema
+        .members()
+        .filter(|(key, _)| !keys.contains(&key.as_str()));
+    Node::Object(
+        kept.map(|(key, value)| (key.clone(), value.clone()))
+            .collect(),
+    )
+}
+
+/// A schema that says nothing but what a person reads.
+pub(super) fn says_nothing(schema: &Node) -> bool {
+    let said = |(key, _): (&String, &Node)| !is_annotation(key);
+    !schema.members().any(said) && !is_nullable(schema)
+}
+
+/// Where a reference points to, and what is there.
+pub(super) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a Node)> {
+    let place = reference.strip_prefix('#')?;
+    // Some tools escape blanks and brackets.
+    let place = percent_decode_str(place).decode_utf8_lossy().into_owned();
+    if !place.is_empty() && !place.starts_with('/') {
+        // The name of an anchor.
+        return None;
+    }
+    root.pointer(&place).map(|node| (place, node))
+}
+
+/// Whether null is one of the values, by any of the ways to say so.
+pub(super) fn is_nullable(schema: &Node) -> bool {
+    let null = |node: &Node| {
+        node.text_at("type") == Some("null")
+            || node.get("const").is_some_and(Node::is_null)
+            || matches!(node.at("enum").items(), [only] if only.is_null())
+    };
+    let kinds = schema.at("type");
+    schema.is_set("nullable")
+        || kinds.items().iter().any(|kind| kind.text() == Some("null"))
+        || schema.at("enum").items().iter().any(Node::is_null)
+        || null(schema)
+        || ["oneOf", "anyOf"]
+            .iter()
+            .any(|key| schema.at(key).items().iter().any(null))
+}
+
+/// Whether a branch is null and nothing else.
+pub(super) fn is_null(branch: &Node) -> bool {
+    branch.text_at("type") == Some("null")
+        || branch.get("const").is_some_and(Node::is_null)
+        || matches!(branch.at("enum").items(), [only] if only.is_null())
+        || branch.is_set("nullable") && branch.members().count() == 1
+}
+
+/// The one JSON type of a schema besides null.
+pub(super) fn type_of(schema: &Node) -> Option<&'static str> {
+    const ALL: [&str; 6] = ["object", "array", "string", "integer", "number", "boolean"];
+    let types = schema.at("type").texts();
+    let mut some = types.iter().filter(|it| *it != "null");
+    match (some.next(), some.next()) {
+        (Some(one), None) => ALL.into_iter().find(|it| it == one),
+        (None, _) => inferred(schema),
+        (Some(one), Some(other))
+            if one != other
+                && [one, other]
+                    .iter()
+                    .all(|it| matches!(it.as_str(), "integer" | "number")) =>
+        {
+            Some("number")
+        }
+        _ => None,
+    }
+}
+
+/// The type of a schema that names none, by its other keywords.
+pub(super) fn inferred(schema: &Node) -> Option<&'static str> {
+    let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
+    if has(&[
+        "properties",
+        "additionalProperties",
+        "minProperties",
+        "maxProperties",
+    ]) {
+        Some("object")
+    } else if has(&["items", "minItems", "maxItems", "uniqueItems"]) {
+        Some("array")
+    } else if has(&["pattern", "minLength", "maxLength"])
+        || matches!(
+            schema.text_at("format"),
+            Some("date" | "date-time" | "uuid" | "uri" | "email")
+        )
+    {
+        Some("string")
+    } else if has(&["minimum", "maximum", "multipleOf"]) {
+        Some("number")
+    } else {
+        None
+    }
+}
