@@ -1,7 +1,7 @@
 //! The type graph that progenitor builds of a document: for each object its members, after all merging, each with its
 //! place, whether it is required, whether it may be null, and its type.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use progenitor::{GenerationSettings, Generator, TypeImpl};
@@ -16,11 +16,13 @@ const ROOT: &str = "::own_types::";
 /// A type, by the places of schemas.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The schema at a place.
+    /// The object at a place.
     Schema(String),
     /// Objects of several schemas, merged by progenitor, which no schema of the document names.
     Merged(String),
     Own(&'static str),
+    /// What is no object: values, a form, a constant or a union.
+    Leaf,
     Text,
     Bool,
     Integer,
@@ -90,6 +92,7 @@ struct Graph<'a> {
     space: &'a TypeSpace,
     places: BTreeMap<&'a str, &'a str>,
     members: BTreeMap<&'a str, &'a str>,
+    leaves: &'a BTreeSet<String>,
 }
 
 impl<'a> Graph<'a> {
@@ -101,6 +104,7 @@ impl<'a> Graph<'a> {
             space,
             places: turned(&view.types),
             members: turned(&view.members),
+            leaves: &view.leaves,
         }
     }
 
@@ -178,6 +182,9 @@ impl<'a> Graph<'a> {
         if let Some((_, own, _)) = OWN.iter().find(|(view, ..)| *view == name) {
             return Found::Own(own);
         }
+        if self.leaves.contains(name) {
+            return Found::Leaf;
+        }
         match self.places.get(name) {
             Some(place) => Found::Schema((*place).to_owned()),
             None => Found::Merged(name.to_owned()),
@@ -203,7 +210,9 @@ mod tests {
             (Found::Option(found), Shape::Nullable(shape)) => fits(found, shape),
             (Found::List(found), Shape::Array { items, .. }) => fits(found, items),
             (Found::Map(found), Shape::Map(values)) => fits(found, values),
-            (Found::Schema(_), shape) => !matches!(shape, Shape::Array { .. } | Shape::Map(_)),
+            (Found::Schema(_) | Found::Leaf, shape) => {
+                !matches!(shape, Shape::Array { .. } | Shape::Map(_))
+            }
             (Found::Text, Shape::Text { secret: false, .. } | Shape::Named(_))
             | (Found::Merged(_), Shape::Named(_))
             | (Found::Integer, Shape::Integer { .. })

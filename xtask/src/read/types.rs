@@ -3,7 +3,7 @@
 
 use super::graph::{Found, Objects};
 use crate::findings::{Findings, Weight};
-use crate::model::{Component, Kind, Operation, Schemas, Shape, Ty};
+use crate::model::{Kind, Operation, Schemas, Shape, Ty};
 use crate::node::step;
 
 /// Sets the types of members and parameters. A member of which progenitor makes something else is raw JSON.
@@ -37,7 +37,8 @@ pub(super) fn set(
                 let weight = if own { Weight::Refused } else { Weight::Raw };
                 let rule = match field {
                     Some(field) => format!("progenitor makes {:?} of {shape:?}", field.found),
-                    None => "its schemas contradict each other: no type is left of it".to_owned(),
+                    None => "progenitor leaves no type of it: its schemas contradict each other"
+                        .to_owned(),
                 };
                 findings.add(
                     weight,
@@ -82,12 +83,11 @@ fn of_found(schemas: &Schemas, found: &Found, shape: &Shape) -> Option<Ty> {
         (Found::Map(found), Shape::Map(values)) => inner(found, values).map(Ty::Map),
         (Found::Option(found), Shape::Nullable(value)) => inner(found, value).map(Ty::Option),
         (Found::Schema(place), Shape::Named(_)) => {
-            let component = schemas.named(shape)?;
-            (component.schema_place() == place || component.is_stated()).then(plain)?
+            (schemas.named(shape)?.schema_place() == place).then(plain)?
         }
-        (Found::Text, Shape::Named(_)) => {
-            let is_text = schemas.constant(shape).is_some();
-            (is_text || schemas.named(shape).is_some_and(Component::is_stated)).then(plain)?
+        (Found::Leaf | Found::Text, Shape::Named(_)) => {
+            let is_object = matches!(schemas.kind(shape)?, Kind::Struct(_));
+            (!is_object).then(plain)?
         }
         (Found::Merged(_), Shape::Named(_)) | (Found::Text, Shape::Text { secret: false, .. }) => {
             plain()
@@ -98,7 +98,7 @@ fn of_found(schemas: &Schemas, found: &Found, shape: &Shape) -> Option<Ty> {
         | (Found::Bool, Shape::Boolean)
         | (_, Shape::Value)
         | (
-            Found::Schema(_),
+            Found::Leaf,
             Shape::Record
             | Shape::Text { .. }
             | Shape::Integer { .. }
