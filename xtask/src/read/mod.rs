@@ -11,6 +11,8 @@ mod object;
 mod operation;
 mod ours;
 mod parameter;
+#[cfg(test)]
+mod probe;
 mod reader;
 mod reply;
 mod scalar;
