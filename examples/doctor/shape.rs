@@ -229,7 +229,9 @@ impl Walk {
                 None => {}
             }
         }
-        if let Some(known) = known.filter(|it| !it.is_empty() && schema["x-page"] != true) {
+        // What else a page has is not shown.
+        let known = known.filter(|it| !it.is_empty() && !it.contains_key("nextCursor"));
+        if let Some(known) = known {
             let unknown = members
                 .keys()
                 .filter(|it| !known.contains_key(*it) && is_name(it));

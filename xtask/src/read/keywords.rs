@@ -67,7 +67,6 @@ const OURS: &[&str] = &[
     "x-known-values",
     "x-const",
     "x-reference",
-    "x-page",
     "x-sdk-name",
     "x-enum-varnames",
 ];

@@ -24,13 +24,6 @@ impl Reader<'_> {
         name: &str,
         mut value: Use,
     ) -> Meaning {
-        if self.own && schema.is_set("x-page") {
-            value.shape = Shape::Page {
-                items: Box::new(Shape::Record),
-                members: None,
-            };
-            return Meaning::plain(value);
-        }
         let further = schema.at("additionalProperties");
         let members = members(schema, place);
         if members.is_empty() {

@@ -282,13 +282,6 @@ impl Reader<'_> {
                 self.refuse(place, rule);
             }
         }
-        let has_cursor = operation.parameter("cursor").is_some();
-        if self.own && has_cursor && !operation.is_list() {
-            self.refuse(
-                place,
-                "an operation with a `cursor` replies with an `x-page` schema",
-            );
-        }
         for (left, right) in &operation.exclusive {
             for name in [left, right] {
                 if operation

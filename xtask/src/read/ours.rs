@@ -60,7 +60,7 @@ fn known(key: &str) -> Option<(Option<Kind>, Holds)> {
         "x-replay-status" => (Some(Kind::Operation), STATUS),
         "x-mutually-exclusive" => (Some(Kind::Operation), PAIRS),
         "x-sdk-name" => (Some(Kind::Schema), PASCAL),
-        "x-open-enum" | "x-const" | "x-page" | "x-reference" => (Some(Kind::Schema), FLAG),
+        "x-open-enum" | "x-const" | "x-reference" => (Some(Kind::Schema), FLAG),
         "x-known-values" => (Some(Kind::Schema), VALUES),
         "x-type-assumption" => (Some(Kind::Schema), IDS),
         "x-lifecycle" | "x-runtime-status" | "x-metadata-operation" => (Some(Kind::Info), TEXT),
@@ -192,7 +192,7 @@ components: {{schemas: {{T: {{{schema}, example: {{x-sdk-skip: 1}}}}}}}}
         for wrong in [
             "x-sdk-nam: a",
             "x-sdk-name: Thing",
-            "x-page: true",
+            "x-const: true",
             "x-lifecycle: preview",
             "x-sdk-method: 5",
             "x-sdk-method: a b",

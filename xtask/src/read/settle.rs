@@ -50,9 +50,7 @@ pub(super) fn settle(
     findings: &mut Findings,
 ) {
     unions(schemas, findings);
-    if !own {
-        pages(schemas, operations, findings);
-    }
+    pages(schemas, operations, findings);
     let known = schemas.clone();
     let settle = |shape: &mut Shape, place: &str, findings: &mut Findings| {
         *shape = settled(&known, shape, 0).unwrap_or_else(|| {
@@ -75,6 +73,10 @@ pub(super) fn settle(
     }
     for operation in operations {
         let place = operation.route();
+        if own && operation.parameter("cursor").is_some() && !operation.is_list() {
+            let rule = "an operation with a `cursor` replies with a page: a list `items`, and a text `nextCursor` that is required";
+            findings.refuse(&place, rule, "");
+        }
         for parameter in &mut operation.parameters {
             settle(&mut parameter.value.shape, &place, findings);
         }

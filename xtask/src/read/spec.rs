@@ -34,6 +34,16 @@ pub(crate) fn spec(app: &'static App, text: &str, findings: &mut Findings) -> Re
     let document = Node::parse(text)?;
     let own = document.get("x-adopted-from").is_none();
     let spec = read(app, &document, own, findings);
+    if own {
+        let mut used = BTreeSet::new();
+        references(&document, document.at("paths"), &mut used);
+        for (name, _) in document.at("components").at("schemas").members() {
+            let place = step("/components/schemas", name);
+            if !used.contains(&place) {
+                findings.refuse(&place, "no operation refers to it", "take it out");
+            }
+        }
+    }
     findings.settled()?;
     spec.ok_or_else(|| "it is no OpenAPI document".to_owned())
 }

@@ -1,7 +1,7 @@
 //! What documents turn into: our own by our conventions, a vendor's by what can be derived.
 
 use super::spec::read as read_document;
-use crate::findings::{Findings, Weight};
+use crate::findings::{Finding, Findings, Weight};
 use crate::model::app::APPS;
 use crate::model::{Auth, Kind, Place, Reply, Safety, Shape, Spec, Style};
 use crate::node::Node;
@@ -44,7 +44,11 @@ components:
   schemas:
     Open: {description: Any JSON value.}
     Version: {type: string, enum: [thing.v1], x-const: true}
-    ThingPage: {type: object, x-page: true, properties: {items: {type: array, items: {}}}}
+    ThingPage:
+      type: object
+      required: [nextCursor]
+      properties: {items: {type: array, items: {}}, nextCursor: {type: string, nullable: true}}
+      additionalProperties: {}
     Thing:
       type: object
       required: [schemaVersion]
@@ -80,6 +84,7 @@ fn a_spec_says_what_an_operation_is() {
 #[test]
 fn a_broken_convention_is_named_with_its_place() {
     let list = "/paths/~1things/get";
+    let page = "an operation with a `cursor` replies with a page";
     for (from, to, place, rule) in [
         (
             "operationId: listThings",
@@ -105,11 +110,24 @@ fn a_broken_convention_is_named_with_its_place() {
             "/components/schemas/Thing",
             "needs `additionalProperties: {}`",
         ),
+        ("items: {type", "things: {type", "GET /things", page),
         (
-            "x-page: true, ",
-            "additionalProperties: {}, ",
-            list,
-            "an operation with a `cursor`",
+            "required: [nextCursor]",
+            "required: [items]",
+            "GET /things",
+            page,
+        ),
+        (
+            "nextCursor: {type: string",
+            "nextCursor: {type: integer",
+            "GET /things",
+            page,
+        ),
+        (
+            "{type: array, items: {}}",
+            "{type: array, items: {$ref: '#/components/schemas/Nowhere'}}",
+            "/components/schemas/ThingPage/properties/items/items",
+            "refers to nothing",
         ),
         (
             "schemas/Thing\"}}}}\ncomponents",
@@ -155,6 +173,79 @@ fn a_broken_convention_is_named_with_its_place() {
             .any(|it| it.place.contains(place) && it.rule.contains(rule));
         assert!(found, "{rule}: {:?}", findings.all());
     }
+}
+
+#[test]
+fn a_page_of_ours_keeps_its_items_and_its_further_members() {
+    let text = SAMPLE
+        .replace(
+            "items: {}}",
+            "items: {$ref: '#/components/schemas/Thing'}}, total: {type: integer}",
+        )
+        .replace("[nextCursor]", "[nextCursor, total]");
+    let (spec, findings) = own(&text);
+    assert_eq!(findings.all(), []);
+    let spec = spec.unwrap();
+    let Some(Shape::Page { items, members }) = spec.operations[0].reply.shape() else {
+        panic!("{:?}", spec.operations[0].reply)
+    };
+    assert_eq!(**items, Shape::Named("Thing".to_owned()));
+    let members = &spec.schemas.components[members.as_ref().unwrap()].members();
+    assert!(members[0].name == "total" && members[0].required);
+}
+
+#[test]
+fn what_progenitor_cannot_hold_is_said_where_it_stands() {
+    let it = "{$ref: '#/components/schemas/It'}";
+    for (schema, place, rule) in [
+        (
+            format!("{{allOf: [{it}, {{type: object, properties: {{a: {{type: string}}}}}}]}}"),
+            "/components/schemas/It",
+            "`allOf` contains itself",
+        ),
+        (
+            format!("{{type: array, items: {it}}}"),
+            "/components/schemas/It",
+            "contains itself without an object in between",
+        ),
+        (
+            "{allOf: [{type: object, properties: {a: {type: string}}}, {properties: {a: {type: integer}}}]}".to_owned(),
+            "/components/schemas/It/properties/a",
+            "its schemas contradict each other",
+        ),
+        (
+            "{allOf: [{type: object, properties: {a: {type: string}}}, {type: string}]}".to_owned(),
+            "/components/schemas/It",
+            "contradict each other in `type`",
+        ),
+        (
+            "{allOf: [{type: object, properties: {a: {type: string}}}, {oneOf: [{type: object, properties: {b: {type: string}}}, {type: string}]}]}".to_owned(),
+            "/components/schemas/It",
+            "also one of several",
+        ),
+    ] {
+        let text = format!(
+            "{{openapi: 3.1.0, info: {{title: T, version: '1'}}, paths: {{{}}}, components: {{schemas: {{It: {schema}}}}}}}",
+            replying(it)
+        );
+        let document = Node::parse(&format!("# A sample.\n{text}")).unwrap();
+        let mut findings = Findings::default();
+        read_document(&APPS[0], &document, false, &mut findings).unwrap();
+        let is_said = |it: &Finding| it.place.starts_with(place) && it.rule.contains(rule);
+        assert!(findings.all().iter().any(is_said), "{schema}: {:?}", findings.all());
+    }
+}
+
+#[test]
+fn each_schema_of_ours_is_used() {
+    let read = |text: &str| super::spec(&APPS[0], text, &mut Findings::default());
+    read(SAMPLE).unwrap();
+    let text = SAMPLE.replace("    Open: {", "    Unused: {type: string}\n    Open: {");
+    let said = read(&text).unwrap_err();
+    assert!(
+        said.contains("/components/schemas/Unused: no operation refers to it"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -45,7 +45,11 @@ components:
   schemas:
     Open: {description: Any JSON value.}
     Version: {type: string, enum: [thing.v1], x-const: true}
-    ThingPage: {type: object, x-page: true, properties: {items: {type: array, items: {}}}}
+    ThingPage:
+      type: object
+      required: [nextCursor]
+      properties: {items: {type: array, items: {}}, nextCursor: {type: string, nullable: true}}
+      additionalProperties: {}
     Thing:
       type: object
       required: [schemaVersion]
