@@ -157,6 +157,8 @@ pub(crate) struct Component {
     pub(crate) name: String,
     /// Where its schema stands in the document, as a JSON pointer.
     pub(crate) place: String,
+    /// Where the schema with its members stands: another component may have the same, and a lone branch is its own.
+    pub(crate) schema: String,
     pub(crate) description: String,
     pub(crate) deprecated: bool,
     pub(crate) provenance: Provenance,
@@ -176,15 +178,9 @@ impl Component {
         }
     }
 
-    /// The schema that it is made of, which another component may be made of too.
-    pub(crate) fn schema_place(&self) -> &str {
-        let place = self.place.trim_end_matches("/input*");
-        place.trim_end_matches("/members*")
-    }
-
     /// Whether it is the tag of a variant, as its union states it.
     pub(crate) fn is_stated(&self) -> bool {
-        self.schema_place().ends_with('*')
+        self.schema.ends_with('*')
     }
 
     /// Whether it becomes a type.

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::object::{Member, members};
 use super::reader::{Meaning, Reader, annotated, annotations};
 use super::structure::{
-    Leaf, follow, is_annotation, is_null, leaves, says_nothing, type_of, without,
+    Leaf, follow, is_annotation, is_null, leaves, says_nothing, telling, type_of, without,
 };
 use crate::model::{Kind, Shape, Use};
 use crate::node::{Node, step};
@@ -22,15 +22,14 @@ impl Reader<'_> {
     ) -> Meaning {
         let branches = schema.at("allOf").items();
         let rest = without(schema, &["allOf"]);
-        let telling: Vec<(usize, &Node)> = branches
-            .iter()
-            .enumerate()
-            .filter(|(_, branch)| !says_nothing(branch))
-            .collect();
+        let telling = telling(schema);
         if let [(at, only)] = telling.as_slice()
             && says_nothing(&rest)
         {
             let at = step(&step(place, "allOf"), &at.to_string());
+            if let Some(fields) = self.objects.get(place).cloned() {
+                self.objects.entry(at.clone()).or_insert(fields);
+            }
             let mut meaning = self.instead(only, &at, name);
             // What describes it may stand in a branch of its own.
             for around in branches
@@ -149,6 +148,10 @@ impl Reader<'_> {
                 let both = Node::List(vec![known.schema.clone(), member.schema]);
                 known.schema = Node::Object([("allOf".to_owned(), both)].into_iter().collect());
                 known.place = step(&step(place, "allOf"), &known.name);
+                let fields = self.objects.get(place);
+                if let Some(field) = fields.and_then(|it| it.get(&known.name)).cloned() {
+                    self.keep_merged(&field.found, &known.place);
+                }
             }
         }
         let members: Vec<Member> = merged.into_values().collect();
@@ -165,7 +168,10 @@ impl Reader<'_> {
             }
         }
         let kind = self.structure(&members, &required, place, name);
-        Meaning::of(value, kind)
+        Meaning {
+            place: Some(place.to_owned()),
+            ..Meaning::of(value, kind)
+        }
     }
 
     /// `oneOf` and `anyOf`: null besides one schema, texts besides known texts, a union, or raw JSON.
@@ -312,6 +318,11 @@ fn merged_scalar(leaves: &[Leaf]) -> Result<Node, String> {
                     if value.integer() > known.integer() {
                         merged.insert(key.clone(), value.clone());
                     }
+                }
+                Some(known) if known != value && key == "items" => {
+                    let both = Node::List(vec![known.clone(), value.clone()]);
+                    let both = Node::Object([("allOf".to_owned(), both)].into_iter().collect());
+                    merged.insert(key.clone(), both);
                 }
                 Some(known) if known != value && !is_annotation(key) => return Err(key.clone()),
                 _ => {

@@ -240,7 +240,7 @@ mod tests {
             let own = document.get("x-adopted-from").is_none();
             let spec = crate::read::read(app, &document, own, &mut Findings::default()).unwrap();
             for component in spec.schemas.components.values() {
-                let fields = objects.get(component.schema_place());
+                let fields = objects.get(&component.schema);
                 for member in component.members() {
                     let place = format!("{} {}: {}", app.spec(), component.name, member.name);
                     let Some(field) = fields.and_then(|it| it.get(&member.name)) else {

@@ -61,7 +61,10 @@ impl Reader<'_> {
         }
         let required = schema.at("required").texts();
         let kind = self.structure(&members, &required.into_iter().collect(), place, name);
-        Meaning::of(value, kind)
+        Meaning {
+            place: Some(place.to_owned()),
+            ..Meaning::of(value, kind)
+        }
     }
 
     /// The members of an object as fields.
@@ -84,12 +87,12 @@ impl Reader<'_> {
             }
         }
         let root = self.root;
-        let merged = self.objects.get(place);
+        let merged = self.objects.get(place).cloned().unwrap_or_default();
         let mut fields = BTreeSet::new();
         let mut properties = Vec::new();
         for member in members {
             let hint = format!("{name}{}", names::pascal(&member.name));
-            let field = merged.and_then(|it| it.get(&member.name));
+            let field = merged.get(&member.name);
             // Unless several branches describe it, its schema stands where progenitor took it from.
             let source = field.and_then(|it| Some((root.pointer(&it.place)?, &it.place)));
             let source = source.filter(|(_, place)| !place.is_empty());

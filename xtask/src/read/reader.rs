@@ -7,9 +7,9 @@ use crate::assumptions;
 use crate::findings::{Findings, Weight};
 use crate::model::{Component, Kind, Map, Schemas, Shape, Use};
 use crate::names;
-use crate::node::Node;
+use crate::node::{Node, step};
 
-use super::graph::Objects;
+use super::graph::{Found, Objects};
 use super::structure::is_nullable;
 
 /// Reads the schemas of one document.
@@ -19,7 +19,7 @@ pub(super) struct Reader<'a> {
     pub(super) own: bool,
     pub(super) findings: &'a mut Findings,
     /// The members of each object, as progenitor merged them.
-    pub(super) objects: &'a Objects,
+    pub(super) objects: Objects,
     /// What became of each schema, by its place.
     pub(super) entries: Map<Entry>,
     /// The names that are taken, and by what.
@@ -38,11 +38,17 @@ pub(super) struct Entry {
 pub(super) struct Meaning {
     pub(super) value: Use,
     pub(super) kind: Option<Kind>,
+    /// Where the schema of an object with members stands.
+    pub(super) place: Option<String>,
 }
 
 impl Meaning {
     pub(super) fn plain(value: Use) -> Self {
-        Self { value, kind: None }
+        Self {
+            value,
+            kind: None,
+            place: None,
+        }
     }
 
     pub(super) fn of(value: Use, kind: Kind) -> Self {
@@ -54,6 +60,21 @@ impl Meaning {
 }
 
 impl Reader<'_> {
+    /// Keeps the members that progenitor merged for a member that several branches describe, at the place of these.
+    pub(super) fn keep_merged(&mut self, found: &Found, place: &str) {
+        match found {
+            Found::Option(inner) | Found::Boxed(inner) => self.keep_merged(inner, place),
+            Found::List(inner) => self.keep_merged(inner, &step(place, "items")),
+            Found::Map(inner) => self.keep_merged(inner, &step(place, "additionalProperties")),
+            Found::Merged(name) => {
+                if let Some(fields) = self.objects.get(name).cloned() {
+                    self.objects.insert(place.to_owned(), fields);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Gives the schema at a place a name of its own, as near to the hint as can be.
     pub(super) fn reserve(&mut self, place: &str, hint: &str) {
         let wanted = names::type_name(hint);

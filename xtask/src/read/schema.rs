@@ -147,6 +147,7 @@ impl Reader<'_> {
         let entry = &mut self.entries[place];
         if let Some(component) = &mut entry.component {
             component.schema_version = version;
+            component.schema = meaning.place.unwrap_or_else(|| place.to_owned());
             if component.description.is_empty() {
                 component.description.clone_from(&value.description);
             }
@@ -192,6 +193,7 @@ impl Reader<'_> {
         Component {
             name: name.to_owned(),
             place: place.to_owned(),
+            schema: place.to_owned(),
             description: annotations(schema).description,
             deprecated: schema.is_set("deprecated"),
             provenance,

@@ -313,6 +313,7 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
         constant.clone(),
         Component {
             name: constant,
+            schema: place.clone(),
             place,
             description: String::new(),
             deprecated: false,

@@ -113,7 +113,7 @@ pub(crate) fn read(
         root: document,
         own,
         findings,
-        objects: &objects,
+        objects,
         entries: IndexMap::new(),
         names: taken,
     };
@@ -123,6 +123,7 @@ pub(crate) fn read(
         operations.extend(reader.operation(call, names, &source));
     }
     let taken = reader.names.clone();
+    let objects = std::mem::take(&mut reader.objects);
     let mut schemas = reader.into_schemas();
     settle::settle(&mut schemas, &mut operations, own, findings);
     directions::split(&mut schemas, &mut operations, &taken, findings);
@@ -178,7 +179,7 @@ fn unused(spec: &Spec, document: &Node, findings: &mut Findings) {
     let mut used = BTreeSet::new();
     for component in components.clone().filter(|it| reach.contains(&it.name)) {
         used.insert(component.place.clone());
-        if let Some(schema) = document.pointer(component.schema_place()) {
+        if let Some(schema) = document.pointer(&component.schema) {
             references(document, schema, &mut used);
         }
     }

@@ -92,6 +92,16 @@ impl Search<'_> {
     }
 }
 
+/// The branches of an `allOf` that say something, with their places in it. That it is an object says nothing beside others.
+pub(super) fn telling(schema: &Node) -> Vec<(usize, &Node)> {
+    let branches = schema.at("allOf").items().iter().enumerate();
+    let telling: Vec<_> = branches.filter(|(_, it)| !says_nothing(it)).collect();
+    let is_bare =
+        |it: &Node| type_of(it) == Some("object") && says_nothing(&without(it, &["type"]));
+    let (bare, others): (Vec<_>, Vec<_>) = telling.into_iter().partition(|(_, it)| is_bare(it));
+    if others.is_empty() { bare } else { others }
+}
+
 /// A schema without some of its keywords.
 pub(super) fn without(schema: &Node, keys: &[&str]) -> Node {
     let kept = schema

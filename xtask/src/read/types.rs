@@ -16,8 +16,8 @@ pub(super) fn set(
 ) {
     let known = schemas.clone();
     for component in schemas.components.values_mut() {
-        let place = step(component.schema_place(), "properties");
-        let fields = objects.get(component.schema_place());
+        let place = step(&component.schema, "properties");
+        let fields = objects.get(&component.schema);
         let Kind::Struct(members) = &mut component.kind else {
             continue;
         };
@@ -83,7 +83,7 @@ fn of_found(schemas: &Schemas, found: &Found, shape: &Shape) -> Option<Ty> {
         (Found::Map(found), Shape::Map(values)) => inner(found, values).map(Ty::Map),
         (Found::Option(found), Shape::Nullable(value)) => inner(found, value).map(Ty::Option),
         (Found::Schema(place), Shape::Named(_)) => {
-            (schemas.named(shape)?.schema_place() == place).then(plain)?
+            (schemas.named(shape)?.schema == *place).then(plain)?
         }
         (Found::Leaf | Found::Text, Shape::Named(_)) => {
             let is_object = matches!(schemas.kind(shape)?, Kind::Struct(_));

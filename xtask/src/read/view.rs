@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::structure::{follow, is_null, is_nullable, leaves, says_nothing, type_of, without};
+use super::structure::{
+    follow, is_null, is_nullable, leaves, says_nothing, telling, type_of, without,
+};
 use crate::node::{Node, step};
 
 /// The types of the runtime: the name in the view, the type, and the JSON type of the placeholder.
@@ -184,9 +186,7 @@ impl<'a> View<'a> {
 
     fn all_of(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
         let rest = without(schema, &["allOf"]);
-        let branches = schema.at("allOf").items().iter().enumerate();
-        let mut telling = branches.filter(|(_, it)| !says_nothing(it));
-        if let (Some((at, only)), None) = (telling.next(), telling.next())
+        if let [(at, only)] = telling(schema).as_slice()
             && says_nothing(&without(&rest, &["nullable"]))
         {
             let place = step(&step(place, "allOf"), &at.to_string());
