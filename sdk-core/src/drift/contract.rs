@@ -205,6 +205,10 @@ fn differences(application: &Application, route: &str, members: &Members) -> Vec
                     findings.push(format!("{route} has {name} {found}, expected {expected}"));
                 }
             }
+            // None of the members that are documented may be null.
+            (Some(found), None) if found.is_null() => {
+                findings.push(format!("{route} has {name} null"));
+            }
             (Some(_), None) => {}
         }
     }

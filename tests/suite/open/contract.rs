@@ -85,6 +85,29 @@ async fn what_differs_in_the_metadata_itself_is_told() {
 }
 
 #[tokio::test]
+async fn null_for_a_member_that_is_never_null_is_told() {
+    let server = ReferenceServer::start().await;
+    let metadata = json!({
+        "schemaVersion": "suite-accounting-api.v1", "service": "suite-accounting", "version": "0.1.1",
+        "status": "preview", "openapiPath": null,
+    });
+    answer(
+        &server,
+        Operation::GetAccountingMetadata,
+        metadata.to_string(),
+    );
+
+    let report = suite_for(&server)
+        .accounting()
+        .check_contract()
+        .await
+        .unwrap();
+
+    assert_eq!(report.findings, ["/meta has openapiPath null"]);
+    assert!(!report.is_as_expected());
+}
+
+#[tokio::test]
 async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
     let server = ReferenceServer::start().await;
     let crm = crm_for(&server);

@@ -51,6 +51,7 @@ impl Reader<'_> {
             }
             return Meaning::plain(value);
         };
+        let shown = pattern.replace(char::is_control, " ");
         match Pattern::compile(pattern) {
             Ok(_) if matches!(value.shape, Shape::Text { secret: false, .. }) => {
                 if !self.own && (min, max) != (None, None) {
@@ -59,7 +60,7 @@ impl Reader<'_> {
                 Meaning::of(value, Kind::Reference(pattern.to_owned()))
             }
             Ok(_) => {
-                value.stated.push(format!("It matches `{pattern}`."));
+                value.stated.push(format!("It matches `{shown}`."));
                 Meaning::plain(value)
             }
             Err(rule) => {
@@ -68,7 +69,7 @@ impl Reader<'_> {
                 }
                 self.findings
                     .note(place, format!("{rule}; the service alone checks it"));
-                value.stated.push(format!("It matches `{pattern}`."));
+                value.stated.push(format!("It matches `{shown}`."));
                 Meaning::plain(value)
             }
         }

@@ -7,7 +7,7 @@ use crate::model::{
 };
 
 use super::provenance;
-use super::text::{code, codes, prose};
+use super::text::{code, codes, line, prose};
 
 /// The attribute of what the contract marks as deprecated.
 pub(super) fn deprecated(is: bool) -> &'static str {
@@ -212,7 +212,7 @@ fn arguments(operation: &Operation) -> String {
 
 /// An item of a list: a name, and what is said of it.
 fn item(name: &str, text: &str) -> String {
-    match prose(text).replace('\n', " ") {
+    match line(text) {
         text if text.is_empty() => format!("- {}", code(name)),
         text => format!("- {}: {text}", code(name)),
     }
@@ -285,7 +285,7 @@ fn reply(schemas: &Schemas, operation: &Operation) -> String {
     let successes = operation.statuses.documented.iter();
     // One word says no more than the number.
     let successes = successes.filter(|(status, text)| *status < 300 && text.contains(' '));
-    let lines = successes.map(|(status, meaning)| format!("- {status}: {}", prose(meaning)));
+    let lines = successes.map(|(status, meaning)| format!("- {status}: {}", line(meaning)));
     let lines: Vec<String> = lines.collect();
     if !lines.is_empty() {
         parts.push(lines.join("\n"));
@@ -325,10 +325,10 @@ fn errors(operation: &Operation) -> String {
         .documented
         .iter()
         .filter(|(status, _)| *status >= 300)
-        .map(|(status, meaning)| format!("- {status}: {}", prose(meaning)))
+        .map(|(status, meaning)| format!("- {status}: {}", line(meaning)))
         .collect();
     if let Some(meaning) = &operation.statuses.otherwise {
-        lines.push(format!("- {}", prose(meaning)));
+        lines.push(format!("- {}", line(meaning)));
     }
     if lines.is_empty() {
         return "The contract documents none for this operation. The SDK reports any error status."

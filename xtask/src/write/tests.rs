@@ -282,3 +282,58 @@ fn a_type_that_only_shares_its_name_is_not_imported() {
     let own = [("Item", "super::types"), ("Thing", "super::types")];
     assert_eq!(rust::imports(code, own), "use super::types::{Thing};\n");
 }
+
+#[test]
+fn no_text_of_a_vendor_becomes_a_test() {
+    let text = r##"
+openapi: 3.1.0
+x-adopted-from: vendor
+info: {title: Code, version: "1", description: CODE}
+tags: [{name: things, description: CODE}]
+paths:
+  /things/{id}:
+    put:
+      operationId: replaceThing
+      tags: [things]
+      summary: CODE
+      description: CODE
+      parameters:
+        - {name: id, in: path, required: true, description: CODE, schema: {type: string}}
+        - {name: at, in: query, description: CODE, schema: {$ref: "#/components/schemas/Kind"}}
+      requestBody: {description: CODE, content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
+      responses:
+        "200":
+          description: CODE
+          headers: {ETag: {description: CODE, schema: {type: string}}}
+          content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}
+        "400": {description: CODE}
+        default: {description: CODE}
+components:
+  schemas:
+    Kind: {type: string, enum: [a, b], description: CODE}
+    Thing:
+      type: object
+      description: CODE
+      properties:
+        kind: {$ref: "#/components/schemas/Kind", description: CODE}
+        name: {type: string, description: CODE, pattern: "(?x)\n\n# Begins.\n\n    ^a\n```\n"}
+"##;
+    let code = r#""```\nlet x = 1;\n```\n\nand\n\n    more""#;
+    let spec = read(&text.replace("CODE", code));
+    let (face, types) = written(&spec);
+    let mut open = false;
+    for line in face.lines().chain(types.lines()) {
+        let Some(doc) = line.trim_start().strip_prefix("///") else {
+            assert!(!open, "a block of code does not end before {line}");
+            continue;
+        };
+        if let Some(language) = doc.trim_start().strip_prefix("```") {
+            open = !open;
+            assert!(!open || !language.is_empty(), "{line} begins a test");
+        }
+        assert!(
+            open || !doc.starts_with("     "),
+            "{line} is indented like a test"
+        );
+    }
+}

@@ -90,6 +90,11 @@ pub(super) fn prose(text: &str) -> String {
     blocks.concat().trim().to_owned()
 }
 
+/// Text of a document on one line, for an item of a list.
+pub(super) fn line(text: &str) -> String {
+    prose(text).replace('\n', " ")
+}
+
 /// A text outside of blocks of code.
 fn escaped(text: &str) -> String {
     let (mut out, mut rest, mut code) = (String::new(), text, false);
