@@ -77,6 +77,8 @@ pub(crate) struct Use {
     pub(crate) nullable: bool,
     pub(crate) description: String,
     pub(crate) default: Option<String>,
+    /// A value that the document gives as an example.
+    pub(crate) example: Option<String>,
     /// Rules that the documentation states and the service alone checks, such as `uniqueItems`.
     pub(crate) stated: Vec<String>,
     /// The assumptions that this use rests on.

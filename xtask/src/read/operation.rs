@@ -235,7 +235,16 @@ impl Reader<'_> {
     fn statuses(call: &Call<'_>) -> Statuses {
         let mut statuses = Statuses::default();
         for (status, _, raw) in Self::responses(call) {
-            let meaning = description(raw).replace('\n', " ");
+            let mut meaning = description(raw);
+            let headers: Vec<String> = raw
+                .at("headers")
+                .members()
+                .map(|(name, _)| format!("`{name}`"))
+                .collect();
+            // Those of successes are told where replies are read.
+            if !headers.is_empty() && !status.starts_with('2') {
+                meaning = format!("{meaning} It has {}.", headers.join(", "));
+            }
             match status.parse() {
                 Ok(number) => statuses.documented.push((number, meaning)),
                 // A range of successes is told where replies are read.

@@ -143,6 +143,7 @@ impl Use {
             nullable: false,
             description: String::new(),
             default: None,
+            example: None,
             stated: Vec::new(),
             assumptions: BTreeSet::new(),
             type_assumptions: BTreeSet::new(),
@@ -186,6 +187,10 @@ pub(super) fn annotations(schema: &Node) -> Use {
             .get("default")
             .filter(|value| !value.is_null())
             .map(Node::plain),
+        example: schema
+            .get("example")
+            .or_else(|| schema.at("examples").items().first())
+            .map(Node::plain),
         assumptions: types.clone(),
         type_assumptions: types,
         ..Use::of(Shape::Value)
@@ -197,6 +202,7 @@ pub(super) fn annotated(mut value: Use, around: &Node) -> Use {
     let own = annotations(around);
     value.nullable |= own.nullable;
     value.default = own.default.or(value.default);
+    value.example = own.example.or(value.example);
     if around
         .text_at("description")
         .is_some_and(|text| !text.trim().is_empty())

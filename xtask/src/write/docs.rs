@@ -33,6 +33,9 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
     let default = value.default.as_ref();
     let default = default.map(|default| format!("The service defaults to {}.", code(default)));
     let default = default.unwrap_or_default();
+    let example = value.example.as_ref();
+    let example = example.map(|example| format!("For example: {}.", code(example)));
+    let example = example.unwrap_or_default();
     let limits = match schemas.constant(&value.shape) {
         Some(constant) => format!("It is always {}.", code(constant)),
         None => limits_of(&value.shape).map_or_else(String::new, |it| format!("Limits: {it}.")),
@@ -41,7 +44,14 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
         rules if rules.is_empty() => rules,
         rules => format!("{rules} {LEFT_TO_THE_SERVICE}"),
     };
-    for addition in [only, &default, &limits, &stated, &provenance::member(value)] {
+    for addition in [
+        only,
+        &default,
+        &limits,
+        &stated,
+        &example,
+        &provenance::member(value),
+    ] {
         if !addition.is_empty() {
             text.push_str("\n\n");
             text.push_str(addition);

@@ -306,7 +306,7 @@ paths:
           description: CODE
           headers: {ETag: {description: CODE, schema: {type: string}}}
           content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}
-        "400": {description: CODE}
+        "400": {description: CODE, headers: {X-Trace: {schema: {type: string}}}}
         default: {description: CODE}
 components:
   schemas:
@@ -316,11 +316,13 @@ components:
       description: CODE
       properties:
         kind: {$ref: "#/components/schemas/Kind", description: CODE}
-        name: {type: string, description: CODE, pattern: "(?x)\n\n# Begins.\n\n    ^a\n```\n"}
+        name: {type: string, description: CODE, example: "```\n# a", pattern: "(?x)\n\n# Begins.\n\n    ^a\n```\n"}
 "##;
     let code = r#""```\nlet x = 1;\n```\n\nand\n\n    more""#;
     let spec = read(&text.replace("CODE", code));
     let (face, types) = written(&spec);
+    assert!(face.contains("It has `X-Trace`."), "{face}");
+    assert!(types.contains("For example: ``"), "{types}");
     let mut open = false;
     for line in face.lines().chain(types.lines()) {
         let Some(doc) = line.trim_start().strip_prefix("///") else {

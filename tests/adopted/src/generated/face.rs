@@ -59,7 +59,7 @@ impl TodayApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 503: A dependency is down.
     ///
@@ -99,7 +99,7 @@ impl TodayApi {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 503: A dependency is down.
 ///
@@ -233,7 +233,7 @@ impl IntakeApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 503: A dependency is down.
     ///
@@ -301,7 +301,7 @@ impl IntakeApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 503: A dependency is down.
@@ -344,7 +344,7 @@ impl IntakeApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -407,7 +407,7 @@ impl IntakeApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 503: A dependency is down.
 ///
@@ -594,7 +594,7 @@ impl IntoFuture for ListIntakeSubmissions {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 503: A dependency is down.
@@ -707,7 +707,7 @@ impl IntoFuture for GetIntakeSubmission {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -866,7 +866,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 503: A dependency is down.
     ///
@@ -935,7 +935,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 409: Stale version, invalid state, or the key was used for another command.
     /// - 422: Well-formed, but against a business rule.
@@ -1002,7 +1002,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 503: A dependency is down.
@@ -1066,7 +1066,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 412: `If-Match` does not hold.
@@ -1141,7 +1141,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -1208,7 +1208,7 @@ impl PeopleApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -1266,7 +1266,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 404: There is none, or none that the caller may see.
     ///
     /// # Provenance
@@ -1328,7 +1328,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -1386,7 +1386,7 @@ impl PeopleApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -1456,7 +1456,7 @@ impl PeopleApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 503: A dependency is down.
 ///
@@ -1686,7 +1686,7 @@ impl IntoFuture for ListPeople {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 409: Stale version, invalid state, or the key was used for another command.
 /// - 422: Well-formed, but against a business rule.
@@ -1821,7 +1821,7 @@ impl IntoFuture for PeopleCreate {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 503: A dependency is down.
@@ -1964,7 +1964,7 @@ impl IntoFuture for GetPerson {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 412: `If-Match` does not hold.
@@ -2120,7 +2120,7 @@ impl IntoFuture for PeopleReplace {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -2261,7 +2261,7 @@ impl IntoFuture for PeopleUpdate {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -2398,7 +2398,7 @@ impl IntoFuture for PeopleDelete {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 404: There is none, or none that the caller may see.
 ///
 /// # Provenance
@@ -2564,7 +2564,7 @@ impl IntoFuture for GetPersonTimeline {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -2690,7 +2690,7 @@ impl IntoFuture for PeopleActivitiesLog {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -2837,7 +2837,7 @@ impl OrganizationsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 503: A dependency is down.
     ///
@@ -2904,7 +2904,7 @@ impl OrganizationsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 503: A dependency is down.
@@ -2956,7 +2956,7 @@ impl OrganizationsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -3018,7 +3018,7 @@ impl OrganizationsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -3077,7 +3077,7 @@ impl OrganizationsApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 503: A dependency is down.
 ///
@@ -3261,7 +3261,7 @@ impl IntoFuture for ListOrganizations {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 503: A dependency is down.
@@ -3382,7 +3382,7 @@ impl IntoFuture for GetOrganization {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -3524,7 +3524,7 @@ impl IntoFuture for UpdateOrganization {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -3668,7 +3668,7 @@ impl OpportunitiesApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 503: A dependency is down.
     ///
@@ -3733,7 +3733,7 @@ impl OpportunitiesApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 409: Stale version, invalid state, or the key was used for another command.
     /// - 422: Well-formed, but against a business rule.
@@ -3790,7 +3790,7 @@ impl OpportunitiesApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 503: A dependency is down.
@@ -3848,7 +3848,7 @@ impl OpportunitiesApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -3902,7 +3902,7 @@ impl OpportunitiesApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     ///
     /// # Provenance
@@ -3959,7 +3959,7 @@ impl OpportunitiesApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 503: A dependency is down.
 ///
@@ -4161,7 +4161,7 @@ impl IntoFuture for ListOpportunities {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 409: Stale version, invalid state, or the key was used for another command.
 /// - 422: Well-formed, but against a business rule.
@@ -4286,7 +4286,7 @@ impl IntoFuture for CreateOpportunity {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 503: A dependency is down.
@@ -4413,7 +4413,7 @@ impl IntoFuture for GetOpportunity {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -4548,7 +4548,7 @@ impl IntoFuture for MoveOpportunity {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 ///
 /// # Provenance
@@ -4677,7 +4677,7 @@ impl TasksApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 503: A dependency is down.
     ///
@@ -4731,7 +4731,7 @@ impl TasksApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 409: Stale version, invalid state, or the key was used for another command.
     /// - 422: Well-formed, but against a business rule.
@@ -4790,7 +4790,7 @@ impl TasksApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 409: Stale version, invalid state, or the key was used for another command.
     ///
@@ -4840,7 +4840,7 @@ impl TasksApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -4896,7 +4896,7 @@ impl TasksApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -4950,7 +4950,7 @@ impl TasksApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 503: A dependency is down.
 ///
@@ -5134,7 +5134,7 @@ impl IntoFuture for ListTasks {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 409: Stale version, invalid state, or the key was used for another command.
 /// - 422: Well-formed, but against a business rule.
@@ -5270,7 +5270,7 @@ impl IntoFuture for TasksCreate {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 409: Stale version, invalid state, or the key was used for another command.
 ///
@@ -5393,7 +5393,7 @@ impl IntoFuture for TasksCreateBatch {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -5527,7 +5527,7 @@ impl IntoFuture for TasksUpdate {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -5672,7 +5672,7 @@ impl NotesApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 409: Stale version, invalid state, or the key was used for another command.
     ///
@@ -5727,7 +5727,7 @@ impl NotesApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -5776,7 +5776,7 @@ impl NotesApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 409: Stale version, invalid state, or the key was used for another command.
 ///
@@ -5916,7 +5916,7 @@ impl IntoFuture for CreateNote {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -6071,7 +6071,7 @@ impl TagsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -6129,7 +6129,7 @@ impl TagsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -6187,7 +6187,7 @@ impl TagsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -6232,7 +6232,7 @@ impl TagsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     ///
     /// # Provenance
@@ -6287,7 +6287,7 @@ impl TagsApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -6424,7 +6424,7 @@ impl IntoFuture for PersonTagsReplace {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -6563,7 +6563,7 @@ impl IntoFuture for PersonTagsAdd {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -6689,7 +6689,7 @@ impl IntoFuture for PersonTagsRemove {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 ///
 /// # Provenance
@@ -6816,7 +6816,7 @@ impl SearchApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 503: A dependency is down.
     ///
@@ -6870,7 +6870,7 @@ impl SearchApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 503: A dependency is down.
 ///
@@ -7023,7 +7023,7 @@ impl ActorsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     ///
     /// # Provenance
@@ -7062,7 +7062,7 @@ impl ActorsApi {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 ///
 /// # Provenance
@@ -7176,7 +7176,7 @@ impl PresentationApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     ///
     /// # Provenance
@@ -7215,7 +7215,7 @@ impl PresentationApi {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 ///
 /// # Provenance
@@ -7337,7 +7337,7 @@ impl CommandsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -7390,7 +7390,7 @@ impl CommandsApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 /// - 409: Stale version, invalid state, or the key was used for another command.
@@ -7541,9 +7541,9 @@ impl ExportsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
-    /// - 429: Too many.
+    /// - 429: Too many. It has `Retry-After`.
     ///
     /// # Provenance
     ///
@@ -7591,7 +7591,7 @@ impl ExportsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     ///
     /// # Provenance
@@ -7643,7 +7643,7 @@ impl ExportsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -7699,7 +7699,7 @@ impl ExportsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -7756,9 +7756,9 @@ impl ExportsApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
-/// - 429: Too many.
+/// - 429: Too many. It has `Retry-After`.
 ///
 /// # Provenance
 ///
@@ -7900,7 +7900,7 @@ impl IntoFuture for CreateExport {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 ///
 /// # Provenance
@@ -8031,7 +8031,7 @@ impl IntoFuture for DeleteExports {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -8149,7 +8149,7 @@ impl IntoFuture for GetExport {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -8270,7 +8270,7 @@ impl WebhookSettingsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     ///
     /// # Provenance
@@ -8315,7 +8315,7 @@ impl WebhookSettingsApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     ///
     /// # Provenance
@@ -8372,7 +8372,7 @@ impl WebhookSettingsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -8417,7 +8417,7 @@ impl WebhookSettingsApi {
     ///
     /// # Errors
     ///
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     /// - 403: Scope, role or workspace does not allow it.
     /// - 404: There is none, or none that the caller may see.
     ///
@@ -8463,7 +8463,7 @@ impl WebhookSettingsApi {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 ///
 /// # Provenance
@@ -8569,7 +8569,7 @@ impl IntoFuture for SettingsWebhooksList {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 ///
 /// # Provenance
@@ -8703,7 +8703,7 @@ impl IntoFuture for SettingsWebhooksPut {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -8830,7 +8830,7 @@ impl IntoFuture for SettingsWebhooksDelete {
 ///
 /// # Errors
 ///
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 /// - 403: Scope, role or workspace does not allow it.
 /// - 404: There is none, or none that the caller may see.
 ///
@@ -9392,7 +9392,7 @@ impl FunnelApi {
     /// # Errors
     ///
     /// - 400: A parameter or the body is invalid.
-    /// - 401: No valid token.
+    /// - 401: No valid token. It has `WWW-Authenticate`.
     ///
     /// # Provenance
     ///
@@ -9434,7 +9434,7 @@ impl FunnelApi {
 /// # Errors
 ///
 /// - 400: A parameter or the body is invalid.
-/// - 401: No valid token.
+/// - 401: No valid token. It has `WWW-Authenticate`.
 ///
 /// # Provenance
 ///

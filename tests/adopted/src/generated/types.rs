@@ -132,6 +132,8 @@ pub struct Person {
     /// The member `publicReference`.
     ///
     /// Set by the service, and only in replies.
+    ///
+    /// For example: `PER-0A1B2C3D4E5F`.
     pub public_reference: String,
     /// The member `recordVersion`.
     ///
@@ -724,6 +726,8 @@ pub struct Address {
     /// The member `country`.
     ///
     /// Limits: 2 to 2 characters.
+    ///
+    /// For example: `DE`.
     pub country: String,
     /// The member `position`.
     pub position: Option<AddressPosition>,
@@ -877,6 +881,8 @@ pub struct Organization {
     /// The member `publicReference`.
     ///
     /// Set by the service, and only in replies.
+    ///
+    /// For example: `PER-0A1B2C3D4E5F`.
     pub public_reference: String,
     /// The member `recordVersion`.
     ///
@@ -913,6 +919,8 @@ pub struct Organization {
     /// The member `annualRevenue`.
     ///
     /// Its format is `decimal`. Only the service checks that.
+    ///
+    /// For example: `1250000.00`.
     pub annual_revenue: Option<String>,
     /// The member `employees`.
     pub employees: Option<i64>,
@@ -1264,6 +1272,8 @@ pub struct Opportunity {
     /// The member `publicReference`.
     ///
     /// Set by the service, and only in replies.
+    ///
+    /// For example: `PER-0A1B2C3D4E5F`.
     pub public_reference: String,
     /// The member `recordVersion`.
     ///
@@ -5405,6 +5415,8 @@ pub struct GetHealthReply {
     /// The member `uptime`.
     ///
     /// Its format is `duration`. Only the service checks that.
+    ///
+    /// For example: `P3DT4H`.
     pub uptime: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
