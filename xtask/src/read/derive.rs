@@ -56,7 +56,11 @@ pub(super) fn method(call: &Call<'_>, group: &str) -> String {
             );
         !noise && !of_group.contains(&stem(word))
     });
-    if words.len() > 1 && words[0] == "get" {
+    // A read of what a later write takes must not be called as that write: `get_create_model`.
+    let writes = [
+        "create", "add", "update", "replace", "set", "delete", "remove",
+    ];
+    if words.len() > 1 && words[0] == "get" && !writes.contains(&words[1].as_str()) {
         words.remove(0);
     }
     let plain = ["get", "post", "put", "patch", "delete"];

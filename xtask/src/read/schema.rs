@@ -20,6 +20,21 @@ const TYPED: [&str; 8] = [
     "x-known-values",
 ];
 
+/// Parts of a place that say nothing of what stands there.
+const STRUCTURE: [&str; 11] = [
+    "components",
+    "schemas",
+    "parameters",
+    "definitions",
+    "$defs",
+    "properties",
+    "items",
+    "allOf",
+    "oneOf",
+    "anyOf",
+    "schema",
+];
+
 /// Keywords that add something to a schema that stands beside them.
 const ADDING: [&str; 9] = [
     "properties",
@@ -111,10 +126,9 @@ impl Reader<'_> {
             return self.used(&Node::Object(both.into_iter().collect()), place, hint);
         }
         if !self.entries.contains_key(&target_place) {
-            let name = target_place.rsplit('/').next().unwrap_or_default();
-            let number = name.chars().all(|c| c.is_ascii_digit());
-            let name = if number { hint } else { name };
-            self.reserve(&target_place, target.text_at("x-sdk-name").unwrap_or(name));
+            let name = name_at(&target_place).unwrap_or_else(|| hint.to_owned());
+            let given = target.text_at("x-sdk-name");
+            self.reserve(&target_place, given.unwrap_or(&name));
         }
         let value = self.component(&target_place, target);
         annotated(value, schema)
@@ -309,6 +323,22 @@ impl Reader<'_> {
             min: bound("minItems"),
             max: bound("maxItems"),
         }
+    }
+}
+
+/// A name for a schema inside of another one or of a parameter, which a reference points to: that of a definition, or what
+/// it belongs to with its own.
+fn name_at(place: &str) -> Option<String> {
+    let parts: Vec<&str> = place.split('/').collect();
+    if let [.., "schemas" | "definitions" | "$defs", name] = parts.as_slice() {
+        return Some((*name).to_owned());
+    }
+    let mut telling = parts;
+    telling.retain(|it| !STRUCTURE.contains(it) && it.parse::<u32>().is_err());
+    match telling.as_slice() {
+        [_, "paths", ..] | [_] => None,
+        [.., parent, name] => Some(names::pascal(parent) + &names::pascal(name)),
+        [] => None,
     }
 }
 

@@ -237,6 +237,18 @@ fn what_progenitor_cannot_hold_is_said_where_it_stands() {
 }
 
 #[test]
+fn what_is_named_inside_of_another_is_named_after_it() {
+    let paths = "/model: {get: {operationId: get_create_model, tags: [Accounts], parameters: \
+        [{name: id, in: query, schema: {$ref: '#/components/schemas/Company/properties/description'}}], \
+        responses: {'204': {description: Ok}}}}";
+    let schemas =
+        "Company: {type: object, properties: {description: {type: string, pattern: '^[a-z]+$'}}}";
+    let (spec, _) = vendor(paths, schemas);
+    assert_eq!(spec.operations[0].name, "get_create_model");
+    assert!(spec.schemas.components.contains_key("CompanyDescription"));
+}
+
+#[test]
 fn each_schema_of_ours_is_used() {
     let read = |text: &str| super::spec(&APPS[0], text, &mut Findings::default());
     read(SAMPLE).unwrap();
