@@ -36,11 +36,16 @@ pub enum App {
 }
 
 impl App {
-    pub(crate) const ALL: [Self; 4] = [Self::Crm, Self::Calendar, Self::Accounting, Self::Platform];
+    pub(crate) const ALL: &[Self] = &[Self::Crm, Self::Calendar, Self::Accounting, Self::Platform];
+
+    /// A value for each application, in the order of `ALL`.
+    pub(crate) fn each<T>(mut value: impl FnMut(Self) -> T) -> [T; Self::ALL.len()] {
+        std::array::from_fn(|place| value(Self::ALL[place]))
+    }
 
     /// All applications.
     pub fn all() -> impl Iterator<Item = Self> {
-        Self::ALL.into_iter()
+        Self::ALL.iter().copied()
     }
 
     /// Its name, such as `crm`, which `Display` prints.
@@ -100,7 +105,7 @@ impl fmt::Display for App {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no application is named {name:?}: the applications are {}",
-    App::ALL.map(App::name).join(", ")
+    App::each(App::name).join(", ")
 )]
 pub struct UnknownApp {
     name: String,
@@ -110,7 +115,7 @@ impl FromStr for App {
     type Err = UnknownApp;
 
     fn from_str(name: &str) -> Result<Self, UnknownApp> {
-        let known = Self::ALL.into_iter().find(|app| app.name() == name);
+        let known = Self::all().find(|app| app.name() == name);
         known.ok_or_else(|| UnknownApp {
             // However long it is, the message is not.
             name: name.chars().take(100).collect(),

@@ -37,7 +37,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
 
 /// Generates the clients of the specs in a folder of its own, for documents that are only tried.
 pub(crate) fn attempt(root: &Path) -> Result<()> {
-    for app in &APPS {
+    for app in APPS {
         // It lives as long as the process, like those that are written down.
         let app: &'static App = Box::leak(Box::new(tried(app.name)));
         if root.join(app.spec()).exists() {
@@ -51,7 +51,7 @@ pub(crate) fn attempt(root: &Path) -> Result<()> {
 
 fn generate(root: &Path) -> Result<Tree> {
     let (mut specs, mut refused) = (Vec::new(), Vec::new());
-    for app in &APPS {
+    for app in APPS {
         match spec(root, app) {
             Ok(spec) => specs.push(spec),
             Err(findings) => refused.push(findings),

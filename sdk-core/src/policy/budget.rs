@@ -12,7 +12,7 @@ pub(crate) struct RetryBudgets([RetryBudget; App::ALL.len()]);
 impl RetryBudgets {
     /// A budget of this capacity for each application.
     pub(crate) fn new(capacity: u32) -> Self {
-        Self(App::ALL.map(|_| RetryBudget::new(capacity)))
+        Self(App::each(|_| RetryBudget::new(capacity)))
     }
 
     /// The budget of an application.
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn each_application_has_a_budget_of_its_own() {
         let budgets = RetryBudgets::new(5);
-        for app in App::ALL {
+        for app in App::all() {
             assert!(budgets.of(app).withdraw() && !budgets.of(app).withdraw());
         }
     }

@@ -110,7 +110,7 @@ impl SuiteBuilder {
                 Arc::new(source)
             }
         };
-        let limits = |most| Box::new(App::ALL.map(|_| ConcurrencyLimit::new(most)));
+        let limits = |most| Box::new(App::each(|_| ConcurrencyLimit::new(most)));
         let concurrency = self.max_in_flight.map(limits);
         let shared = Shared {
             connections,
@@ -170,7 +170,7 @@ impl SuiteBuilder {
                 scopes,
             }
         };
-        App::ALL.map(&mut configure)
+        App::each(&mut configure)
     }
 
     /// Where tokens come from, if the settings are sound.

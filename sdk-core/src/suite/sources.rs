@@ -50,7 +50,7 @@ impl Key {
     }
 
     fn of_variable(name: &str) -> Option<Self> {
-        let of_apps = App::ALL.map(|app| [Self::Url(app), Self::Audience(app)]);
+        let of_apps = App::each(|app| [Self::Url(app), Self::Audience(app)]);
         let mut keys = of_apps
             .into_iter()
             .flatten()

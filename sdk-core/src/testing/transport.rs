@@ -107,9 +107,7 @@ impl ScriptedTransport {
         let suite = Suite::builder()
             .transport(self.clone())
             .credentials(ClientCredentials::new("scripted-client", SECRET));
-        App::ALL
-            .into_iter()
-            .fold(suite, |suite, app| suite.application_url(app, url(app)))
+        App::all().fold(suite, |suite, app| suite.application_url(app, url(app)))
     }
 
     /// How many answers are left.

@@ -17,13 +17,18 @@ pub enum App {
 }
 
 impl App {
-    /// Every application, for this repository: its length is part of its type.
+    /// Every application, for this repository.
     #[doc(hidden)]
-    pub const ALL: [App; 4] = [App::Crm, App::Calendar, App::Accounting, App::Platform];
+    pub const ALL: &[App] = &[App::Crm, App::Calendar, App::Accounting, App::Platform];
+
+    /// A value for each application, in the order of `ALL`.
+    pub(crate) fn each<T>(mut value: impl FnMut(App) -> T) -> [T; App::ALL.len()] {
+        std::array::from_fn(|place| value(App::ALL[place]))
+    }
 
     /// Every application.
     pub fn all() -> impl Iterator<Item = App> {
-        App::ALL.into_iter()
+        App::ALL.iter().copied()
     }
 
     /// The identifier used as entitlement and as `appId`.
@@ -40,7 +45,7 @@ impl App {
     /// The application with that identifier.
     #[must_use]
     pub fn from_id(id: &str) -> Option<App> {
-        App::ALL.into_iter().find(|app| app.id() == id)
+        App::all().find(|app| app.id() == id)
     }
 
     /// Whether `scope` is one of this application's.

@@ -24,7 +24,7 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let mut bases: [Base; App::ALL.len()] = Default::default();
     let mut addresses = [None; App::ALL.len()];
-    for app in App::ALL {
+    for app in App::all() {
         let port = settings.ports.get(&app).copied().unwrap_or_default();
         let listener = listen(app.id(), SocketAddr::new(settings.host, port))?;
         let address = listener.local_addr()?;
@@ -69,7 +69,7 @@ pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
     settings.transport = Transport::InMemory;
     let named = |name: &str| Base::read("in memory", &format!("https://{name}.suite.test"));
     let mut bases: [Base; App::ALL.len()] = Default::default();
-    for app in App::ALL {
+    for app in App::all() {
         bases[app.index()] = public(&settings, app, |_| named(app.short()))?;
     }
     let control = settings.control_port.map(|_| named("control"));

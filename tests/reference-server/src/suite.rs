@@ -83,7 +83,7 @@ impl Suite {
         }
         let hosts = bases.iter().chain(&control).map(|base| base.host.clone());
         settings.allowed_hosts.extend(hosts);
-        for app in App::ALL {
+        for app in App::all() {
             let base = &bases[app.index()];
             let sharing = bases.iter().filter(|one| one.origin() == base.origin());
             if sharing.count() > 1 {
@@ -96,7 +96,7 @@ impl Suite {
             let usual = || bases[app.index()].origin().to_owned() + slash.unwrap_or_default();
             settings.audiences.get(&app).cloned().unwrap_or_else(usual)
         };
-        let audiences = App::ALL.map(audience);
+        let audiences = App::each(audience);
         for (place, audience) in audiences.iter().enumerate() {
             if audience.is_empty() || audience.contains(char::is_control) {
                 let rule = "must not be empty, nor have control characters";

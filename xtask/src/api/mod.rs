@@ -13,7 +13,7 @@ use crate::{Result, at};
 pub(crate) use self::rustdoc::{WRAPPED, stand_in};
 
 /// The published crates.
-const CRATES: [&str; 9] = [
+const CRATES: &[&str] = &[
     "sdk-core",
     "sdk-crm",
     "sdk-calendar",
@@ -27,7 +27,7 @@ const CRATES: [&str; 9] = [
 
 /// Records the API of each crate below `root`, or with `check` only says what is recorded otherwise.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
-    let documents = rustdoc::document(root, &CRATES)?;
+    let documents = rustdoc::document(root, CRATES)?;
     let mut differs = Vec::new();
     for (name, document) in CRATES.iter().zip(&documents) {
         let path = format!("api/{name}.txt");

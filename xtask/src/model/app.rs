@@ -16,7 +16,7 @@ pub(crate) struct App {
 }
 
 /// The applications, in the order of the contract.
-pub(crate) const APPS: [App; 4] = [
+pub(crate) const APPS: &[App] = &[
     app("crm", "sdk-crm", &["owner"]),
     app("calendar", "sdk-calendar", &["event"]),
     app("accounting", "sdk-accounting", &[]),
@@ -55,8 +55,7 @@ const fn app(name: &'static str, package: &'static str, by_hand: &'static [&'sta
 impl App {
     /// The application of that name.
     pub(crate) fn named(name: &str) -> Option<&'static App> {
-        const ALL: &[App] = &APPS;
-        ALL.iter().find(|app| app.name == name)
+        APPS.iter().find(|app| app.name == name)
     }
 
     /// The path of its spec from the root of the workspace.

@@ -16,8 +16,7 @@ pub(super) fn ready(_: &Suite, _: &Request, _: &str) -> Answer {
 }
 
 pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Answer {
-    let apps: Map<String, Value> = App::ALL
-        .into_iter()
+    let apps: Map<String, Value> = App::all()
         .map(|app| {
             let address = json!({"origin": suite.url(app), "audience": suite.audience(app)});
             (app.id().to_owned(), address)

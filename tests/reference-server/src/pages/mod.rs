@@ -35,12 +35,10 @@ fn openapi(suite: &Suite, app: App, request: &Request) -> Reply {
     let copy = contract(app).spec;
     let published = copy.split_once('\n').map_or(copy, |(_, spec)| spec);
     // Those of the others too: the token endpoint is the Platform's.
-    let published = App::ALL
-        .iter()
-        .fold(published.to_owned(), |published, other| {
-            let nowhere = format!("https://{}.invalid", other.short());
-            published.replace(&nowhere, suite.url(*other))
-        });
+    let published = App::all().fold(published.to_owned(), |published, other| {
+        let nowhere = format!("https://{}.invalid", other.short());
+        published.replace(&nowhere, suite.url(other))
+    });
     let brought = suite.contract(app);
     let spec = match brought {
         Some(contract) => contract.text.to_string(),

@@ -9,8 +9,7 @@ use crate::message::Reply;
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let caller = call.caller()?;
-    let items: Vec<Value> = App::ALL
-        .into_iter()
+    let items: Vec<Value> = App::all()
         .filter(|app| *app != App::Platform && caller.is_entitled(*app))
         .map(|app| {
             let contract = contract(app);

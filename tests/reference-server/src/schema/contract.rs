@@ -147,6 +147,13 @@ impl Contract {
         self.operations.iter().find(|known| &*known.id == id)
     }
 
+    /// The operation of a method and a path as documents write it, whatever its parameters are called.
+    pub(crate) fn at(&self, method: &str, path: &str) -> Option<&Described> {
+        let path = shape(path);
+        let mut operations = self.operations.iter();
+        operations.find(|known| known.method == method && known.shape() == path)
+    }
+
     /// A path as the document has it, without the path of the server.
     pub(crate) fn path<'p>(&self, path: &'p str) -> &'p str {
         let below = path.strip_prefix(&self.base);
@@ -230,14 +237,7 @@ impl Described {
 
     /// The path with nameless parameters.
     fn shape(&self) -> Vec<&str> {
-        let parts = self.path.split('{').enumerate();
-        parts
-            .map(|(at, part)| {
-                part.split_once('}')
-                    .filter(|_| at > 0)
-                    .map_or(part, |(_, after)| after)
-            })
-            .collect()
+        shape(&self.path)
     }
 
     /// The first documented success.
@@ -261,4 +261,13 @@ pub(super) fn is_read(parameter: &Value) -> bool {
     let style = parameter["style"].as_str().unwrap_or("form");
     ["path", "query", "header"].contains(&place)
         && ["form", "simple", "spaceDelimited", "pipeDelimited"].contains(&style)
+}
+
+/// What a path has between its parameters.
+fn shape(path: &str) -> Vec<&str> {
+    let after = |part: &'_ str| part.find('}').map_or(0, |end| end + 1);
+    let parts = path.split('{').enumerate();
+    parts
+        .map(|(at, part)| if at == 0 { part } else { &part[after(part)..] })
+        .collect()
 }

@@ -31,7 +31,7 @@ pub(crate) fn serve(call: &Call<'_>) -> Answer {
     let contract = built_in(call.operation.app());
     let described = match call.operation {
         Served::Brought(described) => Some(described),
-        Served::Written(operation) => contract.operation(operation.id()),
+        Served::Written(operation) => contract.at(operation.method(), operation.path()),
     };
     answer(call, described.ok_or_else(missing)?)
 }
@@ -116,7 +116,7 @@ POST /-/reset | | 200"#;
     fn every_answer_of_the_control_endpoint_is_as_its_document_says() {
         let settings = Builder::default().transport(crate::Transport::InMemory);
         let key = TokenKey::new(&settings, true).unwrap();
-        let bases = App::ALL.map(|app| Base::read("", &format!("http://{app}")).unwrap());
+        let bases = App::each(|app| Base::read("", &format!("http://{app}")).unwrap());
         let suite = Suite::new(settings, key, bases, None).unwrap();
         let (health, document) = control(&suite, "GET /-/openapi.yaml", "");
         let document = std::str::from_utf8(&document.body).unwrap();
@@ -186,9 +186,27 @@ POST /-/reset | | 200"#;
     }
 
     #[test]
+    fn every_operation_is_in_its_contract_whatever_its_id_is() {
+        for app in App::all() {
+            let text = contracts::contract(app).spec;
+            let renamed = text.replace("operationId: ", "operationId: vendors_");
+            let renamed = Contract::read(app, &renamed).unwrap();
+            for operation in Operation::all().filter(|it| it.app() == app) {
+                let path = operation.path().replace('{', "{the_");
+                for contract in [built_in(app), &renamed] {
+                    assert!(
+                        contract.at(operation.method(), &path).is_some(),
+                        "{operation:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
     fn every_operation_of_this_package_can_be_served() {
         let settings = Builder::default();
-        let bases = App::ALL.map(|app| Base::read("", &format!("http://{app}")).unwrap());
+        let bases = App::each(|app| Base::read("", &format!("http://{app}")).unwrap());
         let key = TokenKey::new(&settings, true).unwrap();
         let suite = Suite::new(settings, key, bases, None).unwrap();
         let request = Request {

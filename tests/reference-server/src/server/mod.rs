@@ -201,7 +201,7 @@ impl ReferenceServer {
             .chain(credential)
             .map(|(name, value)| (name.to_owned(), value))
             .collect();
-        for app in App::ALL {
+        for app in App::all() {
             let chosen = self.suite.settings.audiences.get(&app);
             if let Some(audience) = chosen.filter(|chosen| *chosen != self.suite.base(app).origin())
             {
@@ -300,7 +300,7 @@ impl ReferenceServer {
 impl fmt::Debug for ReferenceServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ReferenceServer")
-            .field("origins", &App::ALL.map(|app| self.url(app)))
+            .field("origins", &App::each(|app| self.url(app)))
             .field("transport", &self.transport())
             .finish_non_exhaustive()
     }

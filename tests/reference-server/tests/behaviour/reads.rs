@@ -182,7 +182,7 @@ async fn actors_have_a_workload() {
 #[tokio::test]
 async fn other_paths_and_methods_are_refused_plainly() {
     let peer = Peer::start().await;
-    for app in App::ALL {
+    for app in App::all() {
         let got = peer.get(app, "/nowhere").await;
         assert_eq!(got.status, 404);
         assert!(got.header("x-request-id").is_some());

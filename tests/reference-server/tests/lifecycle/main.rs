@@ -118,10 +118,7 @@ async fn one(transport: Transport) -> (Duration, Vec<u16>) {
         builder = builder.control_port(0);
     }
     let server = builder.start().await;
-    let mut ports: Vec<u16> = App::ALL
-        .into_iter()
-        .map(|app| port(&server.url(app)))
-        .collect();
+    let mut ports: Vec<u16> = App::all().map(|app| port(&server.url(app))).collect();
     ports.extend(server.control_url().map(port));
     let url = format!("{}/api/health", server.crm_url());
     // A client of its own, so that no connection outlives the server.

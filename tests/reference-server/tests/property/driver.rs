@@ -52,7 +52,7 @@ impl Driver {
             tokens: HashMap::new(),
             peer,
         };
-        for app in App::ALL {
+        for app in App::all() {
             let (id, secret) = (driver.peer.client_id(), driver.peer.client_secret());
             let token = driver.token(app, id, secret).await;
             driver.tokens.insert(app, token);
