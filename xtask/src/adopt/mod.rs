@@ -12,7 +12,7 @@ mod spec;
 mod tests;
 mod types;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use self::answer::answers;
@@ -151,7 +151,8 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
     };
     let known = known.as_ref().map(|root| named_as(root, &old));
     let after = named_as(&laid, &new);
-    let mut derived = derived(known, after);
+    let changed = before.as_ref().map(|before| changed(before, &laid));
+    let mut derived = derived(known, after, &changed.unwrap_or_default());
     if let (Some(was), Some(is)) = (&was, &is) {
         derived.extend(types::kept(was, is, &laid).into_iter().map(named));
     }
@@ -197,6 +198,16 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The routes whose messages are others than before.
+fn changed(before: &Node, after: &Node) -> BTreeSet<String> {
+    let changed = diff::changed(before, after).into_iter();
+    let routes = changed.filter_map(|it| {
+        let (method, path) = it.split_once(' ')?;
+        Some(document::route(method, path))
+    });
+    routes.collect()
 }
 
 /// The overlay without the actions that were derived of what is gone, and what they were.

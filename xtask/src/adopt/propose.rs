@@ -43,8 +43,12 @@ const RULES: [&str; 2] = ["x-replay-status", "x-mutually-exclusive"];
 const STATUS: [&str; 3] = ["x-lifecycle", "x-runtime-status", "x-shows-envelope"];
 
 /// What follows from the spec before, and nobody needs to be asked: names that callers know, rules that the contract
-/// states, and that the reference server has no handler for what is new.
-pub(crate) fn derived(before: Option<Named<'_>>, after: Named<'_>) -> Vec<Action> {
+/// states, and that the reference server has no handler for what is new or changed on the wire.
+pub(crate) fn derived(
+    before: Option<Named<'_>>,
+    after: Named<'_>,
+    changed: &BTreeSet<String>,
+) -> Vec<Action> {
     let new = Document { root: after.root };
     let Some(before) = before else {
         return new.calls().filter_map(|call| served(&call)).collect();
@@ -73,6 +77,9 @@ pub(crate) fn derived(before: Option<Named<'_>>, after: Named<'_>) -> Vec<Action
         let mut update = renamed(before.names.get(&route), after.names.get(&route));
         // What the overlay says already is a decision.
         update.extend(before.open.get(&route).map(|ids| resting(ids)));
+        if changed.contains(&route) && call.raw.get("x-sdk-skip").is_none() {
+            update.push((SERVED.to_owned(), Node::Bool(true)));
+        }
         update.retain(|(key, _)| key == "operationId" || call.raw.get(key).is_none());
         update.extend(rules(old, &was, new, &call));
         if !update.is_empty() {
@@ -83,11 +90,14 @@ pub(crate) fn derived(before: Option<Named<'_>>, after: Named<'_>) -> Vec<Action
     actions
 }
 
+/// Says that an operation has no handler in the reference server.
+const SERVED: &str = "x-served-from-schema";
+
 fn served(call: &Call<'_>) -> Option<Action> {
-    if call.raw.get("x-served-from-schema").is_some() || call.raw.get("x-sdk-skip").is_some() {
+    if call.raw.get(SERVED).is_some() || call.raw.get("x-sdk-skip").is_some() {
         return None;
     }
-    let update = vec![("x-served-from-schema".to_owned(), Node::Bool(true))];
+    let update = vec![(SERVED.to_owned(), Node::Bool(true))];
     Some(Action::update(call.target(), "", update))
 }
 
@@ -304,7 +314,7 @@ pub(crate) fn without(overlay: &str, dead: &[usize]) -> Result<(String, Vec<Acti
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::{Name, Named, Names, appended, decisions, derived, without};
     use crate::adopt::overlay::Overlay;
@@ -376,10 +386,14 @@ paths:
         Named { root, names, open }
     }
 
+    fn changed() -> BTreeSet<String> {
+        BTreeSet::from(["POST /pets".to_owned()])
+    }
+
     #[test]
     fn names_and_rules_are_kept_and_what_is_new_is_served_from_its_schema() {
         let (before, after) = (before(), after("meta", "api"));
-        let actions = derived(Some(spec(&before)), spec(&after));
+        let actions = derived(Some(spec(&before)), spec(&after), &changed());
         let json = |node| serde_json::to_string(node).unwrap();
         let shown = actions
             .iter()
@@ -391,19 +405,19 @@ paths:
                 r#"$.paths['/meta'].get {"operationId":"getMeta","x-sdk-group":"service","x-sdk-method":"meta","x-assumption":["A01","A12"]}"#,
                 r#"$.paths['/pets'].get {"x-mutually-exclusive":[["a","b"]]}"#,
                 // `to` is gone, and with it what was said of it.
-                r#"$.paths['/pets'].post {"x-replay-status":200}"#,
+                r#"$.paths['/pets'].post {"x-served-from-schema":true,"x-replay-status":200}"#,
                 r#"$.paths['/pets'].delete {"x-served-from-schema":true}"#,
                 r#"$.paths['/it\'s new'].put {"x-served-from-schema":true}"#,
             ]
         );
-        assert_eq!(derived(None, spec(&after)).len(), 5);
+        assert_eq!(derived(None, spec(&after), &changed()).len(), 5);
     }
 
     #[test]
     fn what_was_derived_once_is_not_derived_again() {
         let overlay = "overlay: 1.1.0\ninfo: {title: T, version: '1'}\n# Ours.\nactions: []\n";
         let (before, document) = (before(), after("meta", "api"));
-        let actions = derived(Some(spec(&before)), spec(&document));
+        let actions = derived(Some(spec(&before)), spec(&document), &changed());
         let overlay = appended(overlay, &actions).unwrap();
         assert!(
             overlay.contains("# Ours.\nactions:\n  - target: "),
@@ -414,14 +428,14 @@ paths:
             .apply(&document.0)
             .unwrap();
         let laid = (laid, after("getMeta", "service").1, BTreeMap::new());
-        assert_eq!(derived(Some(spec(&before)), spec(&laid)), []);
+        assert_eq!(derived(Some(spec(&before)), spec(&laid), &changed()), []);
     }
 
     #[test]
     fn what_was_derived_goes_when_its_target_does_and_what_a_person_wrote_stays() {
         let empty = "overlay: 1.1.0\nactions: []\n";
         let after = after("meta", "api");
-        let actions = derived(Some(spec(&before())), spec(&after));
+        let actions = derived(Some(spec(&before())), spec(&after), &changed());
         let overlay = appended(empty, &actions).unwrap();
         let all: Vec<usize> = (0..actions.len()).collect();
         assert_eq!(
@@ -443,7 +457,7 @@ paths:
             Names::new(),
             BTreeMap::new(),
         );
-        let action = derived(None, spec(&document));
+        let action = derived(None, spec(&document), &changed());
         assert_eq!(
             appended(flush, &action).unwrap(),
             format!(

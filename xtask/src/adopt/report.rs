@@ -53,6 +53,8 @@ impl fmt::Display for Report<'_> {
         let operations = self.spec.map_or(&[][..], |it| &it.operations);
         let renamed = renamed(operations, self.names);
         list(f, "Names that change", renamed.iter())?;
+        let title = "Handlers of the reference server that are idle now";
+        list(f, title, self.idle(operations).iter())?;
         list(f, "Assumptions", self.answers.iter())?;
         list(f, "Decisions", self.decisions.iter())
     }
@@ -103,6 +105,22 @@ fn line(action: &Action) -> String {
 }
 
 impl Report<'_> {
+    /// The handlers of operations that had one before, and are served from their schemas.
+    fn idle(&self, operations: &[Operation]) -> Vec<String> {
+        let before = self.before.map(|root| Document { root });
+        let idle = operations.iter().filter(|it| it.served).filter_map(|it| {
+            let route = route(it.method.key(), &it.path);
+            let was = before?.call(&route)?;
+            let Name { group, method, .. } = self.names.get(&route)?;
+            let app = self.spec?.app.name;
+            let is_new = was.raw.get("x-served-from-schema").is_none();
+            let line =
+                || format!("{app}::{group}::{method} no longer fits: it is served from the schema");
+            is_new.then(line)
+        });
+        idle.collect()
+    }
+
     fn operations(&self, f: &mut fmt::Formatter<'_>, spec: &Spec) -> fmt::Result {
         let before: Vec<String> = self.before.map_or(Vec::new(), |root| {
             Document { root }.calls().map(|call| call.route()).collect()

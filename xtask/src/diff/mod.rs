@@ -84,6 +84,13 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
     Ok((report.written(form)?, report.status()))
 }
 
+/// The operations of which anything is another on the wire, as in `POST /invoices`.
+pub(crate) fn changed(old: &Node, new: &Node) -> BTreeSet<String> {
+    let changes = Diff::of(old, new).changes.into_values();
+    let uses = changes.flat_map(|it| it.uses);
+    uses.map(|it| it.operation).collect()
+}
+
 /// What a new document says of the assumptions that the old one rests on, at the places of the old one.
 pub(crate) fn assumed(old: &Node, new: &Node, register: &str) -> Vec<Assumption> {
     judged(Diff::of(old, new).assumed.verdicts, old, register)

@@ -336,9 +336,8 @@ fn name_at(place: &str) -> Option<String> {
     let mut telling = parts;
     telling.retain(|it| !STRUCTURE.contains(it) && it.parse::<u32>().is_err());
     match telling.as_slice() {
-        [_, "paths", ..] | [_] => None,
+        [_, "paths", ..] | [_] | [] => None,
         [.., parent, name] => Some(names::pascal(parent) + &names::pascal(name)),
-        [] => None,
     }
 }
 
