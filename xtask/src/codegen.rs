@@ -13,6 +13,9 @@ use crate::{Result, adopt, assumptions, at, names, read};
 /// Generates all code below `root`, or with `check` only says what would change.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let tree = generate(root)?;
+    for note in &tree.notes {
+        println!("{note}");
+    }
     if check {
         adopt::check(root)?;
         assumptions::check_cited(root)?;

@@ -11,16 +11,14 @@ pub(crate) struct App {
     pub(crate) folder: &'static str,
     /// The folder of its spec, its overlay and the vendor's document.
     pub(crate) specs: &'static str,
-    /// The modules of the package that are written by hand.
-    pub(crate) by_hand: &'static [&'static str],
 }
 
 /// The applications, in the order of the contract.
 pub(crate) const APPS: &[App] = &[
-    app("crm", "sdk-crm", &["owner"]),
-    app("calendar", "sdk-calendar", &["event"]),
-    app("accounting", "sdk-accounting", &[]),
-    app("platform", "sdk-platform", &[]),
+    app("crm", "sdk-crm"),
+    app("calendar", "sdk-calendar"),
+    app("accounting", "sdk-accounting"),
+    app("platform", "sdk-platform"),
 ];
 
 /// The client of a document that is only tried: an application of that name in a package of its own.
@@ -39,16 +37,14 @@ pub(crate) const SAMPLE: App = App {
     package: "sdk-adopted",
     folder: "tests/adopted",
     specs: "tests/adopted/specs",
-    by_hand: &[],
 };
 
-const fn app(name: &'static str, package: &'static str, by_hand: &'static [&'static str]) -> App {
+const fn app(name: &'static str, package: &'static str) -> App {
     App {
         name,
         package,
         folder: package,
         specs: "specs",
-        by_hand,
     }
 }
 

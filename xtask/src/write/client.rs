@@ -44,7 +44,11 @@ pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
         tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
     }
     let library = format!("{}/src/lib.rs", spec.app.folder);
-    tree.add_rust(root, library, &spec.file(), &root::write(spec))?;
+    let by_hand = root::ByHand::of(root, spec, &reach)?;
+    tree.notes
+        .extend(by_hand.iter().filter_map(root::ByHand::finding));
+    let code = root::write(spec, &by_hand);
+    tree.add_rust(root, library, &spec.file(), &code)?;
     tree.own(folder);
     Ok(())
 }

@@ -1,12 +1,16 @@
 //! `lib.rs` of a client: what is public, name by name.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
-use crate::model::Spec;
 use crate::model::taken::SHARED;
+use crate::model::{Reach, Spec};
+use crate::{Result, at};
 
 use super::face;
 use super::text::prose;
+use super::tree::text_of;
 
 /// Where the first line of links in a README leads in rustdoc: of two definitions of a link the first one counts, and those of
 /// the README are for hosts.
@@ -20,10 +24,10 @@ const LEADS: &str = "\
 ";
 
 /// Writes the file.
-pub(super) fn write(spec: &Spec) -> String {
+pub(super) fn write(spec: &Spec, by_hand: &[ByHand]) -> String {
     let title = prose(&spec.title);
-    let by_hand = spec.app.by_hand.iter();
-    let by_hand: String = by_hand.flat_map(|module| ["mod ", module, ";\n"]).collect();
+    let by_hand = by_hand.iter().filter(|it| it.lacks.is_empty());
+    let by_hand: String = by_hand.map(|it| format!("mod {};\n", it.name)).collect();
     format!(
         "//! Client of the suite's {title} application.\n//!\n{LEADS}//!\n#![doc = include_str!(\"../README.md\")]\n\
          #![cfg_attr(docsrs, feature(doc_cfg))]\n\n\
@@ -34,6 +38,67 @@ pub(super) fn write(spec: &Spec) -> String {
         list(face::names(spec)),
         list(SHARED.iter().map(|name| (*name).to_owned())),
     )
+}
+
+/// A module beside `lib.rs` that is written by hand.
+pub(super) struct ByHand {
+    file: String,
+    name: String,
+    /// The types that it needs and the client does not have.
+    lacks: Vec<String>,
+    /// Its public functions.
+    functions: Vec<String>,
+}
+
+impl ByHand {
+    /// The modules of a client.
+    pub(super) fn of(root: &Path, spec: &Spec, reach: &Reach) -> Result<Vec<Self>> {
+        let folder = format!("{}/src", spec.app.folder);
+        let path = root.join(&folder);
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let has = |name: &&str| reach.contains(name) && spec.schemas.components[*name].is_type();
+        let mut modules = Vec::new();
+        for entry in fs::read_dir(&path).map_err(at(path.display()))? {
+            let file = entry.map_err(at(path.display()))?.file_name();
+            let file = file.to_string_lossy().into_owned();
+            let Some(name) = file.strip_suffix(".rs").filter(|it| *it != "lib") else {
+                continue;
+            };
+            let text = text_of(root, &format!("{folder}/{file}"))?;
+            let uses = text.split("use crate::types::").skip(1);
+            let uses = uses.filter_map(|it| it.split(';').next());
+            let names = uses.flat_map(|it| it.split(|c: char| !c.is_alphanumeric() && c != '_'));
+            let lacks = names.filter(|it| !it.is_empty() && !has(it));
+            let functions = text
+                .lines()
+                .filter_map(|it| it.trim_start().split_once("pub fn "));
+            let functions = functions.filter(|it| it.0.is_empty());
+            modules.push(Self {
+                name: name.to_owned(),
+                lacks: lacks.map(str::to_owned).collect(),
+                functions: functions
+                    .filter_map(|it| Some(it.1.split_once('(')?.0.to_owned()))
+                    .collect(),
+                file: format!("{folder}/{file}"),
+            });
+        }
+        modules.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(modules)
+    }
+
+    /// What to say of it if it cannot be compiled.
+    pub(super) fn finding(&self) -> Option<String> {
+        (!self.lacks.is_empty()).then(|| {
+            format!(
+                "{}: it needs {}, which this document lacks: not compiled; its functions are gone: {}",
+                self.file,
+                self.lacks.join(", "),
+                self.functions.join(", ")
+            )
+        })
+    }
 }
 
 fn list(names: impl Iterator<Item = String>) -> String {

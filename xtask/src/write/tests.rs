@@ -265,7 +265,7 @@ components:
         "{types}"
     );
     assert!(types.contains("pub key: Option<Secret>,"), "{types}");
-    let root = root::write(&spec);
+    let root = root::write(&spec, &[]);
     assert!(
         root.contains(r"Client of the suite's Odd \[things\] application."),
         "{root}"
@@ -338,4 +338,20 @@ components:
             "{line} is indented like a test"
         );
     }
+}
+
+#[test]
+fn a_module_by_hand_is_left_out_with_what_it_lacks() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let spec = read(SAMPLE);
+    let modules = root::ByHand::of(&root, &spec, &Reach::of(&spec)).unwrap();
+    let findings: Vec<String> = modules.iter().filter_map(root::ByHand::finding).collect();
+    let lacks = "it needs ActorReference, OpportunityOwner, which this document lacks";
+    assert_eq!(
+        findings,
+        [format!(
+            "sdk-crm/src/owner.rs: {lacks}: not compiled; its functions are gone: none"
+        )]
+    );
+    assert!(!root::write(&spec, &modules).contains("mod owner;"));
 }
