@@ -77,7 +77,11 @@ pub(crate) fn derived(
         let mut update = renamed(before.names.get(&route), after.names.get(&route));
         // What the overlay says already is a decision.
         update.extend(before.open.get(&route).map(|ids| resting(ids)));
-        if changed.contains(&route) && call.raw.get("x-sdk-skip").is_none() {
+        // Without its handler, the exchange would issue tokens that no application takes.
+        let content = call.raw.at("requestBody").at("content");
+        let is_exchange = content.get("application/x-www-form-urlencoded").is_some();
+        let is_skipped = call.raw.get("x-sdk-skip").is_some();
+        if changed.contains(&route) && !is_skipped && !is_exchange {
             update.push((SERVED.to_owned(), Node::Bool(true)));
         }
         update.retain(|(key, _)| key == "operationId" || call.raw.get(key).is_none());

@@ -27,7 +27,7 @@ const LEADS: &str = "\
 pub(super) fn write(spec: &Spec, by_hand: &[ByHand]) -> String {
     let title = prose(&spec.title);
     let by_hand = by_hand.iter().filter(|it| it.lacks.is_empty());
-    let by_hand: String = by_hand.map(|it| format!("mod {};\n", it.name)).collect();
+    let by_hand: String = by_hand.flat_map(|it| ["mod ", &*it.name, ";\n"]).collect();
     format!(
         "//! Client of the suite's {title} application.\n//!\n{LEADS}//!\n#![doc = include_str!(\"../README.md\")]\n\
          #![cfg_attr(docsrs, feature(doc_cfg))]\n\n\
