@@ -2,6 +2,7 @@
 //! function that serves each, so that the compiler names the one that is not written yet; and the specs themselves,
 //! which it serves, copied because its package has nothing outside its own folder.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -58,8 +59,10 @@ fn contracts(specs: &[Spec]) -> String {
 /// The handler of `listPeople`, tagged `people` and with `x-sdk-method: list`, is `crm::people::list`; of an operation with
 /// `x-served-from-schema` it is the one that needs only the schema.
 fn handlers(specs: &[Spec]) -> String {
-    let mut apps: Vec<&str> = specs.iter().map(|spec| spec.app.name).collect();
-    apps.sort_unstable();
+    // An application of which no operation has a handler has no module.
+    let by_hand = all(specs).filter(|(_, operation)| !operation.served);
+    let apps: BTreeSet<&str> = by_hand.map(|(spec, _)| spec.app.name).collect();
+    let apps: Vec<&str> = apps.into_iter().collect();
     let mut code = format!(
         "use crate::call::Handler;\nuse crate::generated::operations::Operation;\nuse crate::{{{}}};\n\n\
          /// What serves `operation`: the function that its application, tag and `x-sdk-method` name.\n\

@@ -240,6 +240,7 @@ impl Args {
     pub(crate) fn builder(&self) -> Result<Builder, String> {
         let in_order: [App; App::ALL.len()] =
             [App::Platform, App::Crm, App::Calendar, App::Accounting];
+        let after = in_order.len().try_into().unwrap_or(u16::MAX);
         let port = |place| match self.port_base {
             0 => 0,
             base => base + place,
@@ -249,7 +250,7 @@ impl Args {
             .clone()
             .host(self.host)
             .control_host(self.control_host)
-            .control_port(self.control_port.unwrap_or(port(4)))
+            .control_port(self.control_port.unwrap_or(port(after)))
             .seed(self.seed)
             .people(self.people);
         let places = (0..).zip(in_order).map(|(place, app)| (app, port(place)));
