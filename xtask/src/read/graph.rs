@@ -1,4 +1,4 @@
-//! The type graph that progenitor builds of a document: for each object its members, after all merging, each with its
+//! The type graph that progenitor builds of a document: for each object its fields, after all merging, each with its
 //! place, whether it is required, whether it may be null, and its type.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ pub(super) enum Found {
     /// Objects of several schemas, merged by progenitor, which no schema of the document names.
     Merged(String),
     Own(&'static str),
-    /// What is no object: values, a form, a constant or a union.
+    /// Anything but an object: values, a form, a constant or a union.
     Leaf,
     Text,
     Bool,
@@ -42,7 +42,7 @@ impl Found {
     }
 }
 
-/// A member of an object.
+/// A field of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     /// Where its schema stands; empty if several branches have it.
@@ -120,7 +120,7 @@ impl<'a> Graph<'a> {
         Ok(objects)
     }
 
-    /// The members of an object; none of any other type.
+    /// The fields of an object; none of any other type.
     fn fields(&self, ty: &Type<'_>) -> Result<Option<BTreeMap<String, Field>>> {
         let details = match ty.details() {
             TypeDetails::Struct(details) => details,

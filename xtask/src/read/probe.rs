@@ -1,5 +1,5 @@
-//! A second reading of the specs, by a JSON Schema validator. It is asked member by member which values it refuses, and
-//! the answers are compared with the model. Ours is only the search for the names of members, and the translation of
+//! A second reading of the specs, by a JSON Schema validator. It is asked field by field which values it refuses, and
+//! the answers are compared with the model. Ours is only the search for the names of fields, and the translation of
 //! what `OpenAPI` 3.0 says in its own way.
 
 use std::collections::BTreeSet;
@@ -55,7 +55,7 @@ fn validator(document: &Value, place: &str) -> Validator {
     jsonschema::draft202012::new(&root).unwrap_or_else(|error| panic!("{place}: {error}"))
 }
 
-/// The names of the members of a schema, and whether only one side has them.
+/// The names of the fields of a schema, and whether only one side has them.
 fn names(root: &Value, schema: &Value, found: &mut BTreeSet<(String, bool)>) {
     if let Some(target) = schema["$ref"].as_str() {
         let target = percent_encoding::percent_decode_str(&target[1..]).decode_utf8_lossy();
@@ -108,7 +108,7 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// What a validator says of a value: which JSON types it may have, and whether its text is one of few.
+/// The answer of a validator about a value: which JSON types it may have, and whether its text is one of few.
 fn asked(
     validator: &Validator,
     within: &dyn Fn(Value) -> Value,
@@ -147,7 +147,7 @@ fn asked(
     )
 }
 
-/// What the model says of a value: the same.
+/// The same of the model.
 fn modelled(schemas: &Schemas, member: &Property, ty: &Ty) -> (BTreeSet<&'static str>, bool) {
     let constant = schemas.constant(&member.value.shape).is_some();
     let (types, is_named): (&[&str], bool) = match ty {
@@ -192,7 +192,7 @@ impl Comparison {
 
     fn object(&mut self, schemas: &Schemas, component: &Component, document: &Value) {
         let place = &*component.schema;
-        // What several branches describe stands at no one place.
+        // A schema of several branches has no one place.
         let Some(schema) = document.pointer(place) else {
             return;
         };

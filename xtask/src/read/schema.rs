@@ -20,7 +20,7 @@ const TYPED: [&str; 8] = [
     "x-known-values",
 ];
 
-/// Parts of a place that say nothing of what stands there.
+/// Parts of a place that do not tell one schema from another.
 const STRUCTURE: [&str; 11] = [
     "components",
     "schemas",
@@ -326,8 +326,8 @@ impl Reader<'_> {
     }
 }
 
-/// A name for a schema inside of another one or of a parameter, which a reference points to: that of a definition, or what
-/// it belongs to with its own.
+/// A name for a schema inside of another one or of a parameter, which a reference points to: that of a definition, or its own
+/// after that of its owner.
 fn name_at(place: &str) -> Option<String> {
     let parts: Vec<&str> = place.split('/').collect();
     if let [.., "schemas" | "definitions" | "$defs", name] = parts.as_slice() {

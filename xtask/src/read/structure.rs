@@ -1,4 +1,4 @@
-//! What can be said of a raw schema without its meaning: where its references lead, what it merges, its one JSON type, and
+//! A raw schema, before it has a meaning: where its references lead, which schemas it merges, its one JSON type, and
 //! whether it may be null. Both the reader and the view for progenitor rest on it.
 
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ pub(super) struct Leaf {
     pub(super) place: String,
 }
 
-/// What an `allOf` merges, each schema once; none if it contains itself.
+/// The schemas that an `allOf` merges, each once; none if it contains itself.
 pub(super) fn leaves(root: &Node, schema: &Node, place: &str) -> Option<Vec<Leaf>> {
     let mut search = Search {
         root,

@@ -195,7 +195,7 @@ fn a_page_of_ours_keeps_its_items_and_its_further_members() {
 }
 
 #[test]
-fn what_progenitor_cannot_hold_is_said_where_it_stands() {
+fn progenitors_limits_are_findings_with_a_place() {
     let it = "{$ref: '#/components/schemas/It'}";
     for (schema, place, rule) in [
         (
@@ -237,7 +237,7 @@ fn what_progenitor_cannot_hold_is_said_where_it_stands() {
 }
 
 #[test]
-fn what_is_named_inside_of_another_is_named_after_it() {
+fn an_inner_schema_is_named_after_the_outer_one() {
     let paths = "/model: {get: {operationId: get_create_model, tags: [Accounts], parameters: \
         [{name: id, in: query, schema: {$ref: '#/components/schemas/Company/properties/description'}}], \
         responses: {'204': {description: Ok}}}}";

@@ -1,4 +1,4 @@
-//! Gives each member and each parameter its type. That of a member comes from the type graph, and must be one for the
+//! Gives each field and each parameter its type. That of a field comes from the type graph, and must be one for the
 //! shape that was read, so that neither reading can lose anything unnoticed.
 
 use super::graph::{Found, Objects};
@@ -6,7 +6,7 @@ use crate::findings::{Findings, Weight};
 use crate::model::{Kind, Operation, Schemas, Shape, Ty};
 use crate::node::step;
 
-/// Sets the types of members and parameters. A member of which progenitor makes something else is raw JSON.
+/// Sets the types of fields and parameters. A field of which progenitor makes something else is raw JSON.
 pub(super) fn set(
     schemas: &mut Schemas,
     operations: &mut [Operation],

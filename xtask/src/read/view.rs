@@ -1,6 +1,6 @@
 //! The view of a document that progenitor gets. It has the structure of the schemas and nothing else: references, types,
-//! members, required members, null, items, map values and `allOf`. Names are neutral, what has a type of the runtime is
-//! a placeholder of the same JSON type, and each member carries its JSON pointer as its description.
+//! fields, required fields, null, items, map values and `allOf`. Names are neutral, what has a type of the runtime is
+//! a placeholder of the same JSON type, and each field carries its JSON pointer as its description.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -36,11 +36,11 @@ const TYPED: [&str; 8] = [
 /// A document as progenitor gets it.
 pub(super) struct View<'a> {
     root: &'a Node,
-    /// Whether each member is required, which reveals the null of optional ones.
+    /// Whether each field is required, which reveals the null of optional ones.
     all_required: bool,
     /// The names of schemas, by place.
     pub(super) types: BTreeMap<String, String>,
-    /// The names of members, by their own.
+    /// The names of fields, by their own.
     pub(super) members: BTreeMap<String, String>,
     /// Schemas that are no object: enumerations, patterns, constants.
     pub(super) leaves: BTreeSet<String>,
@@ -112,7 +112,7 @@ impl<'a> View<'a> {
             let Some((target_place, target)) = follow(self.root, reference) else {
                 return own("ViewValue");
             };
-            // Only what adds members makes another type of it.
+            // Only what adds fields makes another type of it.
             if !["properties", "required", "allOf"]
                 .iter()
                 .any(|it| rest.get(it).is_some())
@@ -215,7 +215,7 @@ impl<'a> View<'a> {
         self.leaf(place, types.first().copied())
     }
 
-    /// The members of an object and of what it merges, which is left to progenitor.
+    /// The fields of an object and of what it merges, which is left to progenitor.
     fn object(&mut self, schema: &Node, place: &str) -> Value {
         let leaves = leaves(self.root, schema, place).unwrap_or_default();
         let objects = leaves.iter().map(|it| self.members(&it.schema, &it.place));

@@ -88,7 +88,7 @@ impl ByHand {
         Ok(modules)
     }
 
-    /// What to say of it if it cannot be compiled.
+    /// The finding, if it cannot be compiled.
     pub(super) fn finding(&self) -> Option<String> {
         (!self.lacks.is_empty()).then(|| {
             format!(

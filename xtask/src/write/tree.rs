@@ -14,7 +14,7 @@ pub(crate) struct Tree {
     files: BTreeMap<PathBuf, String>,
     /// Folders that hold generated files only, so that anything else in them is left over.
     folders: Vec<PathBuf>,
-    /// What a person should know before anything is written.
+    /// Findings to print before anything is written.
     pub(crate) notes: Vec<String>,
 }
 
