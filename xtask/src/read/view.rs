@@ -44,8 +44,6 @@ pub(super) struct View<'a> {
     pub(super) members: BTreeMap<String, String>,
     /// Schemas that are no object: enumerations, patterns, constants.
     pub(super) leaves: BTreeSet<String>,
-    /// Schemas that contain themselves without an object in between: no type can hold them.
-    pub(super) endless: BTreeSet<String>,
     pending: VecDeque<String>,
     schemas: Map<String, Value>,
 }
@@ -58,7 +56,6 @@ impl<'a> View<'a> {
             types: BTreeMap::new(),
             members: BTreeMap::new(),
             leaves: BTreeSet::new(),
-            endless: BTreeSet::new(),
             pending: VecDeque::new(),
             schemas: Map::new(),
         };
@@ -97,7 +94,6 @@ impl<'a> View<'a> {
     /// A schema where it is used. `within` has the places that lead here without an object in between.
     fn used(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
         if within.iter().any(|it| it == place) {
-            self.endless.insert(place.to_owned());
             return own("ViewValue");
         }
         within.push(place.to_owned());
@@ -193,7 +189,6 @@ impl<'a> View<'a> {
             return self.used(only, &place, within);
         }
         let Some(leaves) = leaves(self.root, schema, place) else {
-            self.endless.insert(place.to_owned());
             return own("ViewValue");
         };
         let has = |key| leaves.iter().any(|it| it.schema.get(key).is_some());
