@@ -1,6 +1,5 @@
 //! Tests of the clients through their public face, against the reference server or a scripted peer.
 
-mod adopted;
 mod codegen;
 mod commands;
 mod contract;

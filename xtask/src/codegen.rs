@@ -12,13 +12,14 @@ use crate::{Result, adopt, assumptions, at, names, read};
 
 /// Generates all code below `root`, or with `check` only says what would change.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
-    let tree = generate(root)?;
+    let (tree, sample) = (generate(root)?, sample(root)?);
     for note in &tree.notes {
         println!("{note}");
     }
     if check {
         adopt::check(root)?;
         assumptions::check_cited(root)?;
+        // The sample is not checked in.
         let differences = tree.differences(root);
         if differences.is_empty() {
             println!("generated code is up to date");
@@ -30,12 +31,21 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
             paths.collect::<Vec<_>>().join("\n  ")
         ));
     }
-    let changed = tree.write(root)?;
+    let mut changed = tree.write(root)?;
+    changed.extend(sample.write(root)?);
     for path in &changed {
         println!("{}", path.display());
     }
     println!("{} files changed", changed.len());
     Ok(())
+}
+
+/// The spec and the client of the sample, which git ignores. The root of its crate is written by hand, for its build script to run.
+fn sample(root: &Path) -> Result<Tree> {
+    let (text, mut tree) = (adopt::made(root, &SAMPLE)?, Tree::default());
+    client::modules(root, &parsed(&SAMPLE, &text)?, &mut tree).map_err(at(SAMPLE.spec()))?;
+    tree.add(SAMPLE.spec(), text);
+    Ok(tree)
 }
 
 /// Generates the clients of the specs in a folder of its own, for documents that are only tried.
@@ -60,8 +70,6 @@ fn generate(root: &Path) -> Result<Tree> {
             Err(findings) => refused.push(findings),
         }
     }
-    let sample = (root.join(SAMPLE.spec()).exists()).then(|| spec(root, &SAMPLE));
-    let sample = sample.and_then(|sample| sample.map_err(|findings| refused.push(findings)).ok());
     if !refused.is_empty() {
         return Err(refused.join("\n"));
     }
@@ -74,7 +82,7 @@ fn generate(root: &Path) -> Result<Tree> {
     assumptions::check(&register, &used)?;
 
     let mut tree = Tree::default();
-    for spec in specs.iter().chain(&sample) {
+    for spec in &specs {
         client::add(root, spec, &mut tree).map_err(at(spec.file()))?;
     }
     server::add(root, &specs, &mut tree)?;
@@ -95,10 +103,15 @@ fn generate(root: &Path) -> Result<Tree> {
 
 /// Reads the spec of an application; the error is all that is refused in it, a line for each.
 fn spec(root: &Path, app: &'static App) -> Result<Spec> {
-    let file = app.spec();
-    let spec = read::spec(app, &text_of(root, &file)?, &mut Findings::default());
+    parsed(app, &text_of(root, &app.spec())?)
+}
+
+fn parsed(app: &'static App, text: &str) -> Result<Spec> {
+    let spec = read::spec(app, text, &mut Findings::default());
     spec.map_err(|refused| {
-        let lines = refused.lines().map(|line| format!("{file}: {line}"));
+        let lines = refused
+            .lines()
+            .map(|line| format!("{}: {line}", app.spec()));
         lines.collect::<Vec<_>>().join("\n")
     })
 }

@@ -1,12 +1,11 @@
 //! Media types other than JSON, and bodies that may be left out.
 
-use sdk_core::codegen::{Body, Bytes, Call, Draft};
+use sdk_core::codegen::{Bytes, Call, Draft};
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{Effect, ErrorKind, ExactReplay, Operation, PreparedCommand, RawJson, SendPrepared};
-use serde_json::Value;
+use sdk_core::{ErrorKind, ExactReplay, Operation, PreparedCommand, SendPrepared};
 
-use super::notes::{EXPORT, LIST, PATCH, PUT, PUT_TEXT, client, draft_of, list};
-use crate::support::{assert_says, assert_unsent, stored};
+use super::notes::{EXPORT, PATCH, PUT, PUT_TEXT, client, draft_of, list};
+use crate::support::{assert_unsent, stored};
 
 const MERGE_PATCH: &str = "application/merge-patch+json";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -97,26 +96,6 @@ async fn only_a_body_that_may_be_left_out_is_missing_from_a_stored_command() {
         ErrorKind::PreparedCommand,
         &["its body is not JSON"],
     );
-}
-
-#[test]
-fn the_items_of_a_body_are_checked_by_their_place() {
-    let texts = [RawJson::from("a"), RawJson::null()];
-    let body = Body::json(&LIST, &texts[..]).bytes().unwrap();
-    assert_eq!(
-        serde_json::from_slice::<Value>(&body).unwrap(),
-        serde_json::json!(["a", null])
-    );
-    let activities = super::unions::calls([86_400, 86_401]);
-    let error = Body::json(&LIST, &activities[..]).bytes().unwrap_err();
-    assert_eq!(error.effect(), Effect::NotSent);
-    assert_says(
-        &error,
-        &["`[1].seconds` must be from 0 to 86400: got 86401"],
-    );
-    let named = [("a".to_owned(), activities)].into();
-    let error = Body::json::<std::collections::BTreeMap<_, _>>(&LIST, &named).bytes();
-    assert_says(&error.unwrap_err(), &["`a[1].seconds` must be"]);
 }
 
 #[test]

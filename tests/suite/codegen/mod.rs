@@ -5,8 +5,6 @@
 mod lists;
 mod media;
 mod notes;
-mod pages;
 mod replies;
 mod safety;
 mod secrets;
-mod unions;

@@ -283,3 +283,29 @@ async fn lists_maps_and_scalars_are_replies_too() {
     let error = received::<bool>(200, b"").await.unwrap_err();
     assert_says(&error, &["the body is empty"]);
 }
+
+#[test]
+fn a_header_is_there_by_its_name() {
+    let reply = || {
+        testing::reply(&DELETE, 200)
+            .header("etag", "\"7\"")
+            .header("x-left", "\u{e9}")
+            .json("")
+    };
+    let (response, receipt) = (
+        reply().response::<String>().unwrap(),
+        reply().receipt::<()>().unwrap(),
+    );
+    for (name, value) in [
+        ("ETag", Some("\"7\"")),
+        ("x-left", None),
+        ("x-none", None),
+        ("no name", None),
+    ] {
+        assert_eq!(
+            (response.header(name), receipt.header(name)),
+            (value, value),
+            "{name}"
+        );
+    }
+}

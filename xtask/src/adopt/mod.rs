@@ -23,7 +23,7 @@ use self::report::Report;
 use self::spec::{Files, read};
 use crate::diff::{self, Assumption};
 use crate::findings::Findings;
-use crate::model::app::{APPS, SAMPLE};
+use crate::model::app::APPS;
 use crate::model::{App, Operation, Spec};
 use crate::node::Node;
 use crate::{Result, assumptions, at};
@@ -45,7 +45,12 @@ struct Wanted<'a> {
 
 /// Whether every adopted spec is what its vendor's document and its overlay make.
 pub(crate) fn check(root: &Path) -> Result<()> {
-    spec::check(root, &[APPS[0].specs, SAMPLE.specs])
+    spec::check(&root.join(APPS[0].specs))
+}
+
+/// The text of the spec that the vendor's document of an application makes with its overlay.
+pub(crate) fn made(root: &Path, app: &App) -> Result<String> {
+    Files::new(&root.join(app.specs), app.name).remade()
 }
 
 /// Takes a document over, or checks all that were.

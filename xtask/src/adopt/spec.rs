@@ -135,8 +135,8 @@ impl Files {
         write(&self.overlay(), overlay)
     }
 
-    /// What the spec should be, if it is not.
-    fn differs(&self) -> Result<bool> {
+    /// The text of the spec that the document and the overlay make that are there.
+    pub(super) fn remade(&self) -> Result<String> {
         let [json, yaml] = KINDS.map(|kind| self.vendor(kind));
         let path = match (json.exists(), yaml.exists()) {
             (true, false) => json,
@@ -151,7 +151,7 @@ impl Files {
             }
         };
         let (_, made) = self.made(&read(&path)?, &read(&self.overlay())?)?;
-        Ok(read(&self.spec())? != made)
+        Ok(made)
     }
 }
 
@@ -163,19 +163,17 @@ fn adopted(mut laid: Node, from: &str) -> Node {
     laid
 }
 
-/// Whether every spec in these folders of a workspace is what its vendor's document and its overlay make.
-pub(super) fn check(root: &Path, folders: &[&str]) -> Result<()> {
+/// Whether every spec in this folder is what its vendor's document and its overlay make.
+pub(super) fn check(specs: &Path) -> Result<()> {
     let mut wrong = Vec::new();
-    for folder in folders.iter().map(|folder| root.join(folder)) {
-        for files in Files::all(&folder)? {
-            match files.differs() {
-                Ok(false) => {}
-                Ok(true) => wrong.push(format!(
-                    "{}: it is not what the vendor's document and the overlay make; run `cargo xtask adopt`",
-                    files.spec().display()
-                )),
-                Err(error) => wrong.push(error),
-            }
+    for files in Files::all(specs)? {
+        match files.remade().and_then(|made| Ok(read(&files.spec())? == made)) {
+            Ok(true) => {}
+            Ok(false) => wrong.push(format!(
+                "{}: it is not what the vendor's document and the overlay make; run `cargo xtask adopt`",
+                files.spec().display()
+            )),
+            Err(error) => wrong.push(error),
         }
     }
     if wrong.is_empty() {
@@ -258,7 +256,7 @@ mod tests {
             } else {
                 std::fs::remove_file(&path).unwrap();
             }
-            let wrong = check(&folder.0, &[""]).unwrap_err();
+            let wrong = check(&folder.0).unwrap_err();
             assert!(wrong.contains(why), "{part}: {wrong}");
         }
         // A spec alone says what it is made of.
@@ -266,14 +264,14 @@ mod tests {
             std::fs::remove_dir_all(folder.0.join(part)).unwrap();
         }
         super::write(&files.spec(), "openapi: 3.1.0\nx-adopted-from: v\n").unwrap();
-        let wrong = check(&folder.0, &[""]).unwrap_err();
+        let wrong = check(&folder.0).unwrap_err();
         assert!(wrong.contains("document is missing"), "{wrong}");
     }
 
     #[test]
     fn a_spec_that_its_parts_do_not_make_is_found() {
         let folder = Folder::new("check");
-        let check = || check(&folder.0, &["", "without"]);
+        let check = || check(&folder.0);
         for (app, edit) in [("zoo", ""), ("farm", "# edited\n")] {
             let files = Files::new(&folder.0, app);
             let (_, spec) = files.made(DOCUMENT, EMPTY).unwrap();

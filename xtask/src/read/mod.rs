@@ -11,8 +11,6 @@ mod object;
 mod operation;
 mod ours;
 mod parameter;
-#[cfg(test)]
-mod probe;
 mod reader;
 mod reply;
 mod scalar;

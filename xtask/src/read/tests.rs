@@ -1,5 +1,7 @@
 //! What documents turn into: our own by our conventions, a vendor's by what can be derived.
 
+mod probe;
+
 use super::spec::read as read_document;
 use crate::findings::{Finding, Findings, Weight};
 use crate::model::app::APPS;

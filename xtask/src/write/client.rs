@@ -21,6 +21,17 @@ pub mod types;
 
 /// Adds them.
 pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
+    modules(root, spec, tree)?;
+    let library = format!("{}/src/lib.rs", spec.app.folder);
+    let by_hand = root::ByHand::of(root, spec, &Reach::of(spec))?;
+    tree.notes
+        .extend(by_hand.iter().filter_map(root::ByHand::finding));
+    let code = root::write(spec, &by_hand);
+    tree.add_rust(root, library, &spec.file(), &code)
+}
+
+/// Adds all but the root of the crate.
+pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     let reach = Reach::of(spec);
     let folder = format!("{}/src/generated", spec.app.folder);
     let (types, face) = (types::write(spec, &reach)?, face::write(spec, &reach)?);
@@ -43,12 +54,6 @@ pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     ] {
         tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
     }
-    let library = format!("{}/src/lib.rs", spec.app.folder);
-    let by_hand = root::ByHand::of(root, spec, &reach)?;
-    tree.notes
-        .extend(by_hand.iter().filter_map(root::ByHand::finding));
-    let code = root::write(spec, &by_hand);
-    tree.add_rust(root, library, &spec.file(), &code)?;
     tree.own(folder);
     Ok(())
 }

@@ -9,13 +9,14 @@ use sdk_adopted::types::{
     MoveOpportunityReply, OpportunityStage, PeoplePageMembers, PersonInput, PersonPatch, TaskInput,
     TaskPatch,
 };
-use sdk_adopted::{CallOptions, Client, Effect, Error, ErrorKind, RawJson, Safety, operations};
+use sdk_adopted::{
+    CallOptions, Client, Effect, Error, ErrorKind, RawJson, Safety, Suite, operations,
+};
 use sdk_reference_server::{App, RecordedRequest, ReferenceServer};
 
-use crate::support::builder_for;
+use crate::PERSON;
 
-const DOCUMENT: &str = include_str!("../adopted/specs/crm.yaml");
-const PERSON: &str = "PER-A0B1C2D3E4F5";
+const DOCUMENT: &str = include_str!("../specs/crm.yaml");
 // Tasks, exports and webhooks alike.
 const TASK: &str = "0190b2a4-5c1d-7e3f-8a9b-0c1d2e3f4a5b";
 
@@ -24,7 +25,8 @@ fn world() -> (ReferenceServer, Client) {
         .frozen_clock()
         .contract(App::Crm, DOCUMENT)
         .in_memory();
-    let suite = builder_for(&server).transport(server.service());
+    let suite = Suite::builder().variables(server.environment());
+    let suite = suite.transport(server.service());
     let client = Client::new(&suite.build().unwrap());
     (server, client.unwrap())
 }

@@ -2,21 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use sdk_adopted::operations::ORGANIZATIONS_HIERARCHY_GET;
+use sdk_adopted::operations::{LIST_PEOPLE, ORGANIZATIONS_HIERARCHY_GET};
 use sdk_adopted::types::{Activity, ActivityInput, ActivityInputLogAcall, HierarchyNode};
-use sdk_core::codegen::{Check, Validate};
-use sdk_core::{Effect, Error, ErrorKind, testing};
+use sdk_adopted::{Effect, Error, ErrorKind, testing};
+use sdk_core::codegen::{Body, Check, Validate};
 use serde::de::DeserializeOwned;
 
-use super::notes::LIST;
-use crate::support::{assert_failed, assert_says};
+use crate::assert_says;
 
 fn read<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap()
 }
 
 /// Calls of so many seconds.
-pub(super) fn calls(seconds: [i64; 2]) -> Vec<ActivityInput> {
+fn calls(seconds: [i64; 2]) -> Vec<ActivityInput> {
     seconds
         .map(|it| ActivityInputLogAcall::new(it).into())
         .into()
@@ -26,7 +25,10 @@ pub(super) fn calls(seconds: [i64; 2]) -> Vec<ActivityInput> {
 fn said(body: impl Into<Vec<u8>>) -> Error {
     let reply = testing::reply(&ORGANIZATIONS_HIERARCHY_GET, 200).body(body.into());
     let error = reply.response::<HierarchyNode>().unwrap_err();
-    assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
+    assert_eq!(
+        (error.kind(), error.effect()),
+        (ErrorKind::Decode, Effect::Unknown)
+    );
     error
 }
 
@@ -148,7 +150,7 @@ fn a_mistake_within_many_unions_is_found_in_no_time() {
 
 #[test]
 fn a_variant_is_checked_before_it_is_sent_and_an_unknown_one_is_not() {
-    let check = Check::new(&LIST);
+    let check = Check::new(&LIST_PEOPLE);
     let [most, more] = <[ActivityInput; 2]>::try_from(calls([86_400, 86_401])).unwrap();
     most.validate(&check).unwrap();
     let error = more.validate(&check.member("activity")).unwrap_err();
@@ -156,4 +158,20 @@ fn a_variant_is_checked_before_it_is_sent_and_an_unknown_one_is_not() {
     assert_says(&error, &[words]);
     let unknown: ActivityInput = read(r#"{"kind":"fax","seconds":86401}"#);
     unknown.validate(&check).unwrap();
+}
+
+#[test]
+fn the_items_of_a_body_are_checked_by_their_place() {
+    let activities = calls([86_400, 86_401]);
+    let error = Body::json(&LIST_PEOPLE, &activities[..])
+        .bytes()
+        .unwrap_err();
+    assert_eq!(error.effect(), Effect::NotSent);
+    assert_says(
+        &error,
+        &["`[1].seconds` must be from 0 to 86400: got 86401"],
+    );
+    let named = [("a".to_owned(), activities)].into();
+    let error = Body::json::<std::collections::BTreeMap<_, _>>(&LIST_PEOPLE, &named).bytes();
+    assert_says(&error.unwrap_err(), &["`a[1].seconds` must be"]);
 }
