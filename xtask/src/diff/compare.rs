@@ -358,7 +358,7 @@ fn bare(node: &Node) -> Node {
 }
 
 /// All that references of a document point to.
-fn referred(node: &Node) -> BTreeSet<&str> {
+pub(super) fn referred(node: &Node) -> BTreeSet<&str> {
     let (mut found, mut open) = (BTreeSet::new(), vec![node]);
     while let Some(node) = open.pop() {
         found.extend(node.text_at("$ref").and_then(|it| it.strip_prefix('#')));

@@ -80,7 +80,8 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
             .ok_or_else(|| format!("{file}: this is no OpenAPI document of version 3.0 or 3.1"))
     };
     let register = std::fs::read_to_string(root.join("specs/ASSUMPTIONS.md")).unwrap_or_default();
-    let report = compare(app, &open(old)?, &open(new)?, &register);
+    let (old, new) = (open(old)?, open(new)?);
+    let report = compare(&Side::of(app, &old), &Side::of(app, &new), &register);
     Ok((report.written(form)?, report.status()))
 }
 
@@ -118,42 +119,51 @@ fn judged(mut verdicts: Verdicts, old: &Node, register: &str) -> Vec<Assumption>
     judged.collect()
 }
 
-/// Compares two documents of an application.
-fn compare(app: &'static App, old: &Node, new: &Node, register: &str) -> Report {
-    let diff = Diff::of(old, new);
-    let (was, refused_old) = model(app, old);
-    let (is, refused_new) = model(app, new);
-    let names = match (was, is) {
-        (Some(was), Some(is)) => names::compare(&was, &is, &diff.routes, &diff.pairs),
-        _ => Vec::new(),
-    };
-    let refused_old = refused_old.into_iter().map(|it| format!("old: {it}"));
-    let refused_new = refused_new.into_iter().map(|it| format!("new: {it}"));
-    Report {
-        old: version(old),
-        new: version(new),
-        changes: diff.changes.into_values().collect(),
-        names,
-        assumptions: judged(diff.assumed.verdicts, old, register),
-        not_understood: diff.not_understood.into_iter().collect(),
-        refused: refused_old.chain(refused_new).collect(),
+/// A document of an application, with its model and what is refused in it.
+struct Side<'a> {
+    document: &'a Node,
+    spec: Option<Spec>,
+    refused: Vec<String>,
+}
+
+impl<'a> Side<'a> {
+    fn of(app: &'static App, document: &'a Node) -> Self {
+        let mut findings = Findings::default();
+        // What is not ours has no conventions to hold. Ours is of 3.0, and names its methods.
+        let paths = document.at("paths").members();
+        let mut operations = paths.flat_map(|(_, item)| item.members());
+        let version = document.text_at("openapi").unwrap_or_default();
+        let own = operations.any(|(_, it)| it.get("x-provenance").is_some())
+            && document.get("x-adopted-from").is_none()
+            && version.starts_with("3.0.");
+        let spec = read::read(app, document, own, &mut findings);
+        let refused = findings.of(Weight::Refused).map(ToString::to_string);
+        Self {
+            document,
+            spec,
+            refused: refused.collect(),
+        }
     }
 }
 
-/// The model of a document with the types of its members, and what is refused in it.
-fn model(app: &'static App, document: &Node) -> (Option<Spec>, Vec<String>) {
-    let mut findings = Findings::default();
-    // What is not ours has no conventions to hold. Ours is of 3.0, and names its methods.
-    let paths = document.at("paths").members();
-    let mut operations = paths.flat_map(|(_, item)| item.members());
-    let version = document.text_at("openapi").unwrap_or_default();
-    let own = operations.any(|(_, it)| it.get("x-provenance").is_some())
-        && document.get("x-adopted-from").is_none()
-        && version.starts_with("3.0.");
-    let spec = read::read(app, document, own, &mut findings);
-    let refused = findings.of(Weight::Refused).map(ToString::to_string);
-    let refused: Vec<String> = refused.collect();
-    (spec, refused)
+/// Compares two documents of an application.
+fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
+    let diff = Diff::of(old.document, new.document);
+    let names = match (&old.spec, &new.spec) {
+        (Some(was), Some(is)) => names::compare(was, is, &diff.routes, &diff.pairs),
+        _ => Vec::new(),
+    };
+    let refused_old = old.refused.iter().map(|it| format!("old: {it}"));
+    let refused_new = new.refused.iter().map(|it| format!("new: {it}"));
+    Report {
+        old: version(old.document),
+        new: version(new.document),
+        changes: diff.changes.into_values().collect(),
+        names,
+        assumptions: judged(diff.assumed.verdicts, old.document, register),
+        not_understood: diff.not_understood.into_iter().collect(),
+        refused: refused_old.chain(refused_new).collect(),
+    }
 }
 
 /// What a document is called.
