@@ -15,7 +15,7 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use self::answer::answers;
+use self::answer::{Answer, answers};
 use self::overlay::Overlay;
 use self::propose::{Action, Name, Named, Names};
 use self::propose::{appended, decisions, derived, named, without, written};
@@ -26,6 +26,7 @@ use crate::findings::Findings;
 use crate::model::app::APPS;
 use crate::model::{App, Operation, Spec};
 use crate::node::Node;
+use crate::write::client;
 use crate::{Result, assumptions, at};
 
 const USAGE: &str = "\
@@ -171,6 +172,9 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
         answers(&assumed, before, &vendors, &register)
     });
     let decisions = decisions(&findings, &laid);
+    let folder = wanted.specs.parent().unwrap_or(root);
+    let left_out = spec.iter().map(|it| client::left_out(folder, it));
+    let left_out = left_out.collect::<Result<Vec<_>>>()?.concat();
     let report = Report {
         spec: spec.as_ref(),
         before: before.as_ref(),
@@ -182,6 +186,7 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
         names: &names(before.as_ref().and_then(|it| model(app, it).0).as_ref()),
         decisions: &decisions,
         answers: &answers,
+        left_out: &left_out,
     };
     print!("{report}");
     if !decisions.is_empty() {
@@ -195,9 +200,13 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
     }
     files.write(&document, &overlay, &text)?;
     let source = spec.map_or(String::new(), |it| format!("{} {}", it.title, it.version));
-    for id in history::settle(&wanted.specs, &answers, &source)? {
+    settled(&wanted.specs, folder, &answers, &source)
+}
+
+/// Moves the assumptions that are settled into the history, and says which files still cite them.
+fn settled(specs: &Path, folder: &Path, answers: &[Answer], source: &str) -> Result<()> {
+    for id in history::settle(specs, answers, source)? {
         println!("{id} is settled, and moved to HISTORY.md");
-        let folder = wanted.specs.parent().unwrap_or(root);
         for file in assumptions::cited(folder)?.remove(&id).unwrap_or_default() {
             println!("  {file} still refers to it");
         }

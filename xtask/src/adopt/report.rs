@@ -21,6 +21,8 @@ pub(super) struct Report<'a> {
     pub(super) names: &'a Names,
     pub(super) decisions: &'a [Decision<'a>],
     pub(super) answers: &'a [Answer],
+    /// The handwritten modules of the client that cannot be compiled any more.
+    pub(super) left_out: &'a [String],
 }
 
 impl fmt::Display for Report<'_> {
@@ -55,6 +57,8 @@ impl fmt::Display for Report<'_> {
         list(f, "Names that change", renamed.iter())?;
         let title = "Handlers of the reference server that are idle now";
         list(f, title, self.idle(operations).iter())?;
+        let title = "Handwritten modules that are left out";
+        list(f, title, self.left_out.iter())?;
         list(f, "Assumptions", self.answers.iter())?;
         list(f, "Decisions", self.decisions.iter())
     }

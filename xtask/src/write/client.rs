@@ -30,6 +30,12 @@ pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     tree.add_rust(root, library, &spec.file(), &code)
 }
 
+/// A finding for each handwritten module of a client that needs a type which its document lacks.
+pub(crate) fn left_out(root: &Path, spec: &Spec) -> Result<Vec<String>> {
+    let by_hand = root::ByHand::of(root, spec, &Reach::of(spec))?;
+    Ok(by_hand.iter().filter_map(root::ByHand::finding).collect())
+}
+
 /// Adds all but the root of the crate.
 pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     let reach = Reach::of(spec);
