@@ -6,8 +6,9 @@ use super::answer::Answer;
 use super::document::{Document, route};
 use super::propose::{Action, Decision, Name, Names};
 use crate::findings::{Findings, Weight};
-use crate::model::{Auth, Operation, Reply, Safety, Shape, Spec};
+use crate::model::{Auth, Operation, Safety, Spec};
 use crate::node::Node;
+use crate::write::rust::reply_type;
 
 pub(super) struct Report<'a> {
     pub(super) spec: Option<&'a Spec>,
@@ -153,7 +154,7 @@ impl Report<'_> {
             };
             let (method, path) = (it.method.name(), &it.path);
             let (group, name, safety) = (&it.group, &it.name, safety(it));
-            let reply = reply(&it.reply);
+            let reply = reply_type(&spec.schemas, &it.reply);
             writeln!(
                 f,
                 "{mark} {method:6} {path}\n      {group}.{name}, {safety}, {reply}, {scopes}"
@@ -177,37 +178,5 @@ fn safety(operation: &Operation) -> &'static str {
         Safety::Keyed => "keyed command",
         Safety::Idempotent => "idempotent command",
         Safety::Unkeyed => "command without a key",
-    }
-}
-
-fn reply(reply: &Reply) -> String {
-    match reply {
-        Reply::Json(value) => shape(&value.shape),
-        Reply::Empty => "no body".to_owned(),
-        Reply::Bytes(media) => format!("bytes of {media}"),
-        Reply::Several { name, cases } => {
-            let cases = cases
-                .iter()
-                .map(|case| format!("{} {}", case.status, self::reply(&case.reply)));
-            format!("{name} ({})", cases.collect::<Vec<_>>().join(", "))
-        }
-    }
-}
-
-fn shape(it: &Shape) -> String {
-    match it {
-        Shape::Named(name) => name.clone(),
-        Shape::Page { items, .. } => format!("page of {}", shape(items)),
-        Shape::Array { items, .. } => format!("list of {}", shape(items)),
-        Shape::Map(inner) => format!("map of {}", shape(inner)),
-        Shape::Nullable(inner) => format!("{} or null", shape(inner)),
-        Shape::Value => "any JSON".to_owned(),
-        Shape::Record => "an object".to_owned(),
-        Shape::Text { .. } => "text".to_owned(),
-        Shape::Timestamp => "a time".to_owned(),
-        Shape::Date => "a date".to_owned(),
-        Shape::Integer { .. } => "an integer".to_owned(),
-        Shape::Number => "a number".to_owned(),
-        Shape::Boolean => "a boolean".to_owned(),
     }
 }

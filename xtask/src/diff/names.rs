@@ -136,10 +136,10 @@ impl Public {
         for it in operation.parameters.iter().filter(|it| !it.required) {
             let key = format!("{} {}", it.place.name(), it.name);
             let setter = format!("{method}().{}", it.field);
-            self.add(owner, &key, &setter, &it.ty.bare().to_string());
+            self.add(owner, &key, &setter, &spec.schemas.rust(&it.value.shape));
         }
         if let Some(body) = operation.body.as_ref().filter(|it| !it.required) {
-            let ty = spec.schemas.ty(&body.value.shape).to_string();
+            let ty = spec.schemas.rust(&body.value.shape);
             self.add(owner, "body", &format!("{method}().body"), &ty);
         }
         if operation.is_list() {
@@ -168,7 +168,7 @@ impl Public {
         self.add(&owner, "", name, kind);
         let mut arguments = Vec::new();
         for it in component.members() {
-            let ty = it.ty.to_string();
+            let ty = spec.schemas.field(it);
             self.add(&owner, &it.name, &format!("{name}.{}", it.field), &ty);
             if it.required && spec.schemas.constant(&it.value.shape).is_none() {
                 arguments.push(format!("{}: {ty}", it.field));
@@ -194,9 +194,10 @@ impl Public {
 
 fn signature(spec: &Spec, operation: &Operation) -> String {
     let required = operation.parameters.iter().filter(|it| it.required);
-    let arguments = required.map(|it| format!("{}: {}", it.field, it.ty));
+    let ty = |it| spec.schemas.parameter(it);
+    let arguments = required.map(|it| format!("{}: {}", it.field, ty(it)));
     let body = operation.body.iter().filter(|it| it.required);
-    let body = body.map(|it| format!("body: {}", spec.schemas.ty(&it.value.shape)));
+    let body = body.map(|it| format!("body: {}", spec.schemas.rust(&it.value.shape)));
     let arguments: Vec<String> = arguments.chain(body).collect();
     let mut reply = reply_type(&spec.schemas, &operation.reply);
     if let Some(Shape::Page {

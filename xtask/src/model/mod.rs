@@ -18,7 +18,7 @@ pub(crate) use operation::{
 pub(crate) use pattern::{Pattern, Piece};
 pub(crate) use reach::Reach;
 pub(crate) use schema::{
-    Choice, Component, Kind, Map, Property, Provenance, Schemas, Shape, Use, Variant,
+    Choice, Component, Kind, Map, Property, Provenance, Schemas, Use, Variant,
 };
 pub(crate) use spec::{Group, Skipped, Spec, all};
-pub(crate) use ty::Ty;
+pub(crate) use ty::Shape;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::schema::{Shape, Use};
-use super::ty::Ty;
+use super::schema::Use;
+use super::ty::Shape;
 
 /// The methods that occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,8 +202,6 @@ pub(crate) struct Parameter {
     pub(crate) description: String,
     pub(crate) style: Style,
     pub(crate) value: Use,
-    /// Its type, with the `Option` of an optional one; from the type graph.
-    pub(crate) ty: Ty,
 }
 
 /// A request body.

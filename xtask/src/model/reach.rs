@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::schema::{Kind, Schemas, Shape};
+use super::schema::{Kind, Schemas};
 use super::spec::Spec;
+use super::ty::Shape;
 
 /// The components of one spec by where they occur.
 #[derive(Default)]

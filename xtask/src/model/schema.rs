@@ -4,71 +4,10 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::Ty;
+use super::{Parameter, Shape};
 
 /// Members in the order in which a document has them.
 pub(crate) type Map<T> = IndexMap<String, T>;
-
-/// The shape of a value.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Shape {
-    /// A component that has a type of its own.
-    Named(String),
-    /// Any JSON value.
-    Value,
-    /// An object whose members are not shown.
-    Record,
-    /// A page: the shape of its items, and the component of its further members.
-    Page {
-        items: Box<Shape>,
-        members: Option<String>,
-    },
-    /// Text, with its bounds in characters.
-    Text {
-        min: Option<u64>,
-        max: Option<u64>,
-        secret: bool,
-    },
-    /// A `date-time`.
-    Timestamp,
-    /// A `date`.
-    Date,
-    /// An integer, with its bounds.
-    Integer { min: Option<i64>, max: Option<i64> },
-    /// A number with every digit.
-    Number,
-    /// A boolean.
-    Boolean,
-    /// An array, with its bounds in items.
-    Array {
-        items: Box<Shape>,
-        min: Option<u64>,
-        max: Option<u64>,
-    },
-    /// An object whose members all have one shape, under names that nobody knows beforehand.
-    Map(Box<Shape>),
-    /// An item of an array or a value of a map that may be null.
-    Nullable(Box<Shape>),
-}
-
-impl Shape {
-    /// The name of its component.
-    pub(crate) fn name(&self) -> Option<&String> {
-        match self {
-            Self::Named(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    /// The shape that an array, a map or a page is made of.
-    pub(crate) fn inner(&self) -> Option<&Shape> {
-        match self {
-            Self::Array { items, .. } | Self::Page { items, .. } => Some(items),
-            Self::Map(inner) | Self::Nullable(inner) => Some(inner),
-            _ => None,
-        }
-    }
-}
 
 /// A shape where it is used: as a member, a parameter or a body.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,8 +40,15 @@ pub(crate) struct Property {
     /// Only in requests.
     pub(crate) write_only: bool,
     pub(crate) value: Use,
-    /// The type of its field, with the `Option` of an optional or nullable member; from the type graph.
-    pub(crate) ty: Ty,
+    /// Whether it is behind a pointer, because it contains its object.
+    pub(crate) boxed: bool,
+}
+
+impl Property {
+    /// Whether its field is an `Option`.
+    pub(crate) fn is_option(&self) -> bool {
+        !self.required || self.value.nullable
+    }
 }
 
 /// One value of an enumeration.
@@ -241,28 +187,58 @@ impl Schemas {
         }
     }
 
-    /// The type for a shape.
-    pub(crate) fn ty(&self, shape: &Shape) -> Ty {
-        let inner = |shape: &Shape| Box::new(self.ty(shape));
+    /// The type of Rust for a shape.
+    pub(crate) fn rust(&self, shape: &Shape) -> String {
         match shape {
             Shape::Named(name) => match self.kind(shape) {
-                Some(Kind::Constant(_)) => Ty::Text,
-                Some(Kind::Plain(plain)) => self.ty(plain),
-                _ => Ty::Named(name.clone()),
+                Some(Kind::Constant(_)) => "String".to_owned(),
+                Some(Kind::Plain(plain)) => self.rust(plain),
+                _ => name.clone(),
             },
-            Shape::Value | Shape::Page { .. } => Ty::Own("RawJson"),
-            Shape::Record => Ty::Own("Record"),
-            Shape::Text { secret: true, .. } => Ty::Own("Secret"),
-            Shape::Text { .. } => Ty::Text,
-            Shape::Timestamp => Ty::Own("Timestamp"),
-            Shape::Date => Ty::Own("Date"),
-            Shape::Integer { .. } => Ty::I64,
-            Shape::Number => Ty::Own("Number"),
-            Shape::Boolean => Ty::Bool,
-            Shape::Array { items, .. } => Ty::List(inner(items)),
-            Shape::Map(values) => Ty::Map(inner(values)),
-            Shape::Nullable(value) => Ty::Option(inner(value)),
+            Shape::Value | Shape::Page { .. } => "RawJson".to_owned(),
+            Shape::Record => "Record".to_owned(),
+            Shape::Text { secret: true, .. } => "Secret".to_owned(),
+            Shape::Text { .. } => "String".to_owned(),
+            Shape::Timestamp => "Timestamp".to_owned(),
+            Shape::Date => "Date".to_owned(),
+            Shape::Integer { .. } => "i64".to_owned(),
+            Shape::Count { .. } => "u32".to_owned(),
+            Shape::Number => "Number".to_owned(),
+            Shape::Boolean => "bool".to_owned(),
+            Shape::Array { items, .. } => format!("Vec<{}>", self.rust(items)),
+            Shape::Map(values) => format!("BTreeMap<String, {}>", self.rust(values)),
+            Shape::Nullable(value) => format!("Option<{}>", self.rust(value)),
         }
+    }
+
+    /// The type of the field of a member.
+    pub(crate) fn field(&self, member: &Property) -> String {
+        let ty = self.rust(&member.value.shape);
+        let ty = if member.boxed {
+            format!("Box<{ty}>")
+        } else {
+            ty
+        };
+        if member.is_option() {
+            format!("Option<{ty}>")
+        } else {
+            ty
+        }
+    }
+
+    /// The type of a parameter.
+    pub(crate) fn parameter(&self, parameter: &Parameter) -> String {
+        let ty = self.rust(&parameter.value.shape);
+        if parameter.required {
+            ty
+        } else {
+            format!("Option<{ty}>")
+        }
+    }
+
+    /// Whether values of a shape are strings of Rust.
+    pub(crate) fn is_text(&self, shape: &Shape) -> bool {
+        matches!(shape, Shape::Text { secret: false, .. }) || self.constant(shape).is_some()
     }
 
     /// The constant that a shape stands for.

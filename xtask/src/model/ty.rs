@@ -1,53 +1,101 @@
-//! Types of Rust, as the type graph gives them.
+//! The types of values.
 
-use std::fmt;
-
-/// A type of a field or a parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Ty {
-    /// One that the client declares, by the name of its component.
+/// The shape of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Shape {
+    /// A component that has a type of its own.
     Named(String),
-    /// One of the runtime, such as `RawJson`.
-    Own(&'static str),
-    Text,
-    Bool,
-    I64,
-    U32,
-    Option(Box<Ty>),
-    List(Box<Ty>),
-    Map(Box<Ty>),
-    /// Behind a pointer, because it contains itself.
-    Boxed(Box<Ty>),
+    /// Any JSON value.
+    Value,
+    /// An object whose members are not shown.
+    Record,
+    /// A page: the shape of its items, and the component of its further members.
+    Page {
+        items: Box<Shape>,
+        members: Option<String>,
+    },
+    /// Text, with its bounds in characters.
+    Text {
+        min: Option<u64>,
+        max: Option<u64>,
+        secret: bool,
+    },
+    /// A `date-time`.
+    Timestamp,
+    /// A `date`.
+    Date,
+    /// An integer, with its bounds.
+    Integer { min: Option<i64>, max: Option<i64> },
+    /// A limit or an offset in a request: never negative, and handed in as it is counted.
+    Count { min: u32, max: u32 },
+    /// A number with every digit.
+    Number,
+    /// A boolean.
+    Boolean,
+    /// An array, with its bounds in items.
+    Array {
+        items: Box<Shape>,
+        min: Option<u64>,
+        max: Option<u64>,
+    },
+    /// An object whose members all have one shape, under names that nobody knows beforehand.
+    Map(Box<Shape>),
+    /// An item of an array or a value of a map that may be null.
+    Nullable(Box<Shape>),
 }
 
-impl Ty {
-    /// The type without its `Option`.
-    pub(crate) fn bare(&self) -> &Ty {
+impl Shape {
+    /// The name of its component.
+    pub(crate) fn name(&self) -> Option<&String> {
         match self {
-            Self::Option(inner) => inner,
-            other => other,
+            Self::Named(name) => Some(name),
+            _ => None,
         }
     }
 
-    /// Whether it is an `Option`.
-    pub(crate) fn is_option(&self) -> bool {
-        matches!(self, Self::Option(_))
-    }
-}
-
-impl fmt::Display for Ty {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// The shape that an array, a map or a page is made of.
+    pub(crate) fn inner(&self) -> Option<&Shape> {
         match self {
-            Self::Named(name) => f.write_str(name),
-            Self::Own(name) => f.write_str(name),
-            Self::Text => f.write_str("String"),
-            Self::Bool => f.write_str("bool"),
-            Self::I64 => f.write_str("i64"),
-            Self::U32 => f.write_str("u32"),
-            Self::Option(inner) => write!(f, "Option<{inner}>"),
-            Self::List(inner) => write!(f, "Vec<{inner}>"),
-            Self::Map(inner) => write!(f, "BTreeMap<String, {inner}>"),
-            Self::Boxed(inner) => write!(f, "Box<{inner}>"),
+            Self::Array { items, .. } | Self::Page { items, .. } => Some(items),
+            Self::Map(inner) | Self::Nullable(inner) => Some(inner),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a secret, or a list or a map of secrets.
+    pub(crate) fn is_secret(&self) -> bool {
+        match self {
+            Self::Text { secret, .. } => *secret,
+            other => other.inner().is_some_and(Self::is_secret),
+        }
+    }
+    /// The shape in words, with its bounds.
+    pub(crate) fn words(&self) -> String {
+        let range = |min: Option<u64>, max: Option<u64>| match (min, max) {
+            (None, None) => String::new(),
+            (min, None) => format!(" of at least {}", min.unwrap_or(0)),
+            (min, Some(max)) => format!(" of {} to {max}", min.unwrap_or(0)),
+        };
+        match self {
+            Self::Array { items, min, max } => match range(*min, *max) {
+                none if none.is_empty() => format!("a list, each {}", items.words()),
+                range => format!("a list{range} items, each {}", items.words()),
+            },
+            Self::Text { min, max, .. } => match range(*min, *max) {
+                none if none.is_empty() => "text".to_owned(),
+                range => format!("text{range} characters"),
+            },
+            Self::Integer { .. } | Self::Count { .. } => "an integer".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Map(values) => format!("an object, each member {}", values.words()),
+            Self::Nullable(inner) => format!("{} or null", inner.words()),
+            Self::Named(name) => format!("of the schema `{name}`"),
+            Self::Timestamp => "a date-time".to_owned(),
+            Self::Date => "a date".to_owned(),
+            Self::Record => "an object".to_owned(),
+            Self::Page { items, .. } => format!("a page, each item {}", items.words()),
+            Self::Value => "any JSON".to_owned(),
         }
     }
 }

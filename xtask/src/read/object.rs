@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::reader::{Meaning, Reader};
 use super::structure::follow;
 use crate::model::taken::is_taken_field;
-use crate::model::{Kind, Property, Shape, Ty, Use};
+use crate::model::{Kind, Property, Shape, Use};
 use crate::names;
 use crate::node::{Node, step};
 
@@ -115,7 +115,7 @@ impl Reader<'_> {
                 read_only: self.flag(schema, "readOnly"),
                 write_only: self.flag(schema, "writeOnly"),
                 value,
-                ty: Ty::Bool,
+                boxed: false,
             });
         }
         Kind::Struct(properties)

@@ -6,7 +6,7 @@ use super::call::{Call, KEY_HEADER};
 use super::reader::Reader;
 use super::structure::follow;
 use crate::findings::Weight;
-use crate::model::{Method, Parameter, Place, Shape, Style, Ty, Use};
+use crate::model::{Method, Parameter, Place, Shape, Style, Use};
 use crate::names;
 use crate::node::{Node, step};
 
@@ -164,7 +164,6 @@ impl Reader<'_> {
             description,
             style,
             value,
-            ty: Ty::Bool,
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::findings::{Findings, Weight};
 use crate::model::{
-    Component, Kind, Method, Operation, Property, Provenance, Reply, Schemas, Shape, Ty, Use,
+    Component, Kind, Method, Operation, Property, Provenance, Reply, Schemas, Shape, Use,
 };
 use crate::names;
 use crate::node::Node;
@@ -95,7 +95,7 @@ pub(super) fn settle(
                 shape => is_sent(shape),
             };
             if !fits && *shape != Shape::Value {
-                let shown = words(shape);
+                let shown = shape.words();
                 let rule = format!("a body that is {shown}");
                 findings.add(Weight::Raw, &place, rule, "any JSON is sent for it");
                 body.value.stated.push(format!("It is {shown}."));
@@ -121,35 +121,6 @@ pub(super) fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
             }
         }
         Reply::Empty | Reply::Bytes(_) => {}
-    }
-}
-
-/// A shape in words, for a body that has no type.
-fn words(shape: &Shape) -> String {
-    let range = |min: Option<u64>, max: Option<u64>| match (min, max) {
-        (None, None) => String::new(),
-        (min, None) => format!(" of at least {}", min.unwrap_or(0)),
-        (min, Some(max)) => format!(" of {} to {max}", min.unwrap_or(0)),
-    };
-    match shape {
-        Shape::Array { items, min, max } => {
-            format!("a list{} items, each {}", range(*min, *max), words(items))
-                .replace("list items", "list")
-        }
-        Shape::Text { min, max, .. } => match range(*min, *max) {
-            none if none.is_empty() => "text".to_owned(),
-            range => format!("text{range} characters"),
-        },
-        Shape::Integer { .. } => "an integer".to_owned(),
-        Shape::Number => "a number".to_owned(),
-        Shape::Boolean => "true or false".to_owned(),
-        Shape::Map(values) => format!("an object, each member {}", words(values)),
-        Shape::Nullable(inner) => format!("{} or null", words(inner)),
-        Shape::Named(name) => format!("of the schema `{name}`"),
-        Shape::Timestamp => "a date-time".to_owned(),
-        Shape::Date => "a date".to_owned(),
-        Shape::Record => "an object".to_owned(),
-        Shape::Value | Shape::Page { .. } => "any JSON".to_owned(),
     }
 }
 
@@ -304,7 +275,7 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
                     description: "What this is.".to_owned(),
                     ..Use::of(shape)
                 },
-                ty: Ty::Bool,
+                boxed: false,
             },
         ),
     }

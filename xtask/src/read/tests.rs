@@ -303,7 +303,7 @@ fn fields(schema: &str, schemas: &str) -> (Vec<String>, Findings) {
     (
         members
             .iter()
-            .map(|it| format!("{}: {}", it.field, it.ty))
+            .map(|it| format!("{}: {}", it.field, spec.schemas.field(it)))
             .collect(),
         findings,
     )
@@ -527,7 +527,10 @@ fn parameters_of_path_and_operation_each_have_a_place_a_type_and_a_style() {
     let shown: Vec<String> = operation
         .parameters
         .iter()
-        .map(|it| format!("{} {:?} {} {:?}", it.field, it.place, it.ty, it.style))
+        .map(|it| {
+            let ty = spec.schemas.parameter(it);
+            format!("{} {:?} {ty} {:?}", it.field, it.place, it.style)
+        })
         .collect();
     assert_eq!(
         shown,

@@ -3,7 +3,7 @@
 
 use super::graph::{Found, Objects};
 use crate::findings::{Findings, Weight};
-use crate::model::{Kind, Operation, Schemas, Shape, Ty};
+use crate::model::{Component, Kind, Operation, Schemas, Shape};
 use crate::node::step;
 
 /// Sets the types of fields and parameters. A field of which progenitor makes something else is raw JSON.
@@ -22,79 +22,66 @@ pub(super) fn set(
             continue;
         };
         for member in members {
-            let is_option = !member.required || member.value.nullable;
-            let shape = member.value.shape.clone();
+            let shape = &member.value.shape;
             let field = fields.and_then(|it| it.get(&member.name));
-            let ty = match field.map(|it| it.found.bare()) {
-                Some(found) => of_found(&known, found, &shape),
+            let fits = match field.map(|it| it.found.bare()) {
+                Some(Found::Boxed(found)) => {
+                    member.boxed = true;
+                    is_for(&known, found, shape)
+                }
+                Some(found) => is_for(&known, found, shape),
                 // The tag of a variant that does not describe it.
-                None => known
-                    .named(&shape)
-                    .filter(|it| it.is_stated())
-                    .map(|_| known.ty(&shape)),
+                None => known.named(shape).is_some_and(Component::is_stated),
             };
-            let ty = ty.unwrap_or_else(|| {
-                let weight = if own { Weight::Refused } else { Weight::Raw };
-                let rule = match field {
-                    Some(field) => format!("progenitor makes {:?} of {shape:?}", field.found),
-                    None => "progenitor leaves no type of it: its schemas contradict each other"
-                        .to_owned(),
-                };
-                findings.add(
-                    weight,
-                    &step(&place, &member.name),
-                    rule,
-                    "it stays raw JSON, unless the overlay says more",
-                );
-                member.value.shape = Shape::Value;
-                known.ty(&Shape::Value)
-            });
-            member.ty = optional(ty, is_option);
+            if fits {
+                continue;
+            }
+            let weight = if own { Weight::Refused } else { Weight::Raw };
+            let rule = match field {
+                Some(field) => format!("progenitor makes {:?} of {shape:?}", field.found),
+                None => {
+                    "progenitor leaves no type of it: its schemas contradict each other".to_owned()
+                }
+            };
+            findings.add(
+                weight,
+                &step(&place, &member.name),
+                rule,
+                "it stays raw JSON, unless the overlay says more",
+            );
+            member.boxed = false;
+            member.value.shape = Shape::Value;
         }
     }
     for parameter in operations.iter_mut().flat_map(|it| &mut it.parameters) {
-        let ty = match &parameter.value.shape {
-            // Limits and offsets: never negative, and handed in as they are counted.
-            Shape::Integer {
-                min: Some(0..),
-                max: Some(max),
-            } if u32::try_from(*max).is_ok() => Ty::U32,
-            shape => known.ty(shape),
-        };
-        parameter.ty = optional(ty, !parameter.required);
+        if let Shape::Integer {
+            min: Some(min),
+            max: Some(max),
+        } = parameter.value.shape
+            && let (Ok(min), Ok(max)) = (u32::try_from(min), u32::try_from(max))
+        {
+            parameter.value.shape = Shape::Count { min, max };
+        }
     }
 }
 
-fn optional(ty: Ty, is_option: bool) -> Ty {
-    if is_option {
-        Ty::Option(Box::new(ty))
-    } else {
-        ty
-    }
-}
-
-/// The type that was found, if it is one for the shape.
-fn of_found(schemas: &Schemas, found: &Found, shape: &Shape) -> Option<Ty> {
-    let inner = |found: &Found, shape: &Shape| of_found(schemas, found, shape).map(Box::new);
-    let plain = || Some(schemas.ty(shape));
+/// Whether the type that was found is one for the shape.
+fn is_for(schemas: &Schemas, found: &Found, shape: &Shape) -> bool {
     match (found, shape) {
-        (Found::Boxed(found), _) => inner(found, shape).map(Ty::Boxed),
-        (Found::List(found), Shape::Array { items, .. }) => inner(found, items).map(Ty::List),
-        (Found::Map(found), Shape::Map(values)) => inner(found, values).map(Ty::Map),
-        (Found::Option(found), Shape::Nullable(value)) => inner(found, value).map(Ty::Option),
+        (Found::List(found), Shape::Array { items, .. }) => is_for(schemas, found, items),
+        (Found::Map(found), Shape::Map(values)) => is_for(schemas, found, values),
+        (Found::Option(found), Shape::Nullable(value)) => is_for(schemas, found, value),
         (Found::Schema(place), Shape::Named(_)) => {
-            (schemas.named(shape)?.schema == *place).then(plain)?
+            schemas.named(shape).is_some_and(|it| it.schema == *place)
         }
         (Found::Leaf | Found::Text, Shape::Named(_)) => {
-            let is_object = matches!(schemas.kind(shape)?, Kind::Struct(_));
-            (!is_object).then(plain)?
+            !matches!(schemas.kind(shape), None | Some(Kind::Struct(_)))
         }
-        (Found::Merged(_), Shape::Named(_)) | (Found::Text, Shape::Text { secret: false, .. }) => {
-            plain()
-        }
-        (Found::Own(own), _) if schemas.ty(shape) == Ty::Own(own) => plain(),
+        (Found::Own(own), _) if schemas.rust(shape) == *own => true,
+        (Found::Merged(_), Shape::Named(_))
+        | (Found::Text, Shape::Text { secret: false, .. })
         // What is kept raw can be anything, and so can the values of an enumeration.
-        (Found::Integer, Shape::Integer { .. })
+        | (Found::Integer, Shape::Integer { .. })
         | (Found::Bool, Shape::Boolean)
         | (_, Shape::Value)
         | (
@@ -106,7 +93,7 @@ fn of_found(schemas: &Schemas, found: &Found, shape: &Shape) -> Option<Ty> {
             | Shape::Number
             | Shape::Timestamp
             | Shape::Date,
-        ) => plain(),
-        _ => None,
+        ) => true,
+        _ => false,
     }
 }

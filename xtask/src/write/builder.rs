@@ -51,13 +51,8 @@ impl Builder<'_> {
     }
 
     fn argument(&self, parameter: &Parameter) -> rust::Argument {
-        let ty = parameter.ty.bare();
-        rust::argument(
-            &self.spec.schemas,
-            &parameter.value.shape,
-            ty,
-            &parameter.field,
-        )
+        let shape = &parameter.value.shape;
+        rust::argument(&self.spec.schemas, shape, false, &parameter.field)
     }
 
     fn body(&self, body: &Body) -> Result<BodyArgument> {
@@ -70,7 +65,7 @@ impl Builder<'_> {
             Shape::Array { items, min, max } if has_rules(schemas, items) => {
                 let (min, max) = (min.unwrap_or(0), rust::limit("usize", *max));
                 return Ok(BodyArgument {
-                    ty: format!("&[{}]", schemas.ty(items)),
+                    ty: format!("&[{}]", schemas.rust(items)),
                     value: format!("Body::list(&operations::{constant}, body, {min}, {max})"),
                 });
             }
@@ -134,22 +129,14 @@ impl Builder<'_> {
             code,
             "#[derive(Clone, Debug)]\n#[must_use = \"a request does nothing until it is sent: add `.await`\"]\npub struct {builder} {{\ncall: Call,"
         );
-        for Parameter {
-            name,
-            field,
-            required,
-            ty,
-            ..
-        } in &self.operation.parameters
-        {
+        for parameter in &self.operation.parameters {
+            let Parameter { name, field, .. } = parameter;
             if taken::is_taken_setter(field) {
                 return Err(format!(
                     "parameter `{name}`: every builder already has a field or a method `{field}`"
                 ));
             }
-            if ty.is_option() == *required {
-                return Err(format!("parameter `{name}`: its type is `{ty}`"));
-            }
+            let ty = self.spec.schemas.parameter(parameter);
             let _ = writeln!(code, "{field}: {ty},");
         }
         let body = self.operation.body.as_ref();

@@ -3,14 +3,18 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Operation, Parameter, Place, Shape, Spec, Style};
+use crate::model::{Body, Operation, Parameter, Place, Schemas, Shape, Spec, Style};
 use crate::names;
 
 use super::rust;
 
 /// Writes the file.
 pub(super) fn write(spec: &Spec) -> String {
-    let code: String = spec.operations.iter().map(call).collect();
+    let code: String = spec
+        .operations
+        .iter()
+        .map(|it| call(&spec.schemas, it))
+        .collect();
     let own = rust::own_types(spec).map(|name| (name, "super::types"));
     let imports = rust::imports(&code, own);
     format!("//! One function per operation, which builds its request.\n\n{imports}\n{code}")
@@ -42,26 +46,24 @@ fn body(body: &Body) -> (&'static str, &'static str) {
     }
 }
 
-fn call(operation: &Operation) -> String {
+fn call(schemas: &Schemas, operation: &Operation) -> String {
     let body = operation.body.as_ref().map(body);
     let mut inputs = vec!["endpoint: &Endpoint".to_owned()];
     let (mut route, mut segments, mut query) = (operation.path.clone(), Vec::new(), String::new());
     for parameter in arguments(operation) {
-        let Parameter {
-            name, field, ty, ..
-        } = parameter;
-        inputs.push(format!("{field}: {}", rust::borrowed(ty)));
+        let Parameter { name, field, .. } = parameter;
+        inputs.push(format!("{field}: {}", rust::borrowed(schemas, parameter)));
         if parameter.place == Place::Path {
             route = route.replace(&format!("{{{name}}}"), "{}");
-            let by_value = !rust::borrowed(ty).starts_with('&');
+            let by_value = rust::is_copied(&parameter.value.shape);
             let borrow = if by_value { "&" } else { "" };
             segments.push(format!(", encode_segment({borrow}{field})"));
             continue;
         }
-        let value = if ty.is_option() {
-            field.clone()
-        } else {
+        let value = if parameter.required {
             format!("Some({field})")
+        } else {
+            field.clone()
         };
         let _ = if let Shape::Array { .. } = parameter.value.shape {
             write!(

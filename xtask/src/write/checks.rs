@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Kind, Property, Schemas, Shape, Ty};
+use crate::model::{Kind, Property, Schemas, Shape};
 
 use super::rust::limit;
 
@@ -30,8 +30,7 @@ impl Place {
 /// The checks of one member.
 pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
     let (member, value, field) = (&property.name, &property.value, &property.field);
-    let is_boxed = matches!(property.ty.bare(), Ty::Boxed(_));
-    let mut place = if property.ty.is_option() {
+    let mut place = if property.is_option() {
         Place::of("value")
     } else {
         Place {
@@ -39,7 +38,7 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
             borrowed: format!("&self.{field}"),
         }
     };
-    if is_boxed {
+    if property.boxed {
         place.borrowed = format!("&*{}", place.value);
     }
     let checks = if value.shape == Shape::Record {
@@ -48,7 +47,7 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
     } else {
         checks(schemas, &value.shape, member, &place)
     };
-    if checks.is_empty() || !property.ty.is_option() {
+    if checks.is_empty() || !property.is_option() {
         return checks;
     }
     format!("if let Some(value) = &self.{field} {{\n{checks}}}\n")

@@ -112,6 +112,7 @@ pub(super) fn bounds(schemas: &Schemas, shape: &Shape) -> Option<String> {
     match shape {
         Shape::Text { min, max, .. } => range(*min, *max, " characters"),
         Shape::Integer { min, max } => range(*min, *max, ""),
+        Shape::Count { min, max } => range(Some(*min), Some(*max), ""),
         Shape::Array { min, max, .. } => range(*min, *max, " items"),
         shape => match schemas.kind(shape)? {
             Kind::Enum {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::Result;
-use crate::model::{Body, Kind, Operation, Pattern, Property, Schemas, Shape, Spec, Ty};
+use crate::model::{Body, Kind, Operation, Pattern, Property, Schemas, Shape, Spec};
 
 use super::rust;
 
@@ -50,8 +50,8 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> Result<String> {
     };
     let mut arguments = Vec::new();
     for parameter in operation.parameters.iter().filter(|it| it.required) {
-        let (shape, ty) = (&parameter.value.shape, &parameter.ty);
-        arguments.push(value(shape, ty, &parameter.field, &mut context)?);
+        let shape = &parameter.value.shape;
+        arguments.push(value(shape, &parameter.field, &mut context)?);
     }
     let mut lines = Vec::new();
     let mut optional = String::new();
@@ -71,7 +71,7 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> Result<String> {
     );
     let limit = operation.parameter("limit").filter(|it| !it.required);
     let limited = match limit.map(|limit| (&limit.value.shape, &limit.field)) {
-        Some((Shape::Integer { max: Some(max), .. }, field)) => format!("{call}.{field}({max})"),
+        Some((Shape::Count { max, .. }, field)) => format!("{call}.{field}({max})"),
         _ => call.clone(),
     };
     if operation.is_list() {
@@ -146,8 +146,7 @@ fn body_value(body: &Body, lines: &mut Vec<String>, context: &mut Context<'_>) -
     let written = match shape {
         Shape::Named(name) => object(name, SHOWN, context)?,
         Shape::Array { items, .. } if items.name().is_some() => {
-            let ty = context.schemas.ty(items);
-            format!("[{}]", value(items, &ty, "item", context)?)
+            format!("[{}]", value(items, "item", context)?)
         }
         _ => return Ok(context.give("body", "sdk_core::RawJson")),
     };
@@ -156,20 +155,21 @@ fn body_value(body: &Body, lines: &mut Vec<String>, context: &mut Context<'_>) -
 }
 
 /// A value of a shape: written out where the spec says enough, and otherwise one that the reader has.
-fn value(shape: &Shape, ty: &Ty, name: &str, context: &mut Context<'_>) -> Result<String> {
-    match (shape, ty.bare()) {
-        (Shape::Text { .. }, _) => return Ok(context.give(name, "&str")),
-        (Shape::Integer { min, .. }, _) => return Ok(min.unwrap_or(1).to_string()),
-        (Shape::Boolean, _) => return Ok("true".into()),
-        (Shape::Nullable(_), _) => return Ok("None".into()),
-        (Shape::Array { items, .. }, Ty::List(item)) if !is_open(items) => {
-            return Ok(format!("[{}]", value(items, item, name, context)?));
+fn value(shape: &Shape, name: &str, context: &mut Context<'_>) -> Result<String> {
+    match shape {
+        Shape::Text { .. } => return Ok(context.give(name, "&str")),
+        Shape::Integer { min, .. } => return Ok(min.unwrap_or(1).to_string()),
+        Shape::Count { min, .. } => return Ok(min.to_string()),
+        Shape::Boolean => return Ok("true".into()),
+        Shape::Nullable(_) => return Ok("None".into()),
+        Shape::Array { items, .. } if !is_open(items) => {
+            return Ok(format!("[{}]", value(items, name, context)?));
         }
-        (Shape::Map(values), Ty::Map(item)) if !is_open(values) => {
-            let value = value(values, item, name, context)?;
+        Shape::Map(values) if !is_open(values) => {
+            let value = value(values, name, context)?;
             return Ok(format!("[(\"name\", {value})]"));
         }
-        (Shape::Named(component), _) => match context.schemas.kind(shape) {
+        Shape::Named(component) => match context.schemas.kind(shape) {
             Some(Kind::Reference(pattern)) => {
                 return Ok(format!("{:?}", Pattern::compile(pattern)?.sample()));
             }
@@ -186,7 +186,7 @@ fn value(shape: &Shape, ty: &Ty, name: &str, context: &mut Context<'_>) -> Resul
         },
         _ => {}
     }
-    let ty = path(ty.bare(), context);
+    let ty = path(shape, context);
     Ok(context.give(name, ty))
 }
 
@@ -195,18 +195,19 @@ fn is_open(shape: &Shape) -> bool {
 }
 
 /// A type with the path that it has outside of its crate.
-fn path(ty: &Ty, context: &Context<'_>) -> String {
-    match ty {
-        Ty::Named(name) => format!("{}::types::{name}", context.package),
-        Ty::Own(name) => format!("sdk_core::{name}"),
-        Ty::Option(inner) => format!("Option<{}>", path(inner, context)),
-        Ty::List(inner) => format!("Vec<{}>", path(inner, context)),
-        Ty::Map(inner) => format!(
+fn path(shape: &Shape, context: &Context<'_>) -> String {
+    match shape {
+        Shape::Nullable(inner) => format!("Option<{}>", path(inner, context)),
+        Shape::Array { items, .. } => format!("Vec<{}>", path(items, context)),
+        Shape::Map(values) => format!(
             "std::collections::BTreeMap<String, {}>",
-            path(inner, context)
+            path(values, context)
         ),
-        Ty::Boxed(inner) => path(inner, context),
-        ty => ty.to_string(),
+        _ if rust::is_copied(shape) || context.schemas.is_text(shape) => {
+            context.schemas.rust(shape)
+        }
+        Shape::Named(name) => format!("{}::types::{name}", context.package),
+        _ => format!("sdk_core::{}", context.schemas.rust(shape)),
     }
 }
 
@@ -248,11 +249,11 @@ fn structure(
         .partition(|member| member.required);
     let mut arguments = Vec::new();
     for member in required {
-        let collects = matches!(member.ty.bare(), Ty::List(_) | Ty::Map(_));
+        let collects = matches!(member.value.shape, Shape::Array { .. } | Shape::Map(_));
         arguments.push(if member.value.nullable && collects {
             "None".to_owned()
         } else {
-            let value = value(&member.value.shape, &member.ty, &member.field, context)?;
+            let value = value(&member.value.shape, &member.field, context)?;
             if member.value.nullable {
                 format!("Some({value}.into())")
             } else {
@@ -266,7 +267,7 @@ fn structure(
         None => matches!(member.value.shape, Shape::Text { .. }),
     };
     for member in others.into_iter().filter(telling).take(optional) {
-        let value = value(&member.value.shape, &member.ty, &member.field, context)?;
+        let value = value(&member.value.shape, &member.field, context)?;
         let _ = write!(text, "\n    .{}({value})", member.field);
     }
     Ok(text)

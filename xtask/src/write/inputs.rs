@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Property, Schemas, Ty};
+use crate::model::{Property, Schemas};
 
 use super::object::Object;
 use super::text::comment;
@@ -55,7 +55,7 @@ fn member(object: &Object<'_>) -> String {
 }
 
 fn argument(schemas: &Schemas, field: &Property) -> rust::Argument {
-    rust::argument(schemas, &field.value.shape, field.ty.bare(), &field.field)
+    rust::argument(schemas, &field.value.shape, field.boxed, &field.field)
 }
 
 fn constructor(schemas: &Schemas, object: &Object<'_>) -> String {
@@ -67,18 +67,19 @@ fn constructor(schemas: &Schemas, object: &Object<'_>) -> String {
             members.push(format!("{name}: None"));
         } else if let Some(constant) = constant {
             let value = format!("{constant:?}.to_owned()");
-            members.push(if field.ty.is_option() {
+            members.push(if field.is_option() {
                 format!("{name}: Some({value})")
             } else {
                 format!("{name}: {value}")
             });
-        } else if field.ty.is_option() {
-            let (ty, value) = match field.ty.bare() {
-                Ty::Boxed(inner) => (&**inner, format!("{name}: {name}.map(Box::new)")),
-                ty => (ty, name.clone()),
-            };
+        } else if field.is_option() {
+            let ty = schemas.rust(&field.value.shape);
             arguments.push(format!("{name}: Option<{ty}>"));
-            members.push(value);
+            members.push(if field.boxed {
+                format!("{name}: {name}.map(Box::new)")
+            } else {
+                name.clone()
+            });
         } else {
             let argument = argument(schemas, field);
             arguments.push(format!("{name}: {}", argument.ty));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Component, Kind, Property, Reach, Schemas, Spec, Ty};
+use crate::model::{Component, Kind, Property, Reach, Schemas, Shape, Spec};
 
 use super::text::comment;
 use super::{docs, provenance};
@@ -51,14 +51,14 @@ impl<'a> Object<'a> {
 
     /// Whether a value with no member set makes sense.
     pub(super) fn has_default(&self) -> bool {
-        self.is_input && self.fields.iter().all(|field| field.ty.is_option())
+        self.is_input && self.fields.iter().all(|field| field.is_option())
     }
 
     /// The struct with its traits.
     pub(super) fn write(&self, schemas: &Schemas) -> String {
         let Component { name, .. } = self.component;
         // Unknown members may be secret where known ones are.
-        let redacted = self.fields.iter().any(|field| is_secret(&field.ty));
+        let redacted = self.fields.iter().any(|it| it.value.shape.is_secret());
         let derives = match (redacted, self.has_default()) {
             (false, true) => "Clone, Debug, Default, PartialEq",
             (false, false) => "Clone, Debug, PartialEq",
@@ -72,9 +72,7 @@ impl<'a> Object<'a> {
         );
         let mut description = format!("sdk_core::json_object!({name} {{\n");
         for field in &self.fields {
-            let Property {
-                field: ident, ty, ..
-            } = field;
+            let (ident, ty) = (&field.field, schemas.field(field));
             code.push_str(&comment(&docs::member(schemas, field)));
             code.push_str(docs::deprecated(field.deprecated));
             let _ = writeln!(code, "pub {ident}: {ty},");
@@ -121,22 +119,16 @@ fn kind(schemas: &Schemas, field: &Property) -> String {
     let constant = schemas
         .constant(&value.shape)
         .filter(|_| field.name != "schemaVersion");
+    let is_integer = matches!(value.shape, Shape::Integer { .. });
     match (field.required, value.nullable, constant) {
         (true, false, Some(constant)) => return format!("{constant:?}"),
-        (true, false, None) if field.ty == Ty::I64 => "integral",
+        (true, false, None) if is_integer => "integral",
         (true, false, None) => "required",
         (true, true, _) => "nullable",
         (false, ..) if !value.type_assumptions.is_empty() => "assumed",
         // The contract does not state the bounds of `i64`.
-        (false, ..) if *field.ty.bare() == Ty::I64 => "bounded",
+        (false, ..) if is_integer => "bounded",
         (false, ..) => "optional",
     }
     .to_owned()
-}
-
-fn is_secret(ty: &Ty) -> bool {
-    match ty {
-        Ty::Option(inner) | Ty::List(inner) | Ty::Map(inner) | Ty::Boxed(inner) => is_secret(inner),
-        ty => *ty == Ty::Own("Secret"),
-    }
 }

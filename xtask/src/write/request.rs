@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Kind, Parameter, Pattern, Place, Shape, Ty};
+use crate::model::{Body, Kind, Parameter, Pattern, Place, Shape};
 use crate::{Result, at, names};
 
 use super::builder::Builder;
@@ -34,7 +34,7 @@ impl Builder<'_> {
         for parameter in calls::arguments(operation) {
             arguments.push(match &*parameter.name {
                 "cursor" if operation.is_list() => "cursor".to_owned(),
-                _ => rust::borrow(&parameter.ty, &format!("self.{}", parameter.field)),
+                _ => rust::borrow(&self.spec.schemas, parameter),
             });
         }
         arguments.extend(operation.body.as_ref().map(|body: &Body| {
@@ -61,16 +61,15 @@ impl Builder<'_> {
             name,
             field,
             required,
-            ty,
             value,
             ..
         } = parameter;
-        let own = format!("self.{field}");
+        let borrowed = rust::borrow(&self.spec.schemas, parameter);
         // What is checked, as an `Option` of what the call borrows.
         let optional = match (self.operation.is_list() && name == "cursor", required) {
             (true, _) => "cursor".to_owned(),
-            (false, true) => format!("Some({})", rust::borrow(ty, &own)),
-            (false, false) => rust::borrow(ty, &own),
+            (false, true) => format!("Some({borrowed})"),
+            (false, false) => borrowed,
         };
         let segment = |place: String| match parameter.place {
             Place::Path => format!("check.segment({name:?}, {place})?;\n"),
@@ -89,14 +88,7 @@ impl Builder<'_> {
                 min: None,
                 max: None,
             } => String::new(),
-            Shape::Integer { min, max } if *ty.bare() == Ty::U32 => {
-                let bound = |bound: Option<i64>| {
-                    bound
-                        .map(u32::try_from)
-                        .transpose()
-                        .map_err(|_| "its bounds must be those of a u32")
-                };
-                let (min, max) = (bound(*min)?.unwrap_or(0), limit("u32", bound(*max)?));
+            Shape::Count { min, max } => {
                 format!("check.range({name:?}, {optional}, {min}, {max})?;\n")
             }
             Shape::Integer { min, max } => {
@@ -132,9 +124,9 @@ impl Builder<'_> {
             name,
             field,
             required,
-            ty,
             ..
         } = parameter;
+        let ty = self.spec.schemas.rust(&parameter.value.shape);
         let segment = |place: String| match parameter.place {
             Place::Path => format!("check.segment({name:?}, {place})?;\n"),
             _ => String::new(),
@@ -144,10 +136,10 @@ impl Builder<'_> {
                 let text = if *required {
                     format!("Some(self.{field}.as_str())")
                 } else {
-                    format!("self.{field}.as_ref().map({}::as_str)", ty.bare())
+                    format!("self.{field}.as_ref().map({ty}::as_str)")
                 };
                 let known = if *closed {
-                    format!("check.known({name:?}, {text}, {}::KNOWN)?;\n", ty.bare())
+                    format!("check.known({name:?}, {text}, {ty}::KNOWN)?;\n")
                 } else {
                     String::new()
                 };
@@ -168,8 +160,7 @@ impl Builder<'_> {
             Some(Kind::Reference(_)) => {
                 format!(
                     "if let Some({field}) = &self.{field} {{\n\
-                         check.pattern({name:?}, {field}.as_str(), &{}::FORM)?;\n}}\n",
-                    ty.bare()
+                         check.pattern({name:?}, {field}.as_str(), &{ty}::FORM)?;\n}}\n"
                 )
             }
             Some(Kind::Constant(constant)) => {
@@ -190,18 +181,19 @@ impl Builder<'_> {
     fn headers(&self) -> Option<String> {
         let mut lines = String::new();
         let headers = |parameter: &&Parameter| parameter.place == Place::Header;
-        for Parameter {
-            name,
-            field,
-            required,
-            ty,
-            ..
-        } in self.operation.parameters.iter().filter(headers)
-        {
-            let text = |value: String, borrow: &str| match ty.bare() {
-                Ty::Text => format!("{borrow}{value}"),
-                Ty::Named(_) | Ty::Own(_) => format!("{value}.as_str()"),
-                _ => format!("&{value}.to_string()"),
+        for parameter in self.operation.parameters.iter().filter(headers) {
+            let Parameter {
+                name,
+                field,
+                required,
+                value,
+                ..
+            } = parameter;
+            let schemas = &self.spec.schemas;
+            let text = |text: String, borrow: &str| match &value.shape {
+                shape if schemas.is_text(shape) => format!("{borrow}{text}"),
+                shape if rust::is_copied(shape) => format!("&{text}.to_string()"),
+                _ => format!("{text}.as_str()"),
             };
             let set = |value| format!("self.call.set_header({name:?}, {value});\n");
             if *required {

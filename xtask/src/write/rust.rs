@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 
 use crate::Result;
 use crate::model::taken::IMPORTS;
-use crate::model::{Kind, Pattern, Piece, Reply, Schemas, Shape, Spec, Ty};
+use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Shape, Spec};
 
 /// Imports for the names that the code uses, and for the given names from elsewhere in the crate.
 pub(super) fn imports<'a>(code: &str, own: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
@@ -66,7 +66,7 @@ fn words(code: &str) -> BTreeSet<&str> {
 pub(super) fn item_type(schemas: &Schemas, items: &Shape) -> String {
     match items {
         Shape::Value => "Record".to_owned(),
-        items => schemas.ty(items).to_string(),
+        items => schemas.rust(items),
     }
 }
 
@@ -81,12 +81,12 @@ pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
     if let Shape::Page { items, .. } = &value.shape {
         return format!("Page<{}>", item_type(schemas, items));
     }
-    let ty = schemas.ty(&value.shape);
-    match ty {
-        _ if value.nullable && ty != Ty::Own("RawJson") => format!("Option<{}>", ty.bare()),
+    match &value.shape {
         // Of a single one of these, a caller is served as well by its text.
-        Ty::Own("Timestamp" | "Date" | "Number" | "Secret") => "RawJson".to_owned(),
-        ty => ty.to_string(),
+        Shape::Timestamp | Shape::Date | Shape::Number | Shape::Text { secret: true, .. } => {
+            "RawJson".to_owned()
+        }
+        shape => schemas.rust(shape),
     }
 }
 
@@ -109,8 +109,8 @@ fn holds<'a>(
         return false;
     };
     match &component.kind {
-        Kind::Struct(members) => members.iter().any(|member| match member.ty.bare() {
-            Ty::Named(name) => holds(schemas, name, sought, seen),
+        Kind::Struct(members) => members.iter().any(|member| match &member.value.shape {
+            Shape::Named(name) if !member.boxed => holds(schemas, name, sought, seen),
             _ => false,
         }),
         Kind::Union { variants, .. } => variants
@@ -121,24 +121,39 @@ fn holds<'a>(
 }
 
 /// The type of what a call borrows.
-pub(super) fn borrowed(ty: &Ty) -> String {
-    match ty {
-        Ty::Option(inner) => format!("Option<{}>", borrowed(inner)),
-        Ty::Text => "&str".to_owned(),
-        Ty::Bool | Ty::I64 | Ty::U32 => ty.to_string(),
-        Ty::List(item) => format!("&[{item}]"),
-        other => format!("&{other}"),
+pub(super) fn borrowed(schemas: &Schemas, parameter: &Parameter) -> String {
+    let shape = &parameter.value.shape;
+    let ty = match shape {
+        Shape::Array { items, .. } => format!("&[{}]", schemas.rust(items)),
+        _ if is_copied(shape) => schemas.rust(shape),
+        _ if schemas.is_text(shape) => "&str".to_owned(),
+        _ => format!("&{}", schemas.rust(shape)),
+    };
+    if parameter.required {
+        ty
+    } else {
+        format!("Option<{ty}>")
     }
 }
 
 /// What makes of a field what a call borrows.
-pub(super) fn borrow(ty: &Ty, field: &str) -> String {
-    match (ty, ty.bare()) {
-        (_, Ty::Bool | Ty::I64 | Ty::U32) => field.to_owned(),
-        (Ty::Option(_), Ty::Text | Ty::List(_)) => format!("{field}.as_deref()"),
-        (Ty::Option(_), _) => format!("{field}.as_ref()"),
-        _ => format!("&{field}"),
+pub(super) fn borrow(schemas: &Schemas, parameter: &Parameter) -> String {
+    let (field, shape) = (&parameter.field, &parameter.value.shape);
+    let is_deref = schemas.is_text(shape) || matches!(shape, Shape::Array { .. });
+    match parameter.required {
+        _ if is_copied(shape) => format!("self.{field}"),
+        true => format!("&self.{field}"),
+        false if is_deref => format!("self.{field}.as_deref()"),
+        false => format!("self.{field}.as_ref()"),
     }
+}
+
+/// Whether values of a shape are small enough to be handed on by value.
+pub(super) fn is_copied(shape: &Shape) -> bool {
+    matches!(
+        shape,
+        Shape::Boolean | Shape::Integer { .. } | Shape::Count { .. }
+    )
 }
 
 /// A value that a caller hands in: the type of the argument, and the expression that makes the field of it.
@@ -159,7 +174,7 @@ impl Argument {
 }
 
 /// How a caller hands in a value of a type: whatever turns into it, where that helps.
-pub(super) fn argument(schemas: &Schemas, shape: &Shape, ty: &Ty, name: &str) -> Argument {
+pub(super) fn argument(schemas: &Schemas, shape: &Shape, boxed: bool, name: &str) -> Argument {
     let converts = |shape: &Shape| {
         let named = matches!(
             schemas.kind(shape),
@@ -173,33 +188,43 @@ pub(super) fn argument(schemas: &Schemas, shape: &Shape, ty: &Ty, name: &str) ->
     };
     // Of an empty collection of any JSON nobody could say what turns into it.
     let item_converts = |item: &Shape| converts(item) && *item != Shape::Value;
-    let (ty, value) = match (shape, ty) {
-        (Shape::Array { items, .. }, Ty::List(item)) if item_converts(items) => (
-            format!("impl IntoIterator<Item = impl Into<{item}>>"),
-            format!("{name}.into_iter().map(Into::into).collect()"),
-        ),
-        (_, Ty::List(item)) => (
-            format!("impl IntoIterator<Item = {item}>"),
-            format!("{name}.into_iter().collect()"),
-        ),
-        (Shape::Map(values), Ty::Map(value)) => {
+    let (ty, value) = match shape {
+        Shape::Array { items, .. } => {
+            let item = schemas.rust(items);
+            if item_converts(items) {
+                (
+                    format!("impl IntoIterator<Item = impl Into<{item}>>"),
+                    format!("{name}.into_iter().map(Into::into).collect()"),
+                )
+            } else {
+                (
+                    format!("impl IntoIterator<Item = {item}>"),
+                    format!("{name}.into_iter().collect()"),
+                )
+            }
+        }
+        Shape::Map(values) => {
+            let value = schemas.rust(values);
             let (ty, into) = if item_converts(values) {
                 (format!("impl Into<{value}>"), "value.into()")
             } else {
-                (value.to_string(), "value")
+                (value, "value")
             };
             (
                 format!("impl IntoIterator<Item = (impl Into<String>, {ty})>"),
                 format!("{name}.into_iter().map(|(name, value)| (name.into(), {into})).collect()"),
             )
         }
-        (shape, Ty::Boxed(inner)) if converts(shape) => (
-            format!("impl Into<{inner}>"),
-            format!("Box::new({name}.into())"),
-        ),
-        (_, Ty::Boxed(inner)) => (inner.to_string(), format!("Box::new({name})")),
-        (shape, ty) if converts(shape) => (format!("impl Into<{ty}>"), format!("{name}.into()")),
-        (_, ty) => (ty.to_string(), name.to_owned()),
+        shape => {
+            let ty = schemas.rust(shape);
+            let (ty, value) = if converts(shape) {
+                (format!("impl Into<{ty}>"), format!("{name}.into()"))
+            } else {
+                (ty, name.to_owned())
+            };
+            let boxed = boxed.then(|| format!("Box::new({value})"));
+            (ty, boxed.unwrap_or(value))
+        }
     };
     Argument { ty, value }
 }

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::adopt;
 use crate::findings::{Findings, Weight};
 use crate::model::app::{APPS, SAMPLE};
-use crate::model::{Component, Kind, Property, Schemas, Spec, Ty};
+use crate::model::{Component, Kind, Property, Schemas, Shape, Spec};
 use crate::node::{Node, step};
 use crate::read::read as read_document;
 use crate::write::tree::text_of;
@@ -150,26 +150,24 @@ fn asked(
 }
 
 /// The same of the model.
-fn modelled(schemas: &Schemas, member: &Property, ty: &Ty) -> (BTreeSet<&'static str>, bool) {
-    let constant = schemas.constant(&member.value.shape).is_some();
-    let (types, is_named): (&[&str], bool) = match ty {
-        Ty::Option(inner) => {
-            let (mut types, is_named) = modelled(schemas, member, inner);
+fn modelled(schemas: &Schemas, shape: &Shape) -> (BTreeSet<&'static str>, bool) {
+    let (types, is_named): (&[&str], bool) = match shape {
+        Shape::Nullable(inner) => {
+            let (mut types, is_named) = modelled(schemas, inner);
             types.insert("null");
             return (types, is_named);
         }
-        Ty::Boxed(inner) => return modelled(schemas, member, inner),
-        Ty::Named(name) => match &schemas.components[name].kind {
+        Shape::Named(name) => match &schemas.components[name].kind {
             Kind::Struct(_) | Kind::Union { .. } => (&["object"], false),
-            Kind::Enum { .. } => (&["string"], true),
+            Kind::Enum { .. } | Kind::Constant(_) => (&["string"], true),
             _ => (&["string"], false),
         },
-        Ty::Own("Number") => (&["integer", "number"], false),
-        Ty::Own("Record") | Ty::Map(_) => (&["object"], false),
-        Ty::Own(_) | Ty::Text => (&["string"], constant),
-        Ty::Bool => (&["boolean"], false),
-        Ty::I64 | Ty::U32 => (&["integer"], false),
-        Ty::List(_) => (&["array"], false),
+        Shape::Number => (&["integer", "number"], false),
+        Shape::Record | Shape::Map(_) => (&["object"], false),
+        Shape::Boolean => (&["boolean"], false),
+        Shape::Integer { .. } | Shape::Count { .. } => (&["integer"], false),
+        Shape::Array { .. } => (&["array"], false),
+        _ => (&["string"], false),
     };
     (types.iter().copied().collect(), is_named)
 }
@@ -224,14 +222,14 @@ impl Comparison {
                     &is_required,
                 );
             }
-            let ty = match (&member.ty, member.value.nullable) {
-                (Ty::Option(inner), false) => inner,
-                (ty, _) => ty,
-            };
+            let mut shape = member.value.shape.clone();
+            if member.value.nullable {
+                shape = Shape::Nullable(Box::new(shape));
+            }
             self.value(
                 schemas,
                 member,
-                ty,
+                &shape,
                 (&validator, &|it| json!({ name: it }), &step("", name)),
                 &what,
             );
@@ -242,12 +240,16 @@ impl Comparison {
         &mut self,
         schemas: &Schemas,
         member: &Property,
-        ty: &Ty,
+        shape: &Shape,
         (validator, within, at): (&Validator, &dyn Fn(Value) -> Value, &str),
         what: &str,
     ) {
         let (types, is_one_of_few) = asked(validator, within, at);
-        if *ty.bare() == Ty::Own("RawJson") {
+        let bare = match shape {
+            Shape::Nullable(inner) => inner,
+            shape => shape,
+        };
+        if *bare == Shape::Value {
             let is_one = types.iter().filter(|it| **it != "null").count() == 1;
             let is_said = self
                 .raw
@@ -256,33 +258,29 @@ impl Comparison {
             let what = format!("{what} is raw JSON without a finding");
             return self.equal(&what, &(is_one && !is_said), &false);
         }
-        let (known, has_values) = modelled(schemas, member, ty);
+        let (known, has_values) = modelled(schemas, shape);
         self.equal(what, &known, &types);
         // The values of an open enumeration bind nobody, and those of a number are documented only.
         if is_one_of_few && types.contains("string") {
             self.equal(&format!("{what} has values"), &has_values, &true);
         }
-        let inner = |ty: &Ty| match ty {
-            Ty::Boxed(inner) => (**inner).clone(),
-            ty => ty.clone(),
-        };
-        match inner(ty.bare()) {
-            Ty::List(items) => {
+        match bare {
+            Shape::Array { items, .. } => {
                 let within = |it| within(json!([it]));
                 self.value(
                     schemas,
                     member,
-                    &items,
+                    items,
                     (validator, &within, &format!("{at}/0")),
                     &format!("{what}, items"),
                 );
             }
-            Ty::Map(values) => {
+            Shape::Map(values) => {
                 let within = |it| within(json!({"~": it}));
                 self.value(
                     schemas,
                     member,
-                    &values,
+                    values,
                     (validator, &within, &format!("{at}/~0")),
                     &format!("{what}, values"),
                 );
