@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::{quoted, route};
-use crate::model::{Component, Operation, Shape, Spec};
+use crate::model::{Component, Operation, Spec, Ty};
 use crate::node::Node;
 
 /// The places of types that would get a derived name, as `JSONPath`s, and the names that they had.
@@ -79,22 +79,22 @@ impl Walk<'_> {
     fn operation(&mut self, old: &Operation, new: &Operation) {
         for parameter in &old.parameters {
             if let Some(found) = new.parameter(&parameter.name) {
-                self.shapes(&parameter.value.shape, &found.value.shape);
+                self.types(&parameter.value.ty, &found.value.ty);
             }
         }
         if let (Some(old), Some(new)) = (&old.body, &new.body) {
-            self.shapes(&old.value.shape, &new.value.shape);
+            self.types(&old.value.ty, &new.value.ty);
         }
-        if let (Some(old), Some(new)) = (old.reply.shape(), new.reply.shape()) {
-            self.shapes(old, new);
+        if let (Some(old), Some(new)) = (old.reply.ty(), new.reply.ty()) {
+            self.types(old, new);
         }
     }
 
-    fn shapes(&mut self, old: &Shape, new: &Shape) {
+    fn types(&mut self, old: &Ty, new: &Ty) {
         if let (Some(old), Some(new)) = (old.inner(), new.inner()) {
-            return self.shapes(old, new);
+            return self.types(old, new);
         }
-        let (Shape::Named(was), Shape::Named(is)) = (old, new) else {
+        let (Ty::Named(was), Ty::Named(is)) = (old, new) else {
             return;
         };
         if self.pairs.insert((was.clone(), is.clone())) {
@@ -102,7 +102,7 @@ impl Walk<'_> {
             for member in before.schemas.members(old) {
                 let mut members = after.schemas.members(new).iter();
                 if let Some(found) = members.find(|it| it.name == member.name) {
-                    self.shapes(&member.value.shape, &found.value.shape);
+                    self.types(&member.value.ty, &found.value.ty);
                 }
             }
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::model::{Component, Kind, Operation, Reach, Reply, Shape, Spec};
+use crate::model::{Component, Kind, Operation, Reach, Reply, Spec, Ty};
 use crate::names::{group_type, pascal};
 use crate::write::rust::reply_type;
 
@@ -136,10 +136,10 @@ impl Public {
         for it in operation.parameters.iter().filter(|it| !it.required) {
             let key = format!("{} {}", it.place.name(), it.name);
             let setter = format!("{method}().{}", it.field);
-            self.add(owner, &key, &setter, &spec.schemas.rust(&it.value.shape));
+            self.add(owner, &key, &setter, &spec.schemas.rust(&it.value.ty));
         }
         if let Some(body) = operation.body.as_ref().filter(|it| !it.required) {
-            let ty = spec.schemas.rust(&body.value.shape);
+            let ty = spec.schemas.rust(&body.value.ty);
             self.add(owner, "body", &format!("{method}().body"), &ty);
         }
         if operation.is_list() {
@@ -170,7 +170,7 @@ impl Public {
         for it in component.members() {
             let ty = spec.schemas.field(it);
             self.add(&owner, &it.name, &format!("{name}.{}", it.field), &ty);
-            if it.required && spec.schemas.constant(&it.value.shape).is_none() {
+            if it.required && spec.schemas.constant(&it.value.ty).is_none() {
                 arguments.push(format!("{}: {ty}", it.field));
             }
         }
@@ -197,13 +197,13 @@ fn signature(spec: &Spec, operation: &Operation) -> String {
     let ty = |it| spec.schemas.parameter(it);
     let arguments = required.map(|it| format!("{}: {}", it.field, ty(it)));
     let body = operation.body.iter().filter(|it| it.required);
-    let body = body.map(|it| format!("body: {}", spec.schemas.rust(&it.value.shape)));
+    let body = body.map(|it| format!("body: {}", spec.schemas.rust(&it.value.ty)));
     let arguments: Vec<String> = arguments.chain(body).collect();
     let mut reply = reply_type(&spec.schemas, &operation.reply);
-    if let Some(Shape::Page {
+    if let Some(Ty::Page {
         members: Some(members),
         ..
-    }) = operation.reply.shape()
+    }) = operation.reply.ty()
     {
         reply = format!("{reply} with {members}");
     }

@@ -21,4 +21,4 @@ pub(crate) use schema::{
     Choice, Component, Kind, Map, Property, Provenance, Schemas, Use, Variant,
 };
 pub(crate) use spec::{Group, Skipped, Spec, all};
-pub(crate) use ty::Shape;
+pub(crate) use ty::Ty;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::schema::Use;
-use super::ty::Shape;
+use super::ty::Ty;
 
 /// The methods that occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,21 +85,21 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// The shape of its JSON, if that is one and the same for each success.
-    pub(crate) fn shape(&self) -> Option<&Shape> {
+    /// The type of its JSON, if that is one and the same for each success.
+    pub(crate) fn ty(&self) -> Option<&Ty> {
         match self {
-            Self::Json(value) => Some(&value.shape),
+            Self::Json(value) => Some(&value.ty),
             _ => None,
         }
     }
 
-    /// All shapes of JSON that it may have.
-    pub(crate) fn shapes(&self) -> Vec<&Shape> {
+    /// All types of JSON that it may have.
+    pub(crate) fn types(&self) -> Vec<&Ty> {
         match self {
             Self::Several { cases, .. } => {
-                cases.iter().filter_map(|case| case.reply.shape()).collect()
+                cases.iter().filter_map(|case| case.reply.ty()).collect()
             }
-            one => one.shape().into_iter().collect(),
+            one => one.ty().into_iter().collect(),
         }
     }
 }
@@ -220,9 +220,9 @@ impl Operation {
     /// Whether it lists pages linked by a cursor.
     pub(crate) fn is_list(&self) -> bool {
         let cursor = self.parameter("cursor");
-        let is_text = |it: &Parameter| matches!(it.value.shape, Shape::Text { .. });
+        let is_text = |it: &Parameter| matches!(it.value.ty, Ty::Text { .. });
         let is_cursor = |it: &Parameter| !it.required && is_text(it);
-        matches!(self.reply.shape(), Some(Shape::Page { .. }))
+        matches!(self.reply.ty(), Some(Ty::Page { .. }))
             && cursor.is_some_and(is_cursor)
             && !self.is_command()
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::schema::{Kind, Schemas};
 use super::spec::Spec;
-use super::ty::Shape;
+use super::ty::Ty;
 
 /// The components of one spec by where they occur.
 #[derive(Default)]
@@ -25,14 +25,14 @@ impl Reach {
         let mut reach = Self::default();
         for operation in &spec.operations {
             if let Some(body) = &operation.body {
-                follow(&spec.schemas, &body.value.shape, &mut reach.requests);
+                follow(&spec.schemas, &body.value.ty, &mut reach.requests);
             }
             for parameter in &operation.parameters {
-                follow(&spec.schemas, &parameter.value.shape, &mut reach.parameters);
+                follow(&spec.schemas, &parameter.value.ty, &mut reach.parameters);
             }
-            for shape in operation.reply.shapes() {
-                follow(&spec.schemas, shape, &mut reach.replies);
-                let whole = spec.schemas.named(shape);
+            for ty in operation.reply.types() {
+                follow(&spec.schemas, ty, &mut reach.replies);
+                let whole = spec.schemas.named(ty);
                 reach
                     .whole_replies
                     .extend(whole.map(|reply| reply.name.clone()));
@@ -49,26 +49,26 @@ impl Reach {
     }
 }
 
-fn follow(schemas: &Schemas, shape: &Shape, found: &mut BTreeSet<String>) {
-    let own = |name: &String| Shape::Named(name.clone());
-    if let Shape::Page {
+fn follow(schemas: &Schemas, ty: &Ty, found: &mut BTreeSet<String>) {
+    let own = |name: &String| Ty::Named(name.clone());
+    if let Ty::Page {
         members: Some(name),
         ..
-    } = shape
+    } = ty
     {
         follow(schemas, &own(name), found);
     }
-    if let Some(inner) = shape.inner() {
+    if let Some(inner) = ty.inner() {
         follow(schemas, inner, found);
     }
-    let Shape::Named(name) = shape else { return };
+    let Ty::Named(name) = ty else { return };
     if !found.insert(name.clone()) {
         return;
     }
-    match schemas.kind(shape) {
+    match schemas.kind(ty) {
         Some(Kind::Struct(members)) => {
             for member in members {
-                follow(schemas, &member.value.shape, found);
+                follow(schemas, &member.value.ty, found);
             }
         }
         Some(Kind::Union { variants, .. }) => {

@@ -1,18 +1,18 @@
-//! What the schemas of a spec mean: shapes, and the named components that become types.
+//! The schemas of a spec: the named components, their fields, and how values are used.
 
 use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::{Parameter, Shape};
+use super::{Parameter, Ty};
 
 /// Members in the order in which a document has them.
 pub(crate) type Map<T> = IndexMap<String, T>;
 
-/// A shape where it is used: as a member, a parameter or a body.
+/// A value where it is used: as a member, a parameter or a body.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Use {
-    pub(crate) shape: Shape,
+    pub(crate) ty: Ty,
     pub(crate) nullable: bool,
     pub(crate) description: String,
     pub(crate) default: Option<String>,
@@ -83,8 +83,8 @@ pub(crate) enum Kind {
     Reference(String),
     /// Text that never varies.
     Constant(String),
-    /// Another name for a shape without a type of its own.
-    Plain(Shape),
+    /// Another name for a type that is not declared.
+    Plain(Ty),
 }
 
 /// How much of a component the contract shows.
@@ -144,34 +144,34 @@ pub(crate) struct Schemas {
 }
 
 impl Schemas {
-    /// The component of a shape, if it has one of its own.
-    pub(crate) fn named(&self, shape: &Shape) -> Option<&Component> {
-        self.components.get(shape.name()?)
+    /// The component of a type, if it has one of its own.
+    pub(crate) fn named(&self, ty: &Ty) -> Option<&Component> {
+        self.components.get(ty.name()?)
     }
 
-    /// What the component of a shape is.
-    pub(crate) fn kind(&self, shape: &Shape) -> Option<&Kind> {
-        self.named(shape).map(|component| &component.kind)
+    /// What the component of a type is.
+    pub(crate) fn kind(&self, ty: &Ty) -> Option<&Kind> {
+        self.named(ty).map(|component| &component.kind)
     }
 
-    /// The members of a shape that is an object with a type of its own.
-    pub(crate) fn members(&self, shape: &Shape) -> &[Property] {
-        self.named(shape).map_or(&[], Component::members)
+    /// The members of an object with a component of its own.
+    pub(crate) fn members(&self, ty: &Ty) -> &[Property] {
+        self.named(ty).map_or(&[], Component::members)
     }
 
-    /// Whether a secret stands anywhere in a shape.
-    pub(crate) fn holds_secret(&self, shape: &Shape) -> bool {
-        self.search_secret(shape, &mut BTreeSet::new())
+    /// Whether there is a secret anywhere in a type.
+    pub(crate) fn holds_secret(&self, ty: &Ty) -> bool {
+        self.search_secret(ty, &mut BTreeSet::new())
     }
 
-    fn search_secret<'a>(&'a self, shape: &'a Shape, seen: &mut BTreeSet<&'a String>) -> bool {
-        if let Some(inner) = shape.inner() {
+    fn search_secret<'a>(&'a self, ty: &'a Ty, seen: &mut BTreeSet<&'a String>) -> bool {
+        if let Some(inner) = ty.inner() {
             return self.search_secret(inner, seen);
         }
-        match shape {
-            Shape::Text { secret, .. } => *secret,
-            Shape::Named(name) if seen.insert(name) => {
-                let variants = match self.kind(shape) {
+        match ty {
+            Ty::Text { secret, .. } => *secret,
+            Ty::Named(name) if seen.insert(name) => {
+                let variants = match self.kind(ty) {
                     Some(Kind::Union { variants, .. }) => variants.as_slice(),
                     _ => &[],
                 };
@@ -179,41 +179,41 @@ impl Schemas {
                     .iter()
                     .filter_map(|variant| self.components.get(&variant.component));
                 of_variants
-                    .chain(self.named(shape))
+                    .chain(self.named(ty))
                     .flat_map(Component::members)
-                    .any(|member| self.search_secret(&member.value.shape, seen))
+                    .any(|member| self.search_secret(&member.value.ty, seen))
             }
             _ => false,
         }
     }
 
-    /// The type of Rust for a shape.
-    pub(crate) fn rust(&self, shape: &Shape) -> String {
-        match shape {
-            Shape::Named(name) => match self.kind(shape) {
+    /// The type as Rust writes it.
+    pub(crate) fn rust(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Named(name) => match self.kind(ty) {
                 Some(Kind::Constant(_)) => "String".to_owned(),
                 Some(Kind::Plain(plain)) => self.rust(plain),
                 _ => name.clone(),
             },
-            Shape::Value | Shape::Page { .. } => "RawJson".to_owned(),
-            Shape::Record => "Record".to_owned(),
-            Shape::Text { secret: true, .. } => "Secret".to_owned(),
-            Shape::Text { .. } => "String".to_owned(),
-            Shape::Timestamp => "Timestamp".to_owned(),
-            Shape::Date => "Date".to_owned(),
-            Shape::Integer { .. } => "i64".to_owned(),
-            Shape::Count { .. } => "u32".to_owned(),
-            Shape::Number => "Number".to_owned(),
-            Shape::Boolean => "bool".to_owned(),
-            Shape::Array { items, .. } => format!("Vec<{}>", self.rust(items)),
-            Shape::Map(values) => format!("BTreeMap<String, {}>", self.rust(values)),
-            Shape::Nullable(value) => format!("Option<{}>", self.rust(value)),
+            Ty::Value | Ty::Page { .. } => "RawJson".to_owned(),
+            Ty::Record => "Record".to_owned(),
+            Ty::Text { secret: true, .. } => "Secret".to_owned(),
+            Ty::Text { .. } => "String".to_owned(),
+            Ty::Timestamp => "Timestamp".to_owned(),
+            Ty::Date => "Date".to_owned(),
+            Ty::Integer { .. } => "i64".to_owned(),
+            Ty::Count { .. } => "u32".to_owned(),
+            Ty::Number => "Number".to_owned(),
+            Ty::Boolean => "bool".to_owned(),
+            Ty::Array { items, .. } => format!("Vec<{}>", self.rust(items)),
+            Ty::Map(values) => format!("BTreeMap<String, {}>", self.rust(values)),
+            Ty::Nullable(value) => format!("Option<{}>", self.rust(value)),
         }
     }
 
     /// The type of the field of a member.
     pub(crate) fn field(&self, member: &Property) -> String {
-        let ty = self.rust(&member.value.shape);
+        let ty = self.rust(&member.value.ty);
         let ty = if member.boxed {
             format!("Box<{ty}>")
         } else {
@@ -228,7 +228,7 @@ impl Schemas {
 
     /// The type of a parameter.
     pub(crate) fn parameter(&self, parameter: &Parameter) -> String {
-        let ty = self.rust(&parameter.value.shape);
+        let ty = self.rust(&parameter.value.ty);
         if parameter.required {
             ty
         } else {
@@ -236,14 +236,14 @@ impl Schemas {
         }
     }
 
-    /// Whether values of a shape are strings of Rust.
-    pub(crate) fn is_text(&self, shape: &Shape) -> bool {
-        matches!(shape, Shape::Text { secret: false, .. }) || self.constant(shape).is_some()
+    /// Whether values of a type are strings of Rust.
+    pub(crate) fn is_text(&self, ty: &Ty) -> bool {
+        matches!(ty, Ty::Text { secret: false, .. }) || self.constant(ty).is_some()
     }
 
-    /// The constant that a shape stands for.
-    pub(crate) fn constant(&self, shape: &Shape) -> Option<&str> {
-        match self.kind(shape)? {
+    /// The constant that a type stands for.
+    pub(crate) fn constant(&self, ty: &Ty) -> Option<&str> {
+        match self.kind(ty)? {
             Kind::Constant(value) => Some(value),
             _ => None,
         }

@@ -1,17 +1,17 @@
 //! The types of values.
 
-/// The shape of a value.
+/// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Shape {
+pub(crate) enum Ty {
     /// A component that has a type of its own.
     Named(String),
     /// Any JSON value.
     Value,
     /// An object whose members are not shown.
     Record,
-    /// A page: the shape of its items, and the component of its further members.
+    /// A page: the type of its items, and the component of its further members.
     Page {
-        items: Box<Shape>,
+        items: Box<Ty>,
         members: Option<String>,
     },
     /// Text, with its bounds in characters.
@@ -34,17 +34,17 @@ pub(crate) enum Shape {
     Boolean,
     /// An array, with its bounds in items.
     Array {
-        items: Box<Shape>,
+        items: Box<Ty>,
         min: Option<u64>,
         max: Option<u64>,
     },
-    /// An object whose members all have one shape, under names that nobody knows beforehand.
-    Map(Box<Shape>),
+    /// An object whose members all have one type, under names that nobody knows beforehand.
+    Map(Box<Ty>),
     /// An item of an array or a value of a map that may be null.
-    Nullable(Box<Shape>),
+    Nullable(Box<Ty>),
 }
 
-impl Shape {
+impl Ty {
     /// The name of its component.
     pub(crate) fn name(&self) -> Option<&String> {
         match self {
@@ -53,8 +53,8 @@ impl Shape {
         }
     }
 
-    /// The shape that an array, a map or a page is made of.
-    pub(crate) fn inner(&self) -> Option<&Shape> {
+    /// The type that an array, a map or a page is made of.
+    pub(crate) fn inner(&self) -> Option<&Ty> {
         match self {
             Self::Array { items, .. } | Self::Page { items, .. } => Some(items),
             Self::Map(inner) | Self::Nullable(inner) => Some(inner),
@@ -69,7 +69,7 @@ impl Shape {
             other => other.inner().is_some_and(Self::is_secret),
         }
     }
-    /// The shape in words, with its bounds.
+    /// The type in words, with its bounds.
     pub(crate) fn words(&self) -> String {
         let range = |min: Option<u64>, max: Option<u64>| match (min, max) {
             (None, None) => String::new(),

@@ -9,7 +9,7 @@ use super::reader::{Meaning, Reader, annotated, annotations};
 use super::structure::{
     Leaf, follow, is_annotation, is_null, leaves, says_nothing, telling, type_of, without,
 };
-use crate::model::{Kind, Shape, Use};
+use crate::model::{Kind, Ty, Use};
 use crate::node::{Node, step};
 
 impl Reader<'_> {
@@ -71,7 +71,7 @@ impl Reader<'_> {
                 place,
                 "an object that is also one of several (`oneOf` within `allOf`)",
             );
-            value.shape = Shape::Record;
+            value.ty = Ty::Record;
             return Meaning::plain(value);
         }
         let is_other = |it: &Leaf| type_of(&it.schema).is_some_and(|it| it != "object");
@@ -156,7 +156,7 @@ impl Reader<'_> {
         }
         let members: Vec<Member> = merged.into_values().collect();
         if members.is_empty() {
-            value.shape = Shape::Record;
+            value.ty = Ty::Record;
             return Meaning::plain(value);
         }
         // What is inherited has its names from there.
@@ -212,7 +212,7 @@ impl Reader<'_> {
         if !bare {
             self.raw(place, &format!("`{key}` beside other keywords"));
             if rest.get("properties").is_some() {
-                value.shape = Shape::Record;
+                value.ty = Ty::Record;
             }
             return Meaning::plain(value);
         }

@@ -3,27 +3,27 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::findings::{Findings, Weight};
-use crate::model::{Kind, Operation, Property, Schemas, Shape};
+use crate::model::{Kind, Operation, Property, Schemas, Ty};
 
-/// The components that a shape contains, itself included.
-fn reach(schemas: &Schemas, shape: &Shape, found: &mut BTreeSet<String>) {
-    if let Some(inner) = shape.inner() {
+/// The components that a type contains, itself included.
+fn reach(schemas: &Schemas, ty: &Ty, found: &mut BTreeSet<String>) {
+    if let Some(inner) = ty.inner() {
         reach(schemas, inner, found);
     }
-    if let Shape::Page {
+    if let Ty::Page {
         members: Some(name),
         ..
     }
-    | Shape::Named(name) = shape
+    | Ty::Named(name) = ty
         && found.insert(name.clone())
         && let Some(component) = schemas.components.get(name)
     {
         for member in component.members() {
-            reach(schemas, &member.value.shape, found);
+            reach(schemas, &member.value.ty, found);
         }
         if let Kind::Union { variants, .. } = &component.kind {
             for variant in variants {
-                reach(schemas, &Shape::Named(variant.component.clone()), found);
+                reach(schemas, &Ty::Named(variant.component.clone()), found);
             }
         }
     }
@@ -39,15 +39,15 @@ pub(super) fn split(
     let (mut sent, mut received) = (BTreeSet::new(), BTreeSet::new());
     for operation in operations.iter() {
         if let Some(body) = &operation.body {
-            reach(schemas, &body.value.shape, &mut sent);
+            reach(schemas, &body.value.ty, &mut sent);
         }
-        for shape in operation.reply.shapes() {
-            reach(schemas, shape, &mut received);
+        for ty in operation.reply.types() {
+            reach(schemas, ty, &mut received);
         }
     }
     let differs = |name: &String| {
         let mut within = BTreeSet::new();
-        reach(schemas, &Shape::Named(name.clone()), &mut within);
+        reach(schemas, &Ty::Named(name.clone()), &mut within);
         within.iter().any(|name| {
             let members = schemas
                 .components
@@ -78,7 +78,7 @@ pub(super) fn split(
         match &mut component.kind {
             Kind::Struct(members) => {
                 for member in members {
-                    rename(&mut member.value.shape, &renamed);
+                    rename(&mut member.value.ty, &renamed);
                 }
             }
             Kind::Union { variants, .. } => {
@@ -94,7 +94,7 @@ pub(super) fn split(
     }
     for operation in operations.iter_mut() {
         if let Some(body) = &mut operation.body {
-            rename(&mut body.value.shape, &renamed);
+            rename(&mut body.value.ty, &renamed);
         }
     }
     // What contains one of them without being split itself stands in requests only.
@@ -118,12 +118,12 @@ pub(super) fn split(
         if in_requests && !in_replies {
             members.retain(|member| !member.read_only);
             for member in members.iter_mut() {
-                rename(&mut member.value.shape, &renamed);
+                rename(&mut member.value.ty, &renamed);
             }
         } else if in_replies {
             // A service that repeats a secret in spite of that must find it redacted.
-            let is_secret = |shape: &Shape| matches!(shape, Shape::Text { secret: true, .. });
-            members.retain(|member| !member.write_only || is_secret(&member.value.shape));
+            let is_secret = |ty: &Ty| matches!(ty, Ty::Text { secret: true, .. });
+            members.retain(|member| !member.write_only || is_secret(&member.value.ty));
             for member in members.iter_mut().filter(|member| member.write_only) {
                 member.required = false;
             }
@@ -152,15 +152,15 @@ fn dropped(name: &str, before: &[String], members: &[Property], in_replies: bool
     format!("members of {only} only, which {name} in {other} has no field for: {dropped}")
 }
 
-fn rename(shape: &mut Shape, renamed: &BTreeMap<String, String>) {
-    match shape {
-        Shape::Named(name) => {
+fn rename(ty: &mut Ty, renamed: &BTreeMap<String, String>) {
+    match ty {
+        Ty::Named(name) => {
             if let Some(input) = renamed.get(name) {
                 name.clone_from(input);
             }
         }
-        Shape::Array { items, .. } | Shape::Page { items, .. } => rename(items, renamed),
-        Shape::Map(inner) | Shape::Nullable(inner) => rename(inner, renamed),
+        Ty::Array { items, .. } | Ty::Page { items, .. } => rename(items, renamed),
+        Ty::Map(inner) | Ty::Nullable(inner) => rename(inner, renamed),
         _ => {}
     }
 }

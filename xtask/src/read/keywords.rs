@@ -1,11 +1,11 @@
-//! The keywords of a schema: those that shape a type, those that only the service checks, and those that nobody knows.
+//! The keywords of a schema: those that make a type, those that only the service checks, and those that nobody knows.
 
 use super::reader::Reader;
 use super::structure::ANNOTATIONS;
 use crate::findings::Weight;
 use crate::node::Node;
 
-/// Keywords that shape a type or bound its values.
+/// Keywords that make a type or bound its values.
 const SHAPES: &[&str] = &[
     "$ref",
     "$defs",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::reader::{Meaning, Reader};
 use super::structure::follow;
 use crate::model::taken::is_taken_field;
-use crate::model::{Kind, Property, Shape, Use};
+use crate::model::{Kind, Property, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
 
@@ -27,7 +27,7 @@ impl Reader<'_> {
         let further = schema.at("additionalProperties");
         let members = members(schema, place);
         if members.is_empty() {
-            value.shape = match further {
+            value.ty = match further {
                 Node::Object(inner) if !inner.is_empty() => {
                     let inner = self.used(
                         further,
@@ -35,9 +35,9 @@ impl Reader<'_> {
                         &format!("{name}Value"),
                     );
                     value.stated.extend(inner.of_each("value"));
-                    Shape::Map(Box::new(inner.within()))
+                    Ty::Map(Box::new(inner.within()))
                 }
-                _ => Shape::Record,
+                _ => Ty::Record,
             };
             return Meaning::plain(value);
         }

@@ -6,7 +6,7 @@ use super::reply::Success;
 use super::structure::follow;
 use crate::assumptions;
 use crate::model::{
-    Auth, Body, Method, Operation, Place, Replay, Reply, Safety, Shape, Statuses, Use,
+    Auth, Body, Method, Operation, Place, Replay, Reply, Safety, Statuses, Ty, Use,
 };
 use crate::names;
 use crate::node::{Node, step};
@@ -183,9 +183,9 @@ impl Reader<'_> {
         let place = step(&step(&place, media), "schema");
         let value = match content.get("schema") {
             Some(schema) => self.used(schema, &place, &format!("{hint}Body")),
-            None => Use::of(Shape::Value),
+            None => Use::of(Ty::Value),
         };
-        let fits = matches!(value.shape, Shape::Named(_) | Shape::Value);
+        let fits = matches!(value.ty, Ty::Named(_) | Ty::Value);
         if form && !fits {
             let remedy = "describe its members in the overlay";
             self.findings
@@ -214,14 +214,12 @@ impl Reader<'_> {
         if let Some(status) = call.raw.at("x-replay-status").integer() {
             return Replay::Status(u16::try_from(status).unwrap_or_default());
         }
-        let said = reply.shape().and_then(Shape::name).is_some_and(|name| {
+        let said = reply.ty().and_then(Ty::name).is_some_and(|name| {
             let mut entries = self.entries.values().filter_map(|it| it.component.as_ref());
             let component = entries.find(|it| it.name == *name);
             component.is_some_and(|component| {
                 component.members().iter().any(|member| {
-                    member.name == "replayed"
-                        && member.required
-                        && member.value.shape == Shape::Boolean
+                    member.name == "replayed" && member.required && member.value.ty == Ty::Boolean
                 })
             })
         });

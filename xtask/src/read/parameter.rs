@@ -6,7 +6,7 @@ use super::call::{Call, KEY_HEADER};
 use super::reader::Reader;
 use super::structure::follow;
 use crate::findings::Weight;
-use crate::model::{Method, Parameter, Place, Shape, Style, Use};
+use crate::model::{Method, Parameter, Place, Style, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
 
@@ -209,24 +209,24 @@ impl Reader<'_> {
         let exploded = raw
             .get("explode")
             .map_or(matches!(style, "" | "form"), |it| *it == Node::Bool(true));
-        let mut shape = value.shape.clone();
-        while let Shape::Named(component) = &shape {
+        let mut ty = value.ty.clone();
+        while let Ty::Named(component) = &ty {
             match self.kind_of(component) {
-                Some(crate::model::Kind::Plain(inner)) => shape = inner.clone(),
+                Some(crate::model::Kind::Plain(inner)) => ty = inner.clone(),
                 _ => break,
             }
         }
-        let shape = &shape;
-        let as_text = match (shape, within) {
-            (Shape::Array { items, .. }, Place::Query) if self.is_scalar(items) => false,
-            (Shape::Named(_), Place::Header) => !self.is_textual(shape),
-            (Shape::Text { secret: false, .. }, _) => false,
+        let ty = &ty;
+        let as_text = match (ty, within) {
+            (Ty::Array { items, .. }, Place::Query) if self.is_scalar(items) => false,
+            (Ty::Named(_), Place::Header) => !self.is_textual(ty),
+            (Ty::Text { secret: false, .. }, _) => false,
             (_, Place::Header) => true,
-            _ => !self.is_scalar(shape),
+            _ => !self.is_scalar(ty),
         };
-        let is_object = matches!(shape, Shape::Record | Shape::Map(_))
-            || matches!(shape, Shape::Named(_)) && !self.is_scalar(shape);
-        if self.own && (as_text || matches!(shape, Shape::Text { secret: true, .. })) {
+        let is_object = matches!(ty, Ty::Record | Ty::Map(_))
+            || matches!(ty, Ty::Named(_)) && !self.is_scalar(ty);
+        if self.own && (as_text || matches!(ty, Ty::Text { secret: true, .. })) {
             let rule = format!(
                 "parameter `{name}`: a parameter is text, an enumeration, a reference, an integer or a time, and no secret"
             );
@@ -261,12 +261,12 @@ impl Reader<'_> {
             }
             return None;
         }
-        if as_text && !matches!(shape, Shape::Value) {
+        if as_text && !matches!(ty, Ty::Value) {
             let rule = format!("parameter `{name}` is handed in as text");
             self.findings.add(Weight::Raw, place, rule, "");
         }
         if as_text {
-            value.shape = TEXT;
+            value.ty = TEXT;
         }
         Some(if exploded {
             Style::Repeated
@@ -282,27 +282,23 @@ impl Reader<'_> {
     }
 
     /// Whether a value is one text in a URL.
-    fn is_scalar(&self, shape: &Shape) -> bool {
+    fn is_scalar(&self, ty: &Ty) -> bool {
         use crate::model::Kind;
-        match shape {
-            Shape::Named(name) => match self.kind_of(name) {
+        match ty {
+            Ty::Named(name) => match self.kind_of(name) {
                 Some(Kind::Plain(inner)) => self.is_scalar(inner),
                 Some(kind) => !matches!(kind, Kind::Struct(_) | Kind::Union { .. }),
                 None => false,
             },
-            Shape::Text { secret, .. } => !secret,
-            Shape::Timestamp
-            | Shape::Date
-            | Shape::Integer { .. }
-            | Shape::Number
-            | Shape::Boolean => true,
+            Ty::Text { secret, .. } => !secret,
+            Ty::Timestamp | Ty::Date | Ty::Integer { .. } | Ty::Number | Ty::Boolean => true,
             _ => false,
         }
     }
 
-    fn is_textual(&self, shape: &Shape) -> bool {
+    fn is_textual(&self, ty: &Ty) -> bool {
         use crate::model::Kind;
-        let kind = shape.name().and_then(|name| self.kind_of(name));
+        let kind = ty.name().and_then(|name| self.kind_of(name));
         matches!(kind, Some(Kind::Enum { .. } | Kind::Reference(_)))
     }
 
@@ -331,7 +327,7 @@ impl Reader<'_> {
     }
 }
 
-const TEXT: Shape = Shape::Text {
+const TEXT: Ty = Ty::Text {
     min: None,
     max: None,
     secret: false,

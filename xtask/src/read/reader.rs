@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::assumptions;
 use crate::findings::{Findings, Weight};
-use crate::model::{Component, Kind, Map, Schemas, Shape, Use};
+use crate::model::{Component, Kind, Map, Schemas, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
 
@@ -136,10 +136,10 @@ impl Reader<'_> {
 }
 
 impl Use {
-    /// A use of a shape, of which nothing else is said.
-    pub(super) fn of(shape: Shape) -> Self {
+    /// A use of a type, of which nothing else is said.
+    pub(super) fn of(ty: Ty) -> Self {
         Self {
-            shape,
+            ty,
             nullable: false,
             description: String::new(),
             default: None,
@@ -154,23 +154,23 @@ impl Use {
     pub(super) fn of_each(&self, what: &str) -> Vec<String> {
         let default = self.default.as_ref();
         let default = default.map(|it| format!("It defaults to `{it}`."));
-        let described = !matches!(self.shape, Shape::Named(_)) && !self.description.is_empty();
+        let described = !matches!(self.ty, Ty::Named(_)) && !self.description.is_empty();
         let texts = described.then(|| self.description.clone()).into_iter();
         let rules = texts.chain(default).chain(self.stated.iter().cloned());
         rules.map(|rule| format!("Each {what}: {rule}")).collect()
     }
 
-    /// The shape as an item or a value of something else.
-    pub(super) fn within(self) -> Shape {
-        if self.nullable && !matches!(self.shape, Shape::Value | Shape::Record) {
-            Shape::Nullable(Box::new(self.shape))
+    /// The type as an item or a value of something else.
+    pub(super) fn within(self) -> Ty {
+        if self.nullable && !matches!(self.ty, Ty::Value | Ty::Record) {
+            Ty::Nullable(Box::new(self.ty))
         } else {
-            self.shape
+            self.ty
         }
     }
 }
 
-/// What is said about a value besides its shape.
+/// What is said about a value besides its type.
 pub(super) fn annotations(schema: &Node) -> Use {
     let text = |key| {
         schema
@@ -193,7 +193,7 @@ pub(super) fn annotations(schema: &Node) -> Use {
             .map(Node::plain),
         assumptions: types.clone(),
         type_assumptions: types,
-        ..Use::of(Shape::Value)
+        ..Use::of(Ty::Value)
     }
 }
 

@@ -194,7 +194,7 @@ impl Reader<'_> {
 fn same(left: &Reply, right: &Reply) -> bool {
     match (left, right) {
         (Reply::Json(left), Reply::Json(right)) => {
-            left.shape == right.shape && left.nullable == right.nullable
+            left.ty == right.ty && left.nullable == right.nullable
         }
         (left, right) => left == right,
     }

@@ -2,7 +2,7 @@
 
 use super::reader::{Meaning, Reader};
 use crate::model::pattern::Pattern;
-use crate::model::{Choice, Kind, Shape, Use};
+use crate::model::{Choice, Kind, Ty, Use};
 use crate::names;
 use crate::node::Node;
 
@@ -19,10 +19,10 @@ impl Reader<'_> {
                 .and_then(|it| u64::try_from(it).ok())
         };
         let (min, max) = (bound("minLength"), bound("maxLength"));
-        value.shape = match format {
-            "date-time" => Shape::Timestamp,
-            "date" => Shape::Date,
-            _ => Shape::Text {
+        value.ty = match format {
+            "date-time" => Ty::Timestamp,
+            "date" => Ty::Date,
+            _ => Ty::Text {
                 min,
                 max,
                 secret: format == "password",
@@ -33,7 +33,7 @@ impl Reader<'_> {
                 let rule = format!("a {format} has no bounds: they are not checked");
                 self.refuse(place, &rule);
             }
-            if let Shape::Text { min, max, .. } = &mut value.shape {
+            if let Ty::Text { min, max, .. } = &mut value.ty {
                 (*min, *max) = (None, None);
             }
             value.stated.push(bounds_of(min, max));
@@ -53,7 +53,7 @@ impl Reader<'_> {
         };
         let shown = pattern.replace(char::is_control, " ");
         match Pattern::compile(pattern) {
-            Ok(_) if matches!(value.shape, Shape::Text { secret: false, .. }) => {
+            Ok(_) if matches!(value.ty, Ty::Text { secret: false, .. }) => {
                 if !self.own && (min, max) != (None, None) {
                     value.stated.push(bounds_of(min, max));
                 }
@@ -81,7 +81,7 @@ impl Reader<'_> {
         kind: &str,
         place: &str,
         stated: &mut Vec<String>,
-    ) -> Shape {
+    ) -> Ty {
         let format = schema.text_at("format").unwrap_or_default();
         let known: &[&str] = match kind {
             "integer" => &["", "int64"],
@@ -92,29 +92,29 @@ impl Reader<'_> {
             self.refuse(place, &rule);
         }
         match kind {
-            "boolean" => Shape::Boolean,
+            "boolean" => Ty::Boolean,
             "integer" => {
                 let (min, max) = integer_bounds(schema, format, stated);
                 if !matches!(format, "" | "int32" | "int64" | "uint32") {
                     stated.push(format!("Its format is `{format}`."));
                 }
-                Shape::Integer { min, max }
+                Ty::Integer { min, max }
             }
             "number" => {
                 number_bounds(schema, stated);
                 if !matches!(format, "" | "float" | "double") {
                     stated.push(format!("Its format is `{format}`."));
                 }
-                Shape::Number
+                Ty::Number
             }
-            "null" => Shape::Value,
+            "null" => Ty::Value,
             "file" => {
                 self.raw(place, "`type: file` is of another version of OpenAPI");
-                Shape::Value
+                Ty::Value
             }
             other => {
                 self.refuse(place, &format!("there is no type `{other}`"));
-                Shape::Value
+                Ty::Value
             }
         }
     }
@@ -130,25 +130,25 @@ impl Reader<'_> {
         if let Some(text) = constant.text() {
             return Meaning::of(value, Kind::Constant(text.to_owned()));
         }
-        value.shape = match constant {
-            Node::Bool(_) => Shape::Boolean,
+        value.ty = match constant {
+            Node::Bool(_) => Ty::Boolean,
             // `1.0` comes back as it was, unless it is said to be an integer.
             Node::Number(number)
                 if constant.integer().is_some()
                     && (number.is_i64() && schema.text_at("type") != Some("number")
                         || schema.text_at("type") == Some("integer")) =>
             {
-                Shape::Integer {
+                Ty::Integer {
                     min: constant.integer(),
                     max: constant.integer(),
                 }
             }
-            Node::Number(_) => Shape::Number,
+            Node::Number(_) => Ty::Number,
             _ => {
                 if !constant.is_null() {
                     self.raw(place, "a constant that is no text, number or boolean");
                 }
-                Shape::Value
+                Ty::Value
             }
         };
         value
@@ -194,7 +194,7 @@ impl Reader<'_> {
             // `1.0` is 1.
             let mut numbers: Vec<i64> = named.iter().filter_map(Node::integer).collect();
             numbers.dedup();
-            value.shape = Shape::Integer {
+            value.ty = Ty::Integer {
                 min: None,
                 max: None,
             };
@@ -202,10 +202,10 @@ impl Reader<'_> {
             return Meaning::plain(value);
         }
         let all = Node::List(values.to_vec()).plain();
-        value.shape = match &*named {
-            [] => Shape::Value,
-            all if all.iter().all(|it| matches!(it, Node::Bool(_))) => Shape::Boolean,
-            all if all.iter().all(|it| matches!(it, Node::Number(_))) => Shape::Number,
+        value.ty = match &*named {
+            [] => Ty::Value,
+            all if all.iter().all(|it| matches!(it, Node::Bool(_))) => Ty::Boolean,
+            all if all.iter().all(|it| matches!(it, Node::Number(_))) => Ty::Number,
             // YAML reads `no` and `1` among texts as something else.
             all if kind == "string" => {
                 let texts: Vec<Node> = all.iter().map(|it| Node::Text(it.plain())).collect();
@@ -220,7 +220,7 @@ impl Reader<'_> {
             }
             _ => {
                 self.raw(place, "an enumeration of values of several types");
-                Shape::Value
+                Ty::Value
             }
         };
         value.stated.push(format!("It is one of `{all}`."));

@@ -4,7 +4,7 @@
 use super::keywords::stated;
 use super::reader::{Meaning, Reader, annotated, annotations, ids};
 use super::structure::{follow, inferred, is_annotation};
-use crate::model::{Component, Kind, Provenance, Shape, Use};
+use crate::model::{Component, Kind, Provenance, Ty, Use};
 use crate::names;
 use crate::node::Node;
 
@@ -144,7 +144,7 @@ impl Reader<'_> {
         if entry.component.is_some() {
             // It is being read: it contains itself.
             let mut value = annotations(schema);
-            value.shape = Shape::Named(name);
+            value.ty = Ty::Named(name);
             return value;
         }
         let begun = self.begun(&name, place, schema);
@@ -167,10 +167,10 @@ impl Reader<'_> {
             }
             component.kind = match meaning.kind {
                 Some(kind) => {
-                    value.shape = Shape::Named(name);
+                    value.ty = Ty::Named(name);
                     kind
                 }
-                None => Kind::Plain(value.shape.clone()),
+                None => Kind::Plain(value.ty.clone()),
             };
         }
         entry.component.take_if(|_| !keep);
@@ -211,7 +211,7 @@ impl Reader<'_> {
             description: annotations(schema).description,
             deprecated: schema.is_set("deprecated"),
             provenance,
-            kind: Kind::Plain(Shape::Value),
+            kind: Kind::Plain(Ty::Value),
             assumptions: ids(schema, "x-assumption"),
             schema_version: None,
         }
@@ -236,11 +236,11 @@ impl Reader<'_> {
 
     pub(super) fn meaning(&mut self, schema: &Node, place: &str, name: &str) -> Meaning {
         match schema {
-            Node::Bool(true) => return Meaning::plain(Use::of(Shape::Value)),
+            Node::Bool(true) => return Meaning::plain(Use::of(Ty::Value)),
             Node::Object(_) => {}
             _ => {
                 self.refuse(place, "a schema is an object here");
-                return Meaning::plain(Use::of(Shape::Value));
+                return Meaning::plain(Use::of(Ty::Value));
             }
         }
         self.keywords(schema, place);
@@ -263,12 +263,12 @@ impl Reader<'_> {
         match self.type_of(schema, place).as_deref() {
             Some("object") => self.object(schema, place, name, value),
             Some("array") => {
-                value.shape = self.array(schema, place, name, &mut value.stated);
+                value.ty = self.array(schema, place, name, &mut value.stated);
                 Meaning::plain(value)
             }
             Some("string") => self.text(schema, place, value),
             Some(other) => {
-                value.shape = self.scalar(schema, other, place, &mut value.stated);
+                value.ty = self.scalar(schema, other, place, &mut value.stated);
                 Meaning::plain(value)
             }
             None => Meaning::plain(value),
@@ -297,7 +297,7 @@ impl Reader<'_> {
         }
     }
 
-    fn array(&mut self, schema: &Node, place: &str, name: &str, stated: &mut Vec<String>) -> Shape {
+    fn array(&mut self, schema: &Node, place: &str, name: &str, stated: &mut Vec<String>) -> Ty {
         let bound = |key| {
             schema
                 .at(key)
@@ -312,13 +312,13 @@ impl Reader<'_> {
             .filter(|_| schema.get("prefixItems").is_none())
         {
             Some(items) => self.used(items, &crate::node::step(place, "items"), &item_name(name)),
-            None => Use::of(Shape::Value),
+            None => Use::of(Ty::Value),
         };
         stated.extend(items.of_each("item"));
         if self.own && items.nullable {
             self.refuse(place, "items of an array must not be nullable");
         }
-        Shape::Array {
+        Ty::Array {
             items: Box::new(items.within()),
             min: bound("minItems"),
             max: bound("maxItems"),

@@ -1,40 +1,40 @@
-//! The last step of reading: shapes that turned out to have no type of their own stand for themselves, and the variants
+//! The last step of reading: names for what needs no declaration are replaced by what they stand for, and the variants
 //! of unions carry their tag.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::findings::{Findings, Weight};
 use crate::model::{
-    Component, Kind, Method, Operation, Property, Provenance, Reply, Schemas, Shape, Use,
+    Component, Kind, Method, Operation, Property, Provenance, Reply, Schemas, Ty, Use,
 };
 use crate::names;
 use crate::node::Node;
 
 use super::scalar::choices;
 
-/// Follows a shape to the end of all other names for it.
-fn settled(schemas: &Schemas, shape: &Shape, depth: usize) -> Option<Shape> {
-    let again = |inner: &Shape| settled(schemas, inner, depth + 1).map(Box::new);
+/// Follows a type through all other names for it.
+fn settled(schemas: &Schemas, ty: &Ty, depth: usize) -> Option<Ty> {
+    let again = |inner: &Ty| settled(schemas, inner, depth + 1).map(Box::new);
     if depth > 64 {
         return None;
     }
-    Some(match shape {
-        Shape::Named(name) => match schemas.components.get(name).map(|it| &it.kind) {
+    Some(match ty {
+        Ty::Named(name) => match schemas.components.get(name).map(|it| &it.kind) {
             Some(Kind::Plain(inner)) => settled(schemas, inner, depth + 1)?,
-            Some(_) => shape.clone(),
+            Some(_) => ty.clone(),
             None => return None,
         },
-        Shape::Array { items, min, max } => Shape::Array {
+        Ty::Array { items, min, max } => Ty::Array {
             items: again(items)?,
             min: *min,
             max: *max,
         },
-        Shape::Map(inner) => Shape::Map(again(inner)?),
-        Shape::Nullable(inner) => match *again(inner)? {
-            plain @ (Shape::Value | Shape::Record | Shape::Nullable(_)) => plain,
-            inner => Shape::Nullable(Box::new(inner)),
+        Ty::Map(inner) => Ty::Map(again(inner)?),
+        Ty::Nullable(inner) => match *again(inner)? {
+            plain @ (Ty::Value | Ty::Record | Ty::Nullable(_)) => plain,
+            inner => Ty::Nullable(Box::new(inner)),
         },
-        Shape::Page { items, members } => Shape::Page {
+        Ty::Page { items, members } => Ty::Page {
             items: again(items)?,
             members: members.clone(),
         },
@@ -42,7 +42,7 @@ fn settled(schemas: &Schemas, shape: &Shape, depth: usize) -> Option<Shape> {
     })
 }
 
-/// Settles all shapes of a document.
+/// Settles all types of a document.
 pub(super) fn settle(
     schemas: &mut Schemas,
     operations: &mut [Operation],
@@ -52,11 +52,11 @@ pub(super) fn settle(
     unions(schemas, findings);
     pages(schemas, operations, findings);
     let known = schemas.clone();
-    let settle = |shape: &mut Shape, place: &str, findings: &mut Findings| {
-        *shape = settled(&known, shape, 0).unwrap_or_else(|| {
+    let settle = |ty: &mut Ty, place: &str, findings: &mut Findings| {
+        *ty = settled(&known, ty, 0).unwrap_or_else(|| {
             let rule = "a schema that contains itself without an object in between";
             findings.add(Weight::Raw, place, rule, "it stays raw JSON");
-            Shape::Value
+            Ty::Value
         });
     };
     for component in schemas.components.values_mut() {
@@ -64,10 +64,10 @@ pub(super) fn settle(
         match &mut component.kind {
             Kind::Struct(members) => {
                 for member in members {
-                    settle(&mut member.value.shape, &place, findings);
+                    settle(&mut member.value.ty, &place, findings);
                 }
             }
-            Kind::Plain(shape) => settle(shape, &place, findings),
+            Kind::Plain(ty) => settle(ty, &place, findings),
             _ => {}
         }
     }
@@ -78,34 +78,34 @@ pub(super) fn settle(
             findings.refuse(&place, rule, "");
         }
         for parameter in &mut operation.parameters {
-            settle(&mut parameter.value.shape, &place, findings);
+            settle(&mut parameter.value.ty, &place, findings);
         }
         if let Some(body) = &mut operation.body {
-            settle(&mut body.value.shape, &place, findings);
-            let shape = &body.value.shape;
-            let is_sent = |shape: &Shape| match shape {
-                Shape::Named(name) => matches!(
+            settle(&mut body.value.ty, &place, findings);
+            let ty = &body.value.ty;
+            let is_sent = |ty: &Ty| match ty {
+                Ty::Named(name) => matches!(
                     known.components[name].kind,
                     Kind::Struct(_) | Kind::Union { .. }
                 ),
                 _ => false,
             };
-            let fits = match shape {
-                Shape::Array { items, .. } => is_sent(items),
-                shape => is_sent(shape),
+            let fits = match ty {
+                Ty::Array { items, .. } => is_sent(items),
+                ty => is_sent(ty),
             };
-            if !fits && *shape != Shape::Value {
-                let shown = shape.words();
+            if !fits && *ty != Ty::Value {
+                let shown = ty.words();
                 let rule = format!("a body that is {shown}");
                 findings.add(Weight::Raw, &place, rule, "any JSON is sent for it");
                 body.value.stated.push(format!("It is {shown}."));
-                body.value.shape = Shape::Value;
+                body.value.ty = Ty::Value;
             }
         }
         each_reply(&mut operation.reply, &mut |value| {
-            settle(&mut value.shape, &place, findings);
-            if value.nullable && !matches!(value.shape, Shape::Value | Shape::Page { .. }) {
-                value.shape = Shape::Nullable(Box::new(value.shape.clone()));
+            settle(&mut value.ty, &place, findings);
+            if value.nullable && !matches!(value.ty, Ty::Value | Ty::Page { .. }) {
+                value.ty = Ty::Nullable(Box::new(value.ty.clone()));
             }
         });
     }
@@ -124,7 +124,7 @@ pub(super) fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
     }
 }
 
-/// Pages of lists, known by their shape: `items` and `nextCursor` in the reply to an operation with a `cursor`.
+/// Pages of lists, known by their fields: `items` and `nextCursor` in the reply to an operation with a `cursor`.
 fn pages(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
     for operation in operations {
         if operation.method != Method::Get || operation.parameter("cursor").is_none() {
@@ -133,17 +133,17 @@ fn pages(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Fin
         let Reply::Json(value) = &mut operation.reply else {
             continue;
         };
-        let Some(Shape::Named(name)) = settled(schemas, &value.shape, 0) else {
+        let Some(Ty::Named(name)) = settled(schemas, &value.ty, 0) else {
             continue;
         };
         let component = &schemas.components[&name];
         let member = |name: &str| component.members().iter().find(|it| it.name == name);
-        let list = member("items").and_then(|it| settled(schemas, &it.value.shape, 0));
-        let (Some(Shape::Array { items, .. }), Some(next)) = (list, member("nextCursor")) else {
+        let list = member("items").and_then(|it| settled(schemas, &it.value.ty, 0));
+        let (Some(Ty::Array { items, .. }), Some(next)) = (list, member("nextCursor")) else {
             continue;
         };
-        let cursor = settled(schemas, &next.value.shape, 0);
-        if !matches!(cursor, Some(Shape::Text { .. })) {
+        let cursor = settled(schemas, &next.value.ty, 0);
+        if !matches!(cursor, Some(Ty::Text { .. })) {
             continue;
         }
         if !next.required {
@@ -178,7 +178,7 @@ fn pages(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Fin
             schemas.components.insert(further.clone(), further_members);
             members = Some(further);
         }
-        value.shape = Shape::Page { items, members };
+        value.ty = Ty::Page { items, members };
     }
 }
 
@@ -197,10 +197,8 @@ fn unions(schemas: &mut Schemas, findings: &mut Findings) {
         };
         let mut fits = true;
         for variant in variants.iter_mut() {
-            match settled(&all, &Shape::Named(variant.component.clone()), 0) {
-                Some(Shape::Named(name))
-                    if matches!(all.components[&name].kind, Kind::Struct(_)) =>
-                {
+            match settled(&all, &Ty::Named(variant.component.clone()), 0) {
+                Some(Ty::Named(name)) if matches!(all.components[&name].kind, Kind::Struct(_)) => {
                     variant.component = name;
                 }
                 _ => fits = false,
@@ -209,7 +207,7 @@ fn unions(schemas: &mut Schemas, findings: &mut Findings) {
         if !fits {
             let rule = "a union of something that is no object with members";
             findings.add(Weight::Raw, &component.place, rule, "it stays raw JSON");
-            component.kind = Kind::Plain(Shape::Value);
+            component.kind = Kind::Plain(Ty::Value);
             continue;
         }
         for variant in variants {
@@ -245,8 +243,8 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
     };
     let member = members.iter().position(|member| member.name == tag);
     let is_stated = member.is_some_and(|at| {
-        let shape = settled(&known, &members[at].value.shape, 0);
-        shape.is_some_and(|shape| match known.kind(&shape) {
+        let ty = settled(&known, &members[at].value.ty, 0);
+        ty.is_some_and(|ty| match known.kind(&ty) {
             Some(Kind::Constant(_)) => true,
             Some(_) => matches!(kind, Kind::Enum { .. }),
             None => false,
@@ -259,9 +257,9 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
     while known.components.contains_key(&constant) {
         constant.push_str("Value");
     }
-    let shape = Shape::Named(constant.clone());
+    let ty = Ty::Named(constant.clone());
     match member {
-        Some(at) => members[at].value.shape = shape,
+        Some(at) => members[at].value.ty = ty,
         None => members.insert(
             0,
             Property {
@@ -273,7 +271,7 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
                 write_only: false,
                 value: Use {
                     description: "What this is.".to_owned(),
-                    ..Use::of(shape)
+                    ..Use::of(ty)
                 },
                 boxed: false,
             },

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::node::{Node, step};
 
-/// Keywords that say something about a value, and nothing about its shape.
+/// Keywords that say something about a value, and nothing about its type.
 pub(super) const ANNOTATIONS: &[&str] = &[
     "title",
     "description",

@@ -5,7 +5,7 @@ mod probe;
 use super::spec::read as read_document;
 use crate::findings::{Finding, Findings, Weight};
 use crate::model::app::APPS;
-use crate::model::{Auth, Kind, Place, Reply, Safety, Shape, Spec, Style};
+use crate::model::{Auth, Kind, Place, Reply, Safety, Spec, Style, Ty};
 use crate::node::Node;
 
 /// A spec of ours with one of everything that matters.
@@ -188,10 +188,10 @@ fn a_page_of_ours_keeps_its_items_and_its_further_members() {
     let (spec, findings) = own(&text);
     assert_eq!(findings.all(), []);
     let spec = spec.unwrap();
-    let Some(Shape::Page { items, members }) = spec.operations[0].reply.shape() else {
+    let Some(Ty::Page { items, members }) = spec.operations[0].reply.ty() else {
         panic!("{:?}", spec.operations[0].reply)
     };
-    assert_eq!(**items, Shape::Named("Thing".to_owned()));
+    assert_eq!(**items, Ty::Named("Thing".to_owned()));
     let members = &spec.schemas.components[members.as_ref().unwrap()].members();
     assert!(members[0].name == "total" && members[0].required);
 }
@@ -465,11 +465,7 @@ fn a_discriminator_makes_a_union_whose_variants_state_it() {
     for (name, value) in [("Ring", "call"), ("Mail", "Mail")] {
         let members = spec.schemas.components[name].members();
         let kind = members.iter().find(|it| it.name == "kind").unwrap();
-        assert_eq!(
-            spec.schemas.constant(&kind.value.shape),
-            Some(value),
-            "{name}"
-        );
+        assert_eq!(spec.schemas.constant(&kind.value.ty), Some(value), "{name}");
     }
 }
 
@@ -510,8 +506,8 @@ fn what_stands_in_requests_alone_or_replies_alone_makes_two_types() {
         (names("Sample"), names("SampleInput")),
         ("id name".to_owned(), "name key".to_owned())
     );
-    let body = &spec.operations[0].body.as_ref().unwrap().value.shape;
-    assert_eq!(*body, Shape::Named("SampleInput".into()));
+    let body = &spec.operations[0].body.as_ref().unwrap().value.ty;
+    assert_eq!(*body, Ty::Named("SampleInput".into()));
     assert_eq!(spec.operations[0].safety, Safety::Idempotent);
 }
 
@@ -589,14 +585,14 @@ fn a_page_is_known_by_its_shape_and_keeps_its_further_members() {
                  responses: {'200': {description: Ok, content: {application/json: {schema: {allOf: [{$ref: '#/components/schemas/Envelope'}, {properties: {items: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}]}}}}}}}";
     let schemas = "Thing: {type: object, properties: {id: {type: string}}}, Envelope: {type: object, required: [total, nextCursor], properties: {nextCursor: {type: [string, 'null']}, total: {type: integer}}}";
     let (spec, _) = vendor(paths, schemas);
-    let Some(Shape::Page {
+    let Some(Ty::Page {
         items,
         members: Some(members),
-    }) = spec.operations[0].reply.shape()
+    }) = spec.operations[0].reply.ty()
     else {
         panic!("{:?}", spec.operations[0].reply)
     };
-    assert_eq!(**items, Shape::Named("Thing".into()));
+    assert_eq!(**items, Ty::Named("Thing".into()));
     assert_eq!(spec.schemas.components[members].members()[0].name, "total");
 }
 
@@ -684,7 +680,7 @@ fn what_no_type_can_say_is_said() {
             member(
                 "{allOf: [{$ref: '#/components/schemas/Sample'}, {type: object, nullable: true, readOnly: true, description: Theirs., propertyNames: {maxLength: 9}}]}",
             ),
-            "read_only: true, write_only: false, value: Use { shape: Named(\"ItIt\"), nullable: false, description: \"Theirs.\"",
+            "read_only: true, write_only: false, value: Use { ty: Named(\"ItIt\"), nullable: false, description: \"Theirs.\"",
         ),
         (
             member(
@@ -848,7 +844,7 @@ fn a_variant_of_several_tags_has_no_others() {
     };
     let tags: Vec<String> = variants.iter().map(|it| it.values.join(" ")).collect();
     assert_eq!(tags, ["uno eins", "three drei"]);
-    let kind = &spec.schemas.components["One"].members()[0].value.shape;
+    let kind = &spec.schemas.components["One"].members()[0].value.ty;
     assert!(matches!(
         spec.schemas.kind(kind),
         Some(Kind::Enum { closed: true, .. })

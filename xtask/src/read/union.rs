@@ -2,7 +2,7 @@
 
 use super::reader::Reader;
 use super::structure::follow;
-use crate::model::{Shape, Variant};
+use crate::model::{Ty, Variant};
 use crate::names;
 use crate::node::Node;
 
@@ -52,7 +52,7 @@ impl Reader<'_> {
                 Some(title) => format!("{name}{}", names::pascal(title)),
                 None => format!("{name}{}", names::pascal(values.first()?)),
             };
-            let Shape::Named(component) = self.used(branch, place, &hint).shape else {
+            let Ty::Named(component) = self.used(branch, place, &hint).ty else {
                 return None;
             };
             let variant = names::variant(values.first()?);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Operation, Parameter, Shape, Spec, taken};
+use crate::model::{Body, Operation, Parameter, Spec, Ty, taken};
 use crate::{Result, names};
 
 use super::checks::has_rules;
@@ -42,8 +42,8 @@ impl Builder<'_> {
 
     /// The type of the items of a list.
     pub(super) fn item(&self) -> Option<String> {
-        match self.operation.reply.shape() {
-            Some(Shape::Page { items, .. }) if self.operation.is_list() => {
+        match self.operation.reply.ty() {
+            Some(Ty::Page { items, .. }) if self.operation.is_list() => {
                 Some(rust::item_type(&self.spec.schemas, items))
             }
             _ => None,
@@ -51,18 +51,18 @@ impl Builder<'_> {
     }
 
     fn argument(&self, parameter: &Parameter) -> rust::Argument {
-        let shape = &parameter.value.shape;
-        rust::argument(&self.spec.schemas, shape, false, &parameter.field)
+        let ty = &parameter.value.ty;
+        rust::argument(&self.spec.schemas, ty, false, &parameter.field)
     }
 
     fn body(&self, body: &Body) -> Result<BodyArgument> {
         let constant = names::screaming(&self.operation.id);
         let schemas = &self.spec.schemas;
-        let (ty, make) = match &body.value.shape {
-            Shape::Named(name) if body.form => (format!("&{name}"), "form"),
-            shape if body.form => return Err(format!("a form needs an object, not {shape:?}")),
-            shape @ Shape::Named(name) if has_rules(schemas, shape) => (format!("&{name}"), "json"),
-            Shape::Array { items, min, max } if has_rules(schemas, items) => {
+        let (ty, make) = match &body.value.ty {
+            Ty::Named(name) if body.form => (format!("&{name}"), "form"),
+            ty if body.form => return Err(format!("a form needs an object, not {ty:?}")),
+            ty @ Ty::Named(name) if has_rules(schemas, ty) => (format!("&{name}"), "json"),
+            Ty::Array { items, min, max } if has_rules(schemas, items) => {
                 let (min, max) = (min.unwrap_or(0), rust::limit("usize", *max));
                 return Ok(BodyArgument {
                     ty: format!("&[{}]", schemas.rust(items)),

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Operation, Parameter, Place, Schemas, Shape, Spec, Style};
+use crate::model::{Body, Operation, Parameter, Place, Schemas, Spec, Style, Ty};
 use crate::names;
 
 use super::rust;
@@ -55,7 +55,7 @@ fn call(schemas: &Schemas, operation: &Operation) -> String {
         inputs.push(format!("{field}: {}", rust::borrowed(schemas, parameter)));
         if parameter.place == Place::Path {
             route = route.replace(&format!("{{{name}}}"), "{}");
-            let by_value = rust::is_copied(&parameter.value.shape);
+            let by_value = rust::is_copied(&parameter.value.ty);
             let borrow = if by_value { "&" } else { "" };
             segments.push(format!(", encode_segment({borrow}{field})"));
             continue;
@@ -65,7 +65,7 @@ fn call(schemas: &Schemas, operation: &Operation) -> String {
         } else {
             field.clone()
         };
-        let _ = if let Shape::Array { .. } = parameter.value.shape {
+        let _ = if let Ty::Array { .. } = parameter.value.ty {
             write!(
                 query,
                 ".list({name:?}, {value}, ListStyle::{})",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Kind, Property, Schemas, Shape};
+use crate::model::{Kind, Property, Schemas, Ty};
 
 use super::rust::limit;
 
@@ -41,11 +41,11 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
     if property.boxed {
         place.borrowed = format!("&*{}", place.value);
     }
-    let checks = if value.shape == Shape::Record {
+    let checks = if value.ty == Ty::Record {
         let (nullable, borrowed) = (value.nullable, &place.borrowed);
         format!("check.object({member:?}, {borrowed}, {nullable})?;\n")
     } else {
-        checks(schemas, &value.shape, member, &place)
+        checks(schemas, &value.ty, member, &place)
     };
     if checks.is_empty() || !property.is_option() {
         return checks;
@@ -54,13 +54,13 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
 }
 
 /// The checks of an item of a list, in the variable `item`.
-pub(super) fn item(schemas: &Schemas, items: &Shape, name: &str) -> String {
+pub(super) fn item(schemas: &Schemas, items: &Ty, name: &str) -> String {
     checks(schemas, items, name, &Place::of("item"))
 }
 
-fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &Place) -> String {
+fn checks(schemas: &Schemas, ty: &Ty, member: &str, place: &Place) -> String {
     let Place { value, borrowed } = place;
-    let each = |items: &Shape, head: &str| {
+    let each = |items: &Ty, head: &str| {
         let inner = checks(schemas, items, member, &Place::of("item"));
         if inner.is_empty() {
             return inner;
@@ -68,17 +68,17 @@ fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &Place) -> Stri
         format!("{head} {borrowed} {{\n{inner}}}\n")
     };
     let validate = format!("Validate::validate({borrowed}, &check.member({member:?}))?;\n");
-    match shape {
-        Shape::Text { min, max, .. } if min.is_some() || max.is_some() => {
+    match ty {
+        Ty::Text { min, max, .. } if min.is_some() || max.is_some() => {
             let (min, max) = (min.unwrap_or(0), limit("usize", *max));
             format!("check.length({member:?}, Some({borrowed}), {min}, {max})?;\n")
         }
-        Shape::Integer { min, max } if min.is_some() || max.is_some() => {
+        Ty::Integer { min, max } if min.is_some() || max.is_some() => {
             let min = min.map_or("i64::MIN".to_owned(), |min| min.to_string());
             let max = limit("i64", *max);
             format!("check.integer({member:?}, {value}, {min}, {max})?;\n")
         }
-        Shape::Array { items, min, max } => {
+        Ty::Array { items, min, max } => {
             let mut code = String::new();
             if min.is_some() || max.is_some() {
                 let list = borrowed.trim_start_matches('&');
@@ -93,34 +93,31 @@ fn checks(schemas: &Schemas, shape: &Shape, member: &str, place: &Place) -> Stri
             }
             code + &each(items, "for item in")
         }
-        Shape::Map(values) if has_rules(schemas, values) => validate,
-        Shape::Map(values) => each(values, "for (_, item) in"),
-        Shape::Nullable(inner) => each(inner, "if let Some(item) ="),
-        Shape::Timestamp | Shape::Date => {
+        Ty::Map(values) if has_rules(schemas, values) => validate,
+        Ty::Map(values) => each(values, "for (_, item) in"),
+        Ty::Nullable(inner) => each(inner, "if let Some(item) ="),
+        Ty::Timestamp | Ty::Date => {
             format!("check.rfc3339({member:?}, Some({borrowed}))?;\n")
         }
-        shape => match schemas.kind(shape) {
+        ty => match schemas.kind(ty) {
             Some(Kind::Enum { closed: true, .. }) => {
-                let (text, name) = (place.text(), shape.name().map_or("", String::as_str));
+                let (text, name) = (place.text(), ty.name().map_or("", String::as_str));
                 format!("check.known({member:?}, Some({text}), {name}::KNOWN)?;\n")
             }
             Some(Kind::Reference(_)) => {
-                let (text, name) = (place.text(), shape.name().map_or("", String::as_str));
+                let (text, name) = (place.text(), ty.name().map_or("", String::as_str));
                 format!("check.pattern({member:?}, {text}, &{name}::FORM)?;\n")
             }
             Some(Kind::Constant(constant)) => {
                 format!("check.known({member:?}, Some({borrowed}), &[{constant:?}])?;\n")
             }
-            _ if has_rules(schemas, shape) => validate,
+            _ if has_rules(schemas, ty) => validate,
             _ => String::new(),
         },
     }
 }
 
-/// Whether values of a shape know their own rules.
-pub(super) fn has_rules(schemas: &Schemas, shape: &Shape) -> bool {
-    matches!(
-        schemas.kind(shape),
-        Some(Kind::Struct(_) | Kind::Union { .. })
-    )
+/// Whether values of a type check themselves.
+pub(super) fn has_rules(schemas: &Schemas, ty: &Ty) -> bool {
+    matches!(schemas.kind(ty), Some(Kind::Struct(_) | Kind::Union { .. }))
 }

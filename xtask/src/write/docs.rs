@@ -3,7 +3,7 @@
 use std::fmt::{Display, Write as _};
 
 use crate::model::{
-    Auth, Body, Choice, Kind, Operation, Parameter, Property, Reply, Schemas, Shape, Use,
+    Auth, Body, Choice, Kind, Operation, Parameter, Property, Reply, Schemas, Ty, Use,
 };
 
 use super::provenance;
@@ -36,9 +36,9 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
     let example = value.example.as_ref();
     let example = example.map(|example| format!("For example: {}.", code(example)));
     let example = example.unwrap_or_default();
-    let limits = match schemas.constant(&value.shape) {
+    let limits = match schemas.constant(&value.ty) {
         Some(constant) => format!("It is always {}.", code(constant)),
-        None => limits_of(&value.shape).map_or_else(String::new, |it| format!("Limits: {it}.")),
+        None => limits_of(&value.ty).map_or_else(String::new, |it| format!("Limits: {it}.")),
     };
     let stated = match stated(value) {
         rules if rules.is_empty() => rules,
@@ -61,17 +61,17 @@ pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
 }
 
 /// The bounds of a value and of what it contains, but for those that its type says.
-fn limits_of(shape: &Shape) -> Option<String> {
-    if let Shape::Nullable(inner) = shape {
+fn limits_of(ty: &Ty) -> Option<String> {
+    if let Ty::Nullable(inner) = ty {
         return limits_of(inner);
     }
-    let own = match shape {
+    let own = match ty {
         // Those of `int32`.
-        Shape::Integer { min, max } if (*min, *max) == INT32 => None,
-        Shape::Named(_) => None,
-        shape => bounds(&Schemas::default(), shape),
+        Ty::Integer { min, max } if (*min, *max) == INT32 => None,
+        Ty::Named(_) => None,
+        ty => bounds(&Schemas::default(), ty),
     };
-    let inner = shape.inner().and_then(limits_of);
+    let inner = ty.inner().and_then(limits_of);
     let parts = own.into_iter().chain(inner.map(|it| format!("each {it}")));
     Some(parts.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
 }
@@ -108,13 +108,13 @@ pub(super) fn parameter(parameter: &Parameter) -> String {
 }
 
 /// The bounds of a value in words, as in "2 to 100 characters".
-pub(super) fn bounds(schemas: &Schemas, shape: &Shape) -> Option<String> {
-    match shape {
-        Shape::Text { min, max, .. } => range(*min, *max, " characters"),
-        Shape::Integer { min, max } => range(*min, *max, ""),
-        Shape::Count { min, max } => range(Some(*min), Some(*max), ""),
-        Shape::Array { min, max, .. } => range(*min, *max, " items"),
-        shape => match schemas.kind(shape)? {
+pub(super) fn bounds(schemas: &Schemas, ty: &Ty) -> Option<String> {
+    match ty {
+        Ty::Text { min, max, .. } => range(*min, *max, " characters"),
+        Ty::Integer { min, max } => range(*min, *max, ""),
+        Ty::Count { min, max } => range(Some(*min), Some(*max), ""),
+        Ty::Array { min, max, .. } => range(*min, *max, " items"),
+        ty => match schemas.kind(ty)? {
             Kind::Enum {
                 values,
                 closed: true,
@@ -235,7 +235,7 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
         let value = &parameter.value;
         let default = value.default.as_ref();
         let default = default.map(|default| format!("{} if not set", code(default)));
-        let parts = bounds(schemas, &value.shape).into_iter().chain(default);
+        let parts = bounds(schemas, &value.ty).into_iter().chain(default);
         let parts: Vec<String> = parts.collect();
         if !parts.is_empty() {
             lines.push(format!(
@@ -246,7 +246,7 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
         }
     }
     let body = operation.body.as_ref();
-    if let Some(limits) = body.and_then(|body| limits_of(&body.value.shape)) {
+    if let Some(limits) = body.and_then(|body| limits_of(&body.value.ty)) {
         lines.push(format!("- `body`: {limits}."));
     }
     for (left, right) in &operation.exclusive {
@@ -284,10 +284,10 @@ fn reply(schemas: &Schemas, operation: &Operation) -> String {
             parts.push(format!("By the status: {cases}."));
         }
         Reply::Json(value) => {
-            if let Shape::Page {
+            if let Ty::Page {
                 members: Some(members),
                 ..
-            } = &value.shape
+            } = &value.ty
             {
                 parts.push(further(schemas, members));
             }
@@ -306,7 +306,7 @@ fn reply(schemas: &Schemas, operation: &Operation) -> String {
 
 /// How the further members of a page are read.
 fn further(schemas: &Schemas, members: &str) -> String {
-    let component = Shape::Named(members.to_owned());
+    let component = Ty::Named(members.to_owned());
     let names = schemas.members(&component).iter();
     let names = codes(names.map(|member| &member.name)).join(", ");
     format!(

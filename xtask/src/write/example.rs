@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::Result;
-use crate::model::{Body, Kind, Operation, Pattern, Property, Schemas, Shape, Spec};
+use crate::model::{Body, Kind, Operation, Pattern, Property, Schemas, Spec, Ty};
 
 use super::rust;
 
@@ -50,8 +50,8 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> Result<String> {
     };
     let mut arguments = Vec::new();
     for parameter in operation.parameters.iter().filter(|it| it.required) {
-        let shape = &parameter.value.shape;
-        arguments.push(value(shape, &parameter.field, &mut context)?);
+        let ty = &parameter.value.ty;
+        arguments.push(value(ty, &parameter.field, &mut context)?);
     }
     let mut lines = Vec::new();
     let mut optional = String::new();
@@ -70,8 +70,8 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> Result<String> {
         arguments.join(", ")
     );
     let limit = operation.parameter("limit").filter(|it| !it.required);
-    let limited = match limit.map(|limit| (&limit.value.shape, &limit.field)) {
-        Some((Shape::Count { max, .. }, field)) => format!("{call}.{field}({max})"),
+    let limited = match limit.map(|limit| (&limit.value.ty, &limit.field)) {
+        Some((Ty::Count { max, .. }, field)) => format!("{call}.{field}({max})"),
         _ => call.clone(),
     };
     if operation.is_list() {
@@ -128,24 +128,24 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> Result<String> {
 
 /// The component of the further members of a page.
 fn members(operation: &Operation) -> Option<&String> {
-    match operation.reply.shape()? {
-        Shape::Page { members, .. } => members.as_ref(),
+    match operation.reply.ty()? {
+        Ty::Page { members, .. } => members.as_ref(),
         _ => None,
     }
 }
 
 /// Whether the items of a list can be printed as they are.
 fn is_record(operation: &Operation) -> bool {
-    let items = operation.reply.shape().and_then(Shape::inner);
-    matches!(items, Some(Shape::Value | Shape::Record))
+    let items = operation.reply.ty().and_then(Ty::inner);
+    matches!(items, Some(Ty::Value | Ty::Record))
 }
 
 /// What is handed in as a body; it has lines of its own if it is written out.
 fn body_value(body: &Body, lines: &mut Vec<String>, context: &mut Context<'_>) -> Result<String> {
-    let shape = &body.value.shape;
-    let written = match shape {
-        Shape::Named(name) => object(name, SHOWN, context)?,
-        Shape::Array { items, .. } if items.name().is_some() => {
+    let ty = &body.value.ty;
+    let written = match ty {
+        Ty::Named(name) => object(name, SHOWN, context)?,
+        Ty::Array { items, .. } if items.name().is_some() => {
             format!("[{}]", value(items, "item", context)?)
         }
         _ => return Ok(context.give("body", "sdk_core::RawJson")),
@@ -154,22 +154,22 @@ fn body_value(body: &Body, lines: &mut Vec<String>, context: &mut Context<'_>) -
     Ok("&body".to_owned())
 }
 
-/// A value of a shape: written out where the spec says enough, and otherwise one that the reader has.
-fn value(shape: &Shape, name: &str, context: &mut Context<'_>) -> Result<String> {
-    match shape {
-        Shape::Text { .. } => return Ok(context.give(name, "&str")),
-        Shape::Integer { min, .. } => return Ok(min.unwrap_or(1).to_string()),
-        Shape::Count { min, .. } => return Ok(min.to_string()),
-        Shape::Boolean => return Ok("true".into()),
-        Shape::Nullable(_) => return Ok("None".into()),
-        Shape::Array { items, .. } if !is_open(items) => {
+/// A value of a type: written out where the spec says enough, and otherwise one that the reader has.
+fn value(ty: &Ty, name: &str, context: &mut Context<'_>) -> Result<String> {
+    match ty {
+        Ty::Text { .. } => return Ok(context.give(name, "&str")),
+        Ty::Integer { min, .. } => return Ok(min.unwrap_or(1).to_string()),
+        Ty::Count { min, .. } => return Ok(min.to_string()),
+        Ty::Boolean => return Ok("true".into()),
+        Ty::Nullable(_) => return Ok("None".into()),
+        Ty::Array { items, .. } if !is_open(items) => {
             return Ok(format!("[{}]", value(items, name, context)?));
         }
-        Shape::Map(values) if !is_open(values) => {
+        Ty::Map(values) if !is_open(values) => {
             let value = value(values, name, context)?;
             return Ok(format!("[(\"name\", {value})]"));
         }
-        Shape::Named(component) => match context.schemas.kind(shape) {
+        Ty::Named(component) => match context.schemas.kind(ty) {
             Some(Kind::Reference(pattern)) => {
                 return Ok(format!("{:?}", Pattern::compile(pattern)?.sample()));
             }
@@ -186,28 +186,26 @@ fn value(shape: &Shape, name: &str, context: &mut Context<'_>) -> Result<String>
         },
         _ => {}
     }
-    let ty = path(shape, context);
+    let ty = path(ty, context);
     Ok(context.give(name, ty))
 }
 
-fn is_open(shape: &Shape) -> bool {
-    matches!(shape, Shape::Value | Shape::Record)
+fn is_open(ty: &Ty) -> bool {
+    matches!(ty, Ty::Value | Ty::Record)
 }
 
 /// A type with the path that it has outside of its crate.
-fn path(shape: &Shape, context: &Context<'_>) -> String {
-    match shape {
-        Shape::Nullable(inner) => format!("Option<{}>", path(inner, context)),
-        Shape::Array { items, .. } => format!("Vec<{}>", path(items, context)),
-        Shape::Map(values) => format!(
+fn path(ty: &Ty, context: &Context<'_>) -> String {
+    match ty {
+        Ty::Nullable(inner) => format!("Option<{}>", path(inner, context)),
+        Ty::Array { items, .. } => format!("Vec<{}>", path(items, context)),
+        Ty::Map(values) => format!(
             "std::collections::BTreeMap<String, {}>",
             path(values, context)
         ),
-        _ if rust::is_copied(shape) || context.schemas.is_text(shape) => {
-            context.schemas.rust(shape)
-        }
-        Shape::Named(name) => format!("{}::types::{name}", context.package),
-        _ => format!("sdk_core::{}", context.schemas.rust(shape)),
+        _ if rust::is_copied(ty) || context.schemas.is_text(ty) => context.schemas.rust(ty),
+        Ty::Named(name) => format!("{}::types::{name}", context.package),
+        _ => format!("sdk_core::{}", context.schemas.rust(ty)),
     }
 }
 
@@ -216,7 +214,7 @@ fn object(name: &str, optional: usize, context: &mut Context<'_>) -> Result<Stri
     let schemas = context.schemas;
     context.types.insert(name.to_owned());
     context.depth += 1;
-    let text = match schemas.kind(&Shape::Named(name.to_owned())) {
+    let text = match schemas.kind(&Ty::Named(name.to_owned())) {
         Some(Kind::Struct(members)) => structure(name, members, optional, context)?,
         Some(Kind::Union { variants, .. }) => {
             let variant = variants.first().ok_or("a union without variants")?;
@@ -242,18 +240,18 @@ fn structure(
     context: &mut Context<'_>,
 ) -> Result<String> {
     let schemas = context.schemas;
-    let stated = |member: &&Property| schemas.constant(&member.value.shape).is_none();
+    let stated = |member: &&Property| schemas.constant(&member.value.ty).is_none();
     let (required, others): (Vec<_>, Vec<_>) = members
         .iter()
         .filter(stated)
         .partition(|member| member.required);
     let mut arguments = Vec::new();
     for member in required {
-        let collects = matches!(member.value.shape, Shape::Array { .. } | Shape::Map(_));
+        let collects = matches!(member.value.ty, Ty::Array { .. } | Ty::Map(_));
         arguments.push(if member.value.nullable && collects {
             "None".to_owned()
         } else {
-            let value = value(&member.value.shape, &member.field, context)?;
+            let value = value(&member.value.ty, &member.field, context)?;
             if member.value.nullable {
                 format!("Some({value}.into())")
             } else {
@@ -262,12 +260,12 @@ fn structure(
         });
     }
     let mut text = format!("{name}::new({})", arguments.join(", "));
-    let telling = |member: &&Property| match schemas.kind(&member.value.shape) {
+    let telling = |member: &&Property| match schemas.kind(&member.value.ty) {
         Some(kind) => matches!(kind, Kind::Enum { .. } | Kind::Reference(_)),
-        None => matches!(member.value.shape, Shape::Text { .. }),
+        None => matches!(member.value.ty, Ty::Text { .. }),
     };
     for member in others.into_iter().filter(telling).take(optional) {
-        let value = value(&member.value.shape, &member.field, context)?;
+        let value = value(&member.value.ty, &member.field, context)?;
         let _ = write!(text, "\n    .{}({value})", member.field);
     }
     Ok(text)

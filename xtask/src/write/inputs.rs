@@ -55,14 +55,14 @@ fn member(object: &Object<'_>) -> String {
 }
 
 fn argument(schemas: &Schemas, field: &Property) -> rust::Argument {
-    rust::argument(schemas, &field.value.shape, field.boxed, &field.field)
+    rust::argument(schemas, &field.value.ty, field.boxed, &field.field)
 }
 
 fn constructor(schemas: &Schemas, object: &Object<'_>) -> String {
     let (mut arguments, mut members) = (Vec::new(), Vec::new());
     for field in &object.fields {
         let name = &field.field;
-        let constant = schemas.constant(&field.value.shape);
+        let constant = schemas.constant(&field.value.ty);
         if !field.required {
             members.push(format!("{name}: None"));
         } else if let Some(constant) = constant {
@@ -73,7 +73,7 @@ fn constructor(schemas: &Schemas, object: &Object<'_>) -> String {
                 format!("{name}: {value}")
             });
         } else if field.is_option() {
-            let ty = schemas.rust(&field.value.shape);
+            let ty = schemas.rust(&field.value.ty);
             arguments.push(format!("{name}: Option<{ty}>"));
             members.push(if field.boxed {
                 format!("{name}: {name}.map(Box::new)")

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Component, Kind, Property, Reach, Schemas, Shape, Spec};
+use crate::model::{Component, Kind, Property, Reach, Schemas, Spec, Ty};
 
 use super::text::comment;
 use super::{docs, provenance};
@@ -34,7 +34,7 @@ impl<'a> Object<'a> {
         };
         let (mut constants, mut fields) = (Vec::new(), Vec::new());
         for property in component.members() {
-            match spec.schemas.constant(&property.value.shape) {
+            match spec.schemas.constant(&property.value.ty) {
                 Some(value) if states && (property.required || is_tag(property)) => {
                     constants.push((&*property.name, value));
                 }
@@ -58,7 +58,7 @@ impl<'a> Object<'a> {
     pub(super) fn write(&self, schemas: &Schemas) -> String {
         let Component { name, .. } = self.component;
         // Unknown members may be secret where known ones are.
-        let redacted = self.fields.iter().any(|it| it.value.shape.is_secret());
+        let redacted = self.fields.iter().any(|it| it.value.ty.is_secret());
         let derives = match (redacted, self.has_default()) {
             (false, true) => "Clone, Debug, Default, PartialEq",
             (false, false) => "Clone, Debug, PartialEq",
@@ -117,9 +117,9 @@ fn kind(schemas: &Schemas, field: &Property) -> String {
     let value = &field.value;
     // A schema version has its own check and its own error.
     let constant = schemas
-        .constant(&value.shape)
+        .constant(&value.ty)
         .filter(|_| field.name != "schemaVersion");
-    let is_integer = matches!(value.shape, Shape::Integer { .. });
+    let is_integer = matches!(value.ty, Ty::Integer { .. });
     match (field.required, value.nullable, constant) {
         (true, false, Some(constant)) => return format!("{constant:?}"),
         (true, false, None) if is_integer => "integral",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Kind, Parameter, Pattern, Place, Shape};
+use crate::model::{Body, Kind, Parameter, Pattern, Place, Ty};
 use crate::{Result, at, names};
 
 use super::builder::Builder;
@@ -75,8 +75,8 @@ impl Builder<'_> {
             Place::Path => format!("check.segment({name:?}, {place})?;\n"),
             _ => String::new(),
         };
-        Ok(match &value.shape {
-            Shape::Text { min, max, .. } => {
+        Ok(match &value.ty {
+            Ty::Text { min, max, .. } => {
                 let mut checks = segment(format!("&self.{field}"));
                 if (min, max) != (&None, &None) {
                     let (min, max) = (min.unwrap_or(0), limit("usize", *max));
@@ -84,21 +84,21 @@ impl Builder<'_> {
                 }
                 checks
             }
-            Shape::Integer {
+            Ty::Integer {
                 min: None,
                 max: None,
             } => String::new(),
-            Shape::Count { min, max } => {
+            Ty::Count { min, max } => {
                 format!("check.range({name:?}, {optional}, {min}, {max})?;\n")
             }
-            Shape::Integer { min, max } => {
+            Ty::Integer { min, max } => {
                 let min = min.map_or("i64::MIN".to_owned(), |min| min.to_string());
                 let max = limit("i64", *max);
                 format!(
                     "if let Some({field}) = {optional} {{\ncheck.integer({name:?}, {field}, {min}, {max})?;\n}}\n"
                 )
             }
-            Shape::Array { items, min, max } => {
+            Ty::Array { items, min, max } => {
                 let (style, min) = (calls::style(parameter), min.unwrap_or(0));
                 let max = limit("usize", *max);
                 let list = format!(
@@ -111,7 +111,7 @@ impl Builder<'_> {
                     format!("{list}for item in {optional}.into_iter().flatten() {{\n{each}}}\n")
                 }
             }
-            Shape::Timestamp | Shape::Date => {
+            Ty::Timestamp | Ty::Date => {
                 format!("check.rfc3339({name:?}, {optional})?;\n")
             }
             _ => self.check_named(parameter, &optional)?,
@@ -126,12 +126,12 @@ impl Builder<'_> {
             required,
             ..
         } = parameter;
-        let ty = self.spec.schemas.rust(&parameter.value.shape);
+        let ty = self.spec.schemas.rust(&parameter.value.ty);
         let segment = |place: String| match parameter.place {
             Place::Path => format!("check.segment({name:?}, {place})?;\n"),
             _ => String::new(),
         };
-        Ok(match self.spec.schemas.kind(&parameter.value.shape) {
+        Ok(match self.spec.schemas.kind(&parameter.value.ty) {
             Some(Kind::Enum { closed, .. }) => {
                 let text = if *required {
                     format!("Some(self.{field}.as_str())")
@@ -172,7 +172,7 @@ impl Builder<'_> {
     }
 
     /// The checks of each item of a list.
-    fn items(&self, name: &str, items: &Shape) -> String {
+    fn items(&self, name: &str, items: &Ty) -> String {
         checks::item(&self.spec.schemas, items, name)
     }
 
@@ -190,9 +190,9 @@ impl Builder<'_> {
                 ..
             } = parameter;
             let schemas = &self.spec.schemas;
-            let text = |text: String, borrow: &str| match &value.shape {
-                shape if schemas.is_text(shape) => format!("{borrow}{text}"),
-                shape if rust::is_copied(shape) => format!("&{text}.to_string()"),
+            let text = |text: String, borrow: &str| match &value.ty {
+                ty if schemas.is_text(ty) => format!("{borrow}{text}"),
+                ty if rust::is_copied(ty) => format!("&{text}.to_string()"),
                 _ => format!("{text}.as_str()"),
             };
             let set = |value| format!("self.call.set_header({name:?}, {value});\n");

@@ -5,7 +5,7 @@ use std::fmt::{Display, Write as _};
 
 use crate::Result;
 use crate::model::taken::IMPORTS;
-use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Shape, Spec};
+use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Spec, Ty};
 
 /// Imports for the names that the code uses, and for the given names from elsewhere in the crate.
 pub(super) fn imports<'a>(code: &str, own: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
@@ -63,9 +63,9 @@ fn words(code: &str) -> BTreeSet<&str> {
 }
 
 /// The type of a page's items: an object that is not shown, if nothing is said of them.
-pub(super) fn item_type(schemas: &Schemas, items: &Shape) -> String {
+pub(super) fn item_type(schemas: &Schemas, items: &Ty) -> String {
     match items {
-        Shape::Value => "Record".to_owned(),
+        Ty::Value => "Record".to_owned(),
         items => schemas.rust(items),
     }
 }
@@ -78,15 +78,15 @@ pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
         Reply::Several { name, .. } => return name.clone(),
         Reply::Json(value) => value,
     };
-    if let Shape::Page { items, .. } = &value.shape {
+    if let Ty::Page { items, .. } = &value.ty {
         return format!("Page<{}>", item_type(schemas, items));
     }
-    match &value.shape {
+    match &value.ty {
         // Of a single one of these, a caller is served as well by its text.
-        Shape::Timestamp | Shape::Date | Shape::Number | Shape::Text { secret: true, .. } => {
+        Ty::Timestamp | Ty::Date | Ty::Number | Ty::Text { secret: true, .. } => {
             "RawJson".to_owned()
         }
-        shape => schemas.rust(shape),
+        ty => schemas.rust(ty),
     }
 }
 
@@ -109,8 +109,8 @@ fn holds<'a>(
         return false;
     };
     match &component.kind {
-        Kind::Struct(members) => members.iter().any(|member| match &member.value.shape {
-            Shape::Named(name) if !member.boxed => holds(schemas, name, sought, seen),
+        Kind::Struct(members) => members.iter().any(|member| match &member.value.ty {
+            Ty::Named(name) if !member.boxed => holds(schemas, name, sought, seen),
             _ => false,
         }),
         Kind::Union { variants, .. } => variants
@@ -122,12 +122,12 @@ fn holds<'a>(
 
 /// The type of what a call borrows.
 pub(super) fn borrowed(schemas: &Schemas, parameter: &Parameter) -> String {
-    let shape = &parameter.value.shape;
-    let ty = match shape {
-        Shape::Array { items, .. } => format!("&[{}]", schemas.rust(items)),
-        _ if is_copied(shape) => schemas.rust(shape),
-        _ if schemas.is_text(shape) => "&str".to_owned(),
-        _ => format!("&{}", schemas.rust(shape)),
+    let ty = &parameter.value.ty;
+    let ty = match ty {
+        Ty::Array { items, .. } => format!("&[{}]", schemas.rust(items)),
+        _ if is_copied(ty) => schemas.rust(ty),
+        _ if schemas.is_text(ty) => "&str".to_owned(),
+        _ => format!("&{}", schemas.rust(ty)),
     };
     if parameter.required {
         ty
@@ -138,22 +138,19 @@ pub(super) fn borrowed(schemas: &Schemas, parameter: &Parameter) -> String {
 
 /// What makes of a field what a call borrows.
 pub(super) fn borrow(schemas: &Schemas, parameter: &Parameter) -> String {
-    let (field, shape) = (&parameter.field, &parameter.value.shape);
-    let is_deref = schemas.is_text(shape) || matches!(shape, Shape::Array { .. });
+    let (field, ty) = (&parameter.field, &parameter.value.ty);
+    let is_deref = schemas.is_text(ty) || matches!(ty, Ty::Array { .. });
     match parameter.required {
-        _ if is_copied(shape) => format!("self.{field}"),
+        _ if is_copied(ty) => format!("self.{field}"),
         true => format!("&self.{field}"),
         false if is_deref => format!("self.{field}.as_deref()"),
         false => format!("self.{field}.as_ref()"),
     }
 }
 
-/// Whether values of a shape are small enough to be handed on by value.
-pub(super) fn is_copied(shape: &Shape) -> bool {
-    matches!(
-        shape,
-        Shape::Boolean | Shape::Integer { .. } | Shape::Count { .. }
-    )
+/// Whether its values are small enough to be handed on by value.
+pub(super) fn is_copied(ty: &Ty) -> bool {
+    matches!(ty, Ty::Boolean | Ty::Integer { .. } | Ty::Count { .. })
 }
 
 /// A value that a caller hands in: the type of the argument, and the expression that makes the field of it.
@@ -174,22 +171,22 @@ impl Argument {
 }
 
 /// How a caller hands in a value of a type: whatever turns into it, where that helps.
-pub(super) fn argument(schemas: &Schemas, shape: &Shape, boxed: bool, name: &str) -> Argument {
-    let converts = |shape: &Shape| {
+pub(super) fn argument(schemas: &Schemas, ty: &Ty, boxed: bool, name: &str) -> Argument {
+    let converts = |ty: &Ty| {
         let named = matches!(
-            schemas.kind(shape),
+            schemas.kind(ty),
             Some(Kind::Reference(_) | Kind::Union { .. } | Kind::Constant(_))
         );
         named
             || matches!(
-                shape,
-                Shape::Text { .. } | Shape::Value | Shape::Record | Shape::Timestamp | Shape::Date
+                ty,
+                Ty::Text { .. } | Ty::Value | Ty::Record | Ty::Timestamp | Ty::Date
             )
     };
     // Of an empty collection of any JSON nobody could say what turns into it.
-    let item_converts = |item: &Shape| converts(item) && *item != Shape::Value;
-    let (ty, value) = match shape {
-        Shape::Array { items, .. } => {
+    let item_converts = |item: &Ty| converts(item) && *item != Ty::Value;
+    let (ty, value) = match ty {
+        Ty::Array { items, .. } => {
             let item = schemas.rust(items);
             if item_converts(items) {
                 (
@@ -203,7 +200,7 @@ pub(super) fn argument(schemas: &Schemas, shape: &Shape, boxed: bool, name: &str
                 )
             }
         }
-        Shape::Map(values) => {
+        Ty::Map(values) => {
             let value = schemas.rust(values);
             let (ty, into) = if item_converts(values) {
                 (format!("impl Into<{value}>"), "value.into()")
@@ -215,12 +212,12 @@ pub(super) fn argument(schemas: &Schemas, shape: &Shape, boxed: bool, name: &str
                 format!("{name}.into_iter().map(|(name, value)| (name.into(), {into})).collect()"),
             )
         }
-        shape => {
-            let ty = schemas.rust(shape);
-            let (ty, value) = if converts(shape) {
-                (format!("impl Into<{ty}>"), format!("{name}.into()"))
+        ty => {
+            let rust = schemas.rust(ty);
+            let (ty, value) = if converts(ty) {
+                (format!("impl Into<{rust}>"), format!("{name}.into()"))
             } else {
-                (ty, name.to_owned())
+                (rust, name.to_owned())
             };
             let boxed = boxed.then(|| format!("Box::new({value})"));
             (ty, boxed.unwrap_or(value))

@@ -56,12 +56,12 @@ fn skipped(spec: &Spec) -> String {
 
 /// The members that the service's metadata must have, with the value of each constant; none where they are not shown.
 fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
-    let reply = spec.metadata_operation().and_then(|it| it.reply.shape());
-    let members = reply.map_or(&[][..], |shape| spec.schemas.members(shape));
+    let reply = spec.metadata_operation().and_then(|it| it.reply.ty());
+    let members = reply.map_or(&[][..], |ty| spec.schemas.members(ty));
     members
         .iter()
         .filter(|member| member.required)
-        .map(|member| (&*member.name, spec.schemas.constant(&member.value.shape)))
+        .map(|member| (&*member.name, spec.schemas.constant(&member.value.ty)))
         .collect()
 }
 
@@ -76,7 +76,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
     };
     let provenance = names::pascal(operation.provenance());
     let body = operation.body.as_ref();
-    let holds_secret = |shape| spec.schemas.holds_secret(shape);
+    let holds_secret = |ty| spec.schemas.holds_secret(ty);
     format!(
         "/// `{route}`.\npub static {constant}: Operation = {{\n\
          let mut it = Operation::generated(App::{application}, {id:?}, Method::{method}, {path:?});\n\
@@ -103,7 +103,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         media_type = body.and_then(|body| body.media_type.as_deref()),
         accept = accept(&operation.reply),
         version = operation.schema_version,
-        secret = operation.reply.shapes().into_iter().any(holds_secret),
+        secret = operation.reply.types().into_iter().any(holds_secret),
         summary = operation.summary,
     )
 }

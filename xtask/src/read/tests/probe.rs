@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::adopt;
 use crate::findings::{Findings, Weight};
 use crate::model::app::{APPS, SAMPLE};
-use crate::model::{Component, Kind, Property, Schemas, Shape, Spec};
+use crate::model::{Component, Kind, Property, Schemas, Spec, Ty};
 use crate::node::{Node, step};
 use crate::read::read as read_document;
 use crate::write::tree::text_of;
@@ -150,23 +150,23 @@ fn asked(
 }
 
 /// The same of the model.
-fn modelled(schemas: &Schemas, shape: &Shape) -> (BTreeSet<&'static str>, bool) {
-    let (types, is_named): (&[&str], bool) = match shape {
-        Shape::Nullable(inner) => {
+fn modelled(schemas: &Schemas, ty: &Ty) -> (BTreeSet<&'static str>, bool) {
+    let (types, is_named): (&[&str], bool) = match ty {
+        Ty::Nullable(inner) => {
             let (mut types, is_named) = modelled(schemas, inner);
             types.insert("null");
             return (types, is_named);
         }
-        Shape::Named(name) => match &schemas.components[name].kind {
+        Ty::Named(name) => match &schemas.components[name].kind {
             Kind::Struct(_) | Kind::Union { .. } => (&["object"], false),
             Kind::Enum { .. } | Kind::Constant(_) => (&["string"], true),
             _ => (&["string"], false),
         },
-        Shape::Number => (&["integer", "number"], false),
-        Shape::Record | Shape::Map(_) => (&["object"], false),
-        Shape::Boolean => (&["boolean"], false),
-        Shape::Integer { .. } | Shape::Count { .. } => (&["integer"], false),
-        Shape::Array { .. } => (&["array"], false),
+        Ty::Number => (&["integer", "number"], false),
+        Ty::Record | Ty::Map(_) => (&["object"], false),
+        Ty::Boolean => (&["boolean"], false),
+        Ty::Integer { .. } | Ty::Count { .. } => (&["integer"], false),
+        Ty::Array { .. } => (&["array"], false),
         _ => (&["string"], false),
     };
     (types.iter().copied().collect(), is_named)
@@ -222,14 +222,14 @@ impl Comparison {
                     &is_required,
                 );
             }
-            let mut shape = member.value.shape.clone();
+            let mut ty = member.value.ty.clone();
             if member.value.nullable {
-                shape = Shape::Nullable(Box::new(shape));
+                ty = Ty::Nullable(Box::new(ty));
             }
             self.value(
                 schemas,
                 member,
-                &shape,
+                &ty,
                 (&validator, &|it| json!({ name: it }), &step("", name)),
                 &what,
             );
@@ -240,16 +240,16 @@ impl Comparison {
         &mut self,
         schemas: &Schemas,
         member: &Property,
-        shape: &Shape,
+        ty: &Ty,
         (validator, within, at): (&Validator, &dyn Fn(Value) -> Value, &str),
         what: &str,
     ) {
         let (types, is_one_of_few) = asked(validator, within, at);
-        let bare = match shape {
-            Shape::Nullable(inner) => inner,
-            shape => shape,
+        let bare = match ty {
+            Ty::Nullable(inner) => inner,
+            ty => ty,
         };
-        if *bare == Shape::Value {
+        if *bare == Ty::Value {
             let is_one = types.iter().filter(|it| **it != "null").count() == 1;
             let is_said = self
                 .raw
@@ -258,14 +258,14 @@ impl Comparison {
             let what = format!("{what} is raw JSON without a finding");
             return self.equal(&what, &(is_one && !is_said), &false);
         }
-        let (known, has_values) = modelled(schemas, shape);
+        let (known, has_values) = modelled(schemas, ty);
         self.equal(what, &known, &types);
         // The values of an open enumeration bind nobody, and those of a number are documented only.
         if is_one_of_few && types.contains("string") {
             self.equal(&format!("{what} has values"), &has_values, &true);
         }
         match bare {
-            Shape::Array { items, .. } => {
+            Ty::Array { items, .. } => {
                 let within = |it| within(json!([it]));
                 self.value(
                     schemas,
@@ -275,7 +275,7 @@ impl Comparison {
                     &format!("{what}, items"),
                 );
             }
-            Shape::Map(values) => {
+            Ty::Map(values) => {
                 let within = |it| within(json!({"~": it}));
                 self.value(
                     schemas,

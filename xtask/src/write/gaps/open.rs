@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Result;
-use crate::model::{Auth, Operation, Provenance, Reach, Schemas, Shape, Spec};
+use crate::model::{Auth, Operation, Provenance, Reach, Schemas, Spec, Ty};
 use crate::write::text::codes;
 use crate::write::{provenance, rust};
 
@@ -50,25 +50,25 @@ fn name_only(operations: &[&Operation]) -> Option<Row> {
 }
 
 fn of_operation(schemas: &Schemas, operation: &Operation, rows: &mut Vec<Row>) {
-    let reply = operation.reply.shape();
-    let body = operation.body.as_ref().map(|body| &body.value.shape);
+    let reply = operation.reply.ty();
+    let body = operation.body.as_ref().map(|body| &body.value.ty);
     let mut treatment = Vec::new();
-    if !matches!(reply, Some(Shape::Named(_))) {
+    if !matches!(reply, Some(Ty::Named(_))) {
         let reply = rust::reply_type(schemas, &operation.reply);
         treatment.push(format!("the reply is `{reply}`"));
     }
-    if body == Some(&Shape::Value) {
+    if body == Some(&Ty::Value) {
         treatment.push("the body is any JSON".to_owned());
     }
     if treatment.is_empty() {
-        let types = body.into_iter().chain(reply).filter_map(Shape::name);
+        let types = body.into_iter().chain(reply).filter_map(Ty::name);
         treatment.push(format!("see {}", codes(types).join(" and ")));
     }
     let treatment = treatment.join(", ");
     rows.extend(row(&operation.id, &operation.description, &treatment));
     for parameter in &operation.parameters {
         // What has a type of its own has a row of its own.
-        if parameter.value.shape.name().is_some() {
+        if parameter.value.ty.name().is_some() {
             continue;
         }
         let text = if gaps(&parameter.description).is_empty() {

@@ -2,7 +2,7 @@
 
 use super::row::{Row, row};
 use crate::Result;
-use crate::model::{Component, Kind, Property, Provenance, Shape, Use};
+use crate::model::{Component, Kind, Property, Provenance, Ty, Use};
 use crate::write::provenance;
 
 /// The rows of a type and its members. A member that is left open without a word is an error.
@@ -27,14 +27,14 @@ pub(super) fn of_type(component: &Component, strict: bool) -> Result<Vec<Row>> {
         let value = &member.value;
         let place = format!("{name}.{}", member.name);
         let own = row(&place, &value.description, &treatment_of(value));
-        if strict && own.is_none() && is_open(&value.shape) && !told {
+        if strict && own.is_none() && is_open(&value.ty) && !told {
             return Err(format!(
                 "schema `{name}`: member `{}` is left open, and no description says what is not shown",
                 member.name
             ));
         }
         // What has a type of its own has a row of its own, and what the type says is not said twice.
-        let elsewhere = value.shape.name().is_some() || told && is_open(&value.shape);
+        let elsewhere = value.ty.name().is_some() || told && is_open(&value.ty);
         if !elsewhere {
             rows.extend(own);
         }
@@ -42,10 +42,10 @@ pub(super) fn of_type(component: &Component, strict: bool) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-fn is_open(shape: &Shape) -> bool {
-    match shape {
-        Shape::Array { items, .. } => is_open(items),
-        shape => matches!(shape, Shape::Value | Shape::Record),
+fn is_open(ty: &Ty) -> bool {
+    match ty {
+        Ty::Array { items, .. } => is_open(items),
+        ty => matches!(ty, Ty::Value | Ty::Record),
     }
 }
 
@@ -57,7 +57,7 @@ fn of_members(component: &Component, members: &[Property]) -> String {
     }
     let mut treatment: Vec<String> = members
         .iter()
-        .filter(|member| is_open(&member.value.shape))
+        .filter(|member| is_open(&member.value.ty))
         .map(|member| format!("`{}`: {}", member.name, treatment_of(&member.value)))
         .collect();
     if component.description.contains("required") {
@@ -71,12 +71,12 @@ fn of_members(component: &Component, members: &[Property]) -> String {
 
 /// What the SDK does about a value.
 pub(super) fn treatment_of(value: &Use) -> String {
-    let text = match &value.shape {
-        Shape::Value => "any JSON, as `RawJson`",
-        Shape::Record => "an open object, as `Record`",
-        Shape::Array { items, .. } => match **items {
-            Shape::Value => "a list of any JSON, as `RawJson`",
-            Shape::Record => "a list of open objects, as `Record`",
+    let text = match &value.ty {
+        Ty::Value => "any JSON, as `RawJson`",
+        Ty::Record => "an open object, as `Record`",
+        Ty::Array { items, .. } => match **items {
+            Ty::Value => "a list of any JSON, as `RawJson`",
+            Ty::Record => "a list of open objects, as `Record`",
             _ => "a list of any text",
         },
         _ => "any text",
