@@ -7,7 +7,8 @@ use std::fmt;
 use serde::Serialize;
 
 use super::part::{Child, Leaf, Sort};
-use super::rules::{How, Way};
+use super::rules::How;
+use super::value::Difference;
 use crate::assumptions;
 use crate::node::Node;
 
@@ -46,146 +47,124 @@ enum About {
     Calls,
 }
 
+/// Our keywords that name assumptions.
+const KEYS: [&str; 2] = ["x-assumption", "x-type-assumption"];
+
 /// Those about an operation that are about a part of it.
 const ROWS: [(&str, &[&str]); 2] = [("A01", &["id"]), ("A08", &["authentication"])];
 
 /// Those that no document can show: the order of two parameters.
 const UNSEEN: [&str; 1] = ["A12"];
 
-/// An assumption about what is compared.
-struct Active {
-    id: String,
-    place: String,
+/// An assumption about two parts that are compared.
+pub(super) struct Claim {
+    pub(super) id: String,
+    pub(super) place: String,
     about: About,
-    verdict: Verdict,
-    /// Whether nothing referred to it before.
-    is_first: bool,
 }
 
 /// The verdicts on assumptions at each of their places.
 pub(super) type Verdicts = BTreeMap<String, BTreeSet<(Verdict, String)>>;
 
-#[derive(Default)]
-pub(super) struct Assumed {
-    active: Vec<Active>,
-    /// Those that were looked at, with what they were compared to.
-    met: BTreeSet<(Way, [String; 3])>,
-    /// Each place of each assumption.
-    pub(super) verdicts: Verdicts,
+/// The assumptions of a part that the new document can speak of; the verdict on the others is given.
+pub(super) fn claims(old: &Child<'_>, new: &Child<'_>, verdicts: &mut Verdicts) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    for key in KEYS {
+        for leaf in &old.leaves {
+            for id in assumptions::ids(leaf.node.at(key)) {
+                let place = leaf.place.clone();
+                let still = |it: &Leaf<'_>| assumptions::ids(it.node.at(key)).contains(&id);
+                let is_unseen = new.leaves.is_empty()
+                    || new.leaves.iter().any(still)
+                    || old.sort == Sort::Reply
+                    || UNSEEN.contains(&&*id);
+                if is_unseen {
+                    add(verdicts, id, Verdict::NotSeen, place);
+                    continue;
+                }
+                let rows = ROWS.iter().find(|it| it.0 == id);
+                let about = match (old.sort, rows) {
+                    _ if key == "x-type-assumption" => About::Type,
+                    (Sort::Operation, Some((_, rows))) => About::Rows(rows),
+                    (Sort::Operation, None) => About::Calls,
+                    _ => About::Schema,
+                };
+                claims.push(Claim { id, place, about });
+            }
+        }
+    }
+    claims
 }
 
-impl Assumed {
-    /// Takes up the assumptions of a part; as many are put down by [`Self::end`].
-    /// Whether one of them is looked at for the first time comes with it.
-    pub(super) fn begin(&mut self, old: &Child<'_>, new: &Child<'_>, way: Way) -> (usize, bool) {
-        let before = self.active.len();
-        for key in ["x-assumption", "x-type-assumption"] {
-            for leaf in &old.leaves {
-                for id in assumptions::ids(leaf.node.at(key)) {
-                    let place = leaf.place.clone();
-                    let still = |it: &Leaf<'_>| assumptions::ids(it.node.at(key)).contains(&id);
-                    let unseen = new.leaves.is_empty()
-                        || new.leaves.iter().any(still)
-                        || old.sort == Sort::Reply
-                        || UNSEEN.contains(&&*id);
-                    let rows = ROWS.iter().find(|it| it.0 == id);
-                    let about = match (old.sort, rows) {
-                        _ if key == "x-type-assumption" => About::Type,
-                        (Sort::Operation, Some((_, rows))) => About::Rows(rows),
-                        (Sort::Operation, None) => About::Calls,
-                        _ => About::Schema,
-                    };
-                    if unseen {
-                        self.add(id, Verdict::NotSeen, place);
-                    } else {
-                        let verdict = Verdict::Confirmed;
-                        let target = new.leaves.last().map(|it| it.place.clone());
-                        let key = [id.clone(), place.clone(), target.unwrap_or_default()];
-                        let is_first = self.met.insert((way, key));
-                        self.active.push(Active {
-                            id,
-                            place,
-                            about,
-                            verdict,
-                            is_first,
-                        });
-                    }
-                }
+impl Claim {
+    /// What the differences of the two parts and of all below say of it.
+    pub(super) fn verdict<'d>(&self, differences: impl Iterator<Item = &'d Difference>) -> Verdict {
+        let mut verdict = Verdict::Confirmed;
+        for difference in differences {
+            match self.said(difference) {
+                Some(Verdict::Contradicted) => return Verdict::Contradicted,
+                Some(other) => verdict = other,
+                None => {}
             }
         }
-        let is_first = self.active[before..].iter().any(|it| it.is_first);
-        (self.active.len() - before, is_first)
+        verdict
     }
 
-    pub(super) fn end(&mut self, begun: usize) {
-        let all = self.active.split_off(self.active.len() - begun);
-        let says = |it: &Active| it.is_first || it.verdict != Verdict::Confirmed;
-        for it in all.into_iter().filter(says) {
-            self.add(it.id, it.verdict, it.place);
-        }
-    }
-
-    /// A change of what is compared.
-    pub(super) fn met(&mut self, what: &str, how: How, is: &str, breaks: bool) {
-        for active in &mut self.active {
-            let concerns = match active.about {
-                About::Type => what == "type",
-                About::Schema => !matches!(what, "required" | "deprecated" | "further members"),
-                About::Rows(rows) => rows.contains(&what),
-                About::Calls => breaks && !matches!(what, "authentication" | "scope"),
-            };
-            let is_part = matches!(what, "member" | "required member" | "value" | "variant");
-            let verdict = match (active.about, how) {
-                _ if !concerns => continue,
-                (About::Calls, _) => Verdict::Contradicted,
-                (_, How::Gone) if is_part => Verdict::Contradicted,
-                (_, How::New) => continue,
-                _ if is.is_empty() || is == "any" => Verdict::NotSeen,
-                (About::Type | About::Schema, How::Narrower) if what != "null" => continue,
-                _ => Verdict::Contradicted,
-            };
-            if active.verdict == Verdict::Confirmed || verdict == Verdict::Contradicted {
-                active.verdict = verdict;
+    fn said(&self, difference: &Difference) -> Option<Verdict> {
+        let (breaks_writers, breaks_readers) = difference.verdict()?;
+        let (what, how, is) = (difference.what, difference.how, &*difference.is);
+        let concerns = match self.about {
+            About::Type => what == "type",
+            About::Schema => !matches!(what, "required" | "deprecated" | "further members"),
+            About::Rows(rows) => rows.contains(&what),
+            About::Calls => {
+                (breaks_writers || breaks_readers) && !matches!(what, "authentication" | "scope")
             }
-        }
-    }
-
-    /// What a part assumed that is gone; content that is not shown is just not seen.
-    pub(super) fn gone(&mut self, root: &Node, child: &Child<'_>) {
-        let verdict = match child.sort {
-            Sort::Media => Verdict::NotSeen,
-            _ => Verdict::Void,
         };
-        for leaf in child.leaves.iter().take(1) {
-            for id in assumptions::of_operation(root, leaf.node) {
-                self.add(id, verdict, leaf.place.clone());
-            }
+        let is_part = matches!(what, "member" | "required member" | "value" | "variant");
+        match (self.about, how) {
+            _ if !concerns => None,
+            (About::Calls, _) => Some(Verdict::Contradicted),
+            (_, How::Gone) if is_part => Some(Verdict::Contradicted),
+            (_, How::New) => None,
+            _ if is.is_empty() || is == "any" => Some(Verdict::NotSeen),
+            (About::Type | About::Schema, How::Narrower) if what != "null" => None,
+            _ => Some(Verdict::Contradicted),
         }
     }
+}
 
-    /// What is assumed below a part where nothing can be compared: it may be anything now, or is of another type.
-    pub(super) fn below(&mut self, root: &Node, old: &Child<'_>, is_any: bool) {
-        let verdict = [Verdict::Void, Verdict::NotSeen][usize::from(is_any)];
-        let both = ["x-assumption", "x-type-assumption"];
-        let own = old
-            .leaves
-            .iter()
-            .flat_map(|leaf| both.map(|it| leaf.node.at(it)));
-        let own: BTreeSet<String> = own.flat_map(assumptions::ids).collect();
-        // The others are what the first refers to.
-        for leaf in old.leaves.iter().take(1) {
-            for id in assumptions::of_operation(root, leaf.node).difference(&own) {
-                self.add(id.clone(), verdict, leaf.place.clone());
-            }
+/// What a part assumed that is gone; content that is not shown is just not seen.
+pub(super) fn gone(root: &Node, child: &Child<'_>, verdicts: &mut Verdicts) {
+    let verdict = match child.sort {
+        Sort::Media => Verdict::NotSeen,
+        _ => Verdict::Void,
+    };
+    for leaf in child.leaves.iter().take(1) {
+        for id in assumptions::of_operation(root, leaf.node) {
+            add(verdicts, id, verdict, leaf.place.clone());
         }
     }
+}
 
-    pub(super) fn add(&mut self, id: String, verdict: Verdict, place: String) {
-        self.verdicts
-            .entry(id)
-            .or_default()
-            .insert((verdict, place));
+/// What is assumed below a part where nothing can be compared: it may be anything now, or is of another type.
+pub(super) fn below(root: &Node, old: &Child<'_>, is_any: bool, verdicts: &mut Verdicts) {
+    let verdict = [Verdict::Void, Verdict::NotSeen][usize::from(is_any)];
+    let own = old
+        .leaves
+        .iter()
+        .flat_map(|leaf| KEYS.map(|it| leaf.node.at(it)));
+    let own: BTreeSet<String> = own.flat_map(assumptions::ids).collect();
+    // The others are what the first refers to.
+    for leaf in old.leaves.iter().take(1) {
+        for id in assumptions::of_operation(root, leaf.node).difference(&own) {
+            add(verdicts, id.clone(), verdict, leaf.place.clone());
+        }
     }
+}
+
+fn add(verdicts: &mut Verdicts, id: String, verdict: Verdict, place: String) {
+    verdicts.entry(id).or_default().insert((verdict, place));
 }
 
 /// What an adopted operation still rests on, its document did not show; that calls go on succeeding is no evidence.

@@ -1,29 +1,25 @@
 //! Two documents side by side: each difference of a fact and each part that is new or gone becomes a change, or is not
 //! understood.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::assumed::Assumed;
-use super::part::{Child, Leaf, Part, Sort, is_read_by_people, template};
-use super::rules::{self, How, Way};
-use super::value::differences;
+use super::assumed::{self, Claim, Verdicts};
+use super::part::{Child, Leaf, Part, Sort, Step, is_read_by_people, template};
+use super::rules::{How, Way};
+use super::value::{Difference, differences};
 use crate::node::Node;
+use crate::read;
 
-/// One difference, wherever it shows.
-#[derive(Clone, Debug, Serialize)]
+/// A difference, and all places that show it.
+#[derive(Debug, Serialize)]
 pub(super) struct Change {
-    pub(super) what: &'static str,
-    pub(super) how: How,
+    #[serde(flatten)]
+    pub(super) difference: Difference,
     /// Once for each operation and direction.
     pub(super) uses: BTreeSet<Use>,
-    /// JSON pointers.
-    pub(super) old: String,
-    pub(super) new: String,
-    pub(super) was: String,
-    pub(super) is: String,
     pub(super) breaks_writers: bool,
     pub(super) breaks_readers: bool,
 }
@@ -37,34 +33,39 @@ pub(super) struct Use {
     pub(super) breaks_readers: bool,
 }
 
-/// Where a comparison is: in which operation, where in it, and in which direction its values go.
-#[derive(Clone)]
+/// Two parts that are compared, once for each direction, however many ways lead to them.
+struct Pair {
+    way: Way,
+    differences: Vec<Difference>,
+    /// The pairs that they consist of.
+    parts: Vec<(Step, usize)>,
+    claims: Vec<Claim>,
+}
+
+/// A place for people: the operation, and where in it.
+#[derive(Clone, Default)]
 struct At {
     operation: String,
     place: String,
-    way: Way,
 }
-
-/// Something of the old document and of the new one.
-type Sides = [String; 2];
 
 /// Two documents, and all that is known of how they differ.
 pub(super) struct Diff<'a> {
     roots: [&'a Node; 2],
-    pub(super) changes: IndexMap<(&'static str, [Sides; 2]), Change>,
+    /// The first one is that of the documents.
+    all: Vec<Pair>,
+    index: BTreeMap<(Way, [String; 2]), usize>,
+    open: VecDeque<(usize, [Child<'a>; 2])>,
+    /// By what they are, and by what differs where.
+    pub(super) changes: IndexMap<(&'static str, [String; 4]), Change>,
     /// What differs and nobody knows what it means: its place, and what it was and is.
     pub(super) not_understood: BTreeMap<String, String>,
-    /// Pairs of schemas that one operation showed already, those that are being compared, and those without a change.
-    seen: BTreeSet<(Way, Sides)>,
-    stack: BTreeSet<(Way, Sides)>,
-    equal: BTreeSet<(Way, Sides)>,
-    emitted: usize,
     /// Places of the old document with those that they are compared to.
     pub(super) pairs: BTreeMap<String, String>,
     pub(super) routes: BTreeMap<String, String>,
     /// Places that were looked at, or belong to what is new or gone.
     visited: [BTreeSet<String>; 2],
-    pub(super) assumed: Assumed,
+    pub(super) assumed: Verdicts,
 }
 
 impl<'a> Diff<'a> {
@@ -72,115 +73,74 @@ impl<'a> Diff<'a> {
     pub(super) fn of(old: &'a Node, new: &'a Node) -> Self {
         let mut diff = Self {
             roots: [old, new],
+            all: Vec::new(),
+            index: BTreeMap::new(),
+            open: VecDeque::new(),
             changes: IndexMap::new(),
             not_understood: BTreeMap::new(),
-            seen: BTreeSet::new(),
-            stack: BTreeSet::new(),
-            equal: BTreeSet::new(),
-            emitted: 0,
             pairs: BTreeMap::new(),
             routes: BTreeMap::new(),
             visited: Default::default(),
-            assumed: Assumed::default(),
+            assumed: Verdicts::new(),
         };
-        let (operation, place) = (String::new(), String::new());
-        let at = At {
-            operation,
-            place,
-            way: Way::Both,
-        };
-        diff.parts(&at, &Child::document(old), &Child::document(new));
-        diff.unused(&at);
+        diff.pair([old, new].map(Child::document), Way::Both);
+        while let Some((at, both)) = diff.open.pop_front() {
+            diff.compare(at, both.each_ref());
+        }
+        let all = std::mem::take(&mut diff.all);
+        for pair in (0..all.len()).filter(|it| !all[*it].claims.is_empty()) {
+            let within = reach(&all, pair);
+            for claim in &all[pair].claims {
+                let differences = within.iter().flat_map(|it| &all[*it].differences);
+                let known = diff.assumed.entry(claim.id.clone()).or_default();
+                known.insert((claim.verdict(differences), claim.place.clone()));
+            }
+        }
+        diff.visit(&all, 0, &At::default(), &mut BTreeSet::new());
+        diff.unused();
         diff
     }
 
-    fn emit(&mut self, at: &At, what: &'static str, how: How, places: Sides, values: Sides) {
-        self.emitted += 1;
-        let Some((breaks_writers, breaks_readers)) = rules::verdict(what, how, at.way) else {
-            let [was, is] = values.map(|it| {
-                if it.is_empty() {
-                    "nothing".to_owned()
-                } else {
-                    it
-                }
+    /// The number of a pair, which is compared later if it is new.
+    fn pair(&mut self, both: [Child<'a>; 2], way: Way) -> usize {
+        let places = both.each_ref().map(|it| {
+            let places: Vec<&str> = it.leaves.iter().map(|it| &*it.place).collect();
+            places.join(" ")
+        });
+        let next = self.all.len();
+        let at = *self.index.entry((way, places)).or_insert(next);
+        if at == next {
+            self.all.push(Pair {
+                way,
+                differences: Vec::new(),
+                parts: Vec::new(),
+                claims: Vec::new(),
             });
-            let [old, new] = places;
-            let pointer = if new.is_empty() { &old } else { &new };
-            let key = pointer.rsplit('/').next().unwrap_or_default();
-            let what = if what == "field" { key } else { what };
-            let how = format!("{how:?}").to_lowercase();
-            let text = format!("{} {}: {what} {how}: {was} -> {is}", at.operation, at.place);
-            self.not_understood
-                .insert(if new.is_empty() { old } else { new }, text);
-            return;
-        };
-        let breaks = breaks_writers || breaks_readers;
-        self.assumed.met(what, how, &values[1], breaks);
-        let known = self.changes.entry((what, [places, values]));
-        let (_, [[old, new], [was, is]]) = known.key().clone();
-        let change = known.or_insert_with(|| Change {
-            uses: BTreeSet::new(),
-            breaks_writers: false,
-            breaks_readers: false,
-            what,
-            how,
-            old,
-            new,
-            was,
-            is,
-        });
-        change.breaks_writers |= breaks_writers;
-        change.breaks_readers |= breaks_readers;
-        let (operation, place) = (at.operation.clone(), at.place.clone());
-        change.uses.insert(Use {
-            operation,
-            place,
-            breaks_writers,
-            breaks_readers,
-        });
+            self.open.push_back((at, both));
+        }
+        at
     }
 
-    fn parts(&mut self, at: &At, old: &Child<'a>, new: &Child<'a>) {
-        let both = [old, new];
-        let places = both.map(|it| {
-            it.leaves
-                .iter()
-                .map(|it| &*it.place)
-                .collect::<Vec<_>>()
-                .join(" ")
-        });
-        let key = (at.way, places);
-        let is_known = self.stack.contains(&key) || self.equal.contains(&key);
-        if is_known || !self.seen.insert(key.clone()) {
-            return;
-        }
+    fn compare(&mut self, at: usize, both: [&Child<'a>; 2]) {
         for (seen, child) in self.visited.iter_mut().zip(both) {
             seen.extend(child.leaves.iter().map(|it| it.place.clone()));
         }
+        let [old, new] = both;
         let known = self.pairs.entry(old.place(""));
         known.or_insert_with(|| new.place(""));
-        let (begun, is_first) = self.assumed.begin(old, new, at.way);
-        // Every change below an assumption counts, even one that was met before.
-        let before = if is_first {
-            std::mem::take(&mut self.seen)
-        } else {
-            BTreeSet::new()
-        };
-        self.stack.insert(key.clone());
-        let [was, is] = [0, 1].map(|side| Part::of(self.roots[side], both[side], at.way));
+        self.all[at].claims = assumed::claims(old, new, &mut self.assumed);
+        let way = self.all[at].way;
+        let [was, is] = [0, 1].map(|side| Part::of(self.roots[side], both[side], way));
         if self.facts(at, both, &was, &is) {
             self.children(at, both, was, is);
         } else {
-            self.mark(0, old, at.way);
-            self.mark(1, new, at.way);
+            self.mark(0, old);
+            self.mark(1, new);
         }
-        self.stack.remove(&key);
-        self.seen.extend(before);
-        self.assumed.end(begun);
     }
 
     /// Compares facts, the types first; false if nothing below can be compared.
-    fn facts(&mut self, at: &At, both: [&Child<'a>; 2], was: &Part<'a>, is: &Part<'a>) -> bool {
+    fn facts(&mut self, at: usize, both: [&Child<'a>; 2], was: &Part<'a>, is: &Part<'a>) -> bool {
         let mut keys: Vec<&String> = was.facts.keys().chain(is.facts.keys()).collect();
         keys.sort_by_key(|it| (*it != "type ", *it));
         keys.dedup();
@@ -196,9 +156,12 @@ impl<'a> Diff<'a> {
             };
             for (row, how, values) in differences(sides) {
                 let is_any = values.iter().any(|it| it == "any");
-                self.emit(at, row, how, [stands(0), stands(1)], values);
+                let pair = &mut self.all[at];
+                let [old, new] = [stands(0), stands(1)];
+                let difference = Difference::of(row, how, pair.way, [old, new]);
+                pair.differences.push(difference.with(values));
                 if row == "type" && (how == How::Other || is_any) {
-                    self.assumed.below(self.roots[0], both[0], is_any);
+                    assumed::below(self.roots[0], both[0], is_any, &mut self.assumed);
                     return false;
                 }
             }
@@ -206,7 +169,7 @@ impl<'a> Diff<'a> {
         true
     }
 
-    fn children(&mut self, at: &At, both: [&Child<'a>; 2], was: Part<'a>, mut is: Part<'a>) {
+    fn children(&mut self, at: usize, both: [&Child<'a>; 2], was: Part<'a>, mut is: Part<'a>) {
         let (mut pairs, mut gone) = (Vec::new(), Vec::new());
         for (key, old) in was.children {
             match is.children.shift_remove(&key) {
@@ -233,15 +196,13 @@ impl<'a> Diff<'a> {
             }
         }
         for (old, new) in pairs {
-            let (is_operation, before) = (old.sort == Sort::Operation, self.emitted);
-            if is_operation {
+            if old.sort == Sort::Operation {
                 self.routes.insert(old.shown.clone(), new.shown.clone());
-                self.seen.clear();
             }
-            self.parts(&at.below(&old), &old, &new);
-            if is_operation && self.emitted == before {
-                self.equal.append(&mut self.seen);
-            }
+            let step = old.step();
+            let way = old.way_within(self.all[at].way);
+            let part = self.pair([old, new], way);
+            self.all[at].parts.push((step, part));
         }
         is.children
             .values()
@@ -249,8 +210,7 @@ impl<'a> Diff<'a> {
     }
 
     /// A part that only one side has.
-    fn lone(&mut self, at: &At, side: usize, child: &Child<'a>, parent: &Child<'a>) {
-        let at = at.below(child);
+    fn lone(&mut self, at: usize, side: usize, child: &Child<'a>, parent: &Child<'a>) {
         let own = child.leaves.first().map(|it| it.place.clone());
         let mut places = [own.unwrap_or_default(), parent.place("")];
         places.rotate_right(side);
@@ -264,30 +224,72 @@ impl<'a> Diff<'a> {
             ),
             _ => (how, Default::default()),
         };
-        self.emit(&at, child.row, how, places, values);
-        self.mark(side, child, at.way);
+        let pair = &mut self.all[at];
+        let way = child.way_within(pair.way);
+        let difference = Difference::of(child.row, how, way, places).with(values);
+        pair.differences.push(Difference {
+            below: Some(child.step()),
+            ..difference
+        });
+        self.mark(side, child);
         if side == 0 {
-            self.assumed.gone(self.roots[0], child);
+            assumed::gone(self.roots[0], child, &mut self.assumed);
         }
     }
 
-    /// Marks all of a part as looked at.
-    fn mark(&mut self, side: usize, child: &Child<'a>, way: Way) {
-        let visited = &mut self.visited[side];
-        let fresh = child
-            .leaves
-            .iter()
-            .filter(|it| visited.insert(it.place.clone()));
-        if fresh.count() > 0 || child.sort != Sort::Schema {
-            let part = Part::of(self.roots[side], child, way);
-            part.children
-                .values()
-                .for_each(|it| self.mark(side, it, way));
+    /// Marks all that a part refers to as looked at.
+    fn mark(&mut self, side: usize, child: &Child<'a>) {
+        for leaf in &child.leaves {
+            self.visited[side].insert(leaf.place.clone());
+            read::references(self.roots[side], leaf.node, &mut self.visited[side]);
         }
+    }
+
+    /// Lists the differences of a pair and of all below, once for each operation.
+    fn visit(&mut self, all: &[Pair], pair: usize, at: &At, seen: &mut BTreeSet<usize>) {
+        if !seen.insert(pair) {
+            return;
+        }
+        for difference in &all[pair].differences {
+            let below = difference.below.as_ref().map(|it| at.below(it));
+            self.emit(below.as_ref().unwrap_or(at), difference);
+        }
+        for (step, part) in &all[pair].parts {
+            let at = at.below(step);
+            match step.sort {
+                Sort::Operation => self.visit(all, *part, &at, &mut BTreeSet::new()),
+                _ => self.visit(all, *part, &at, seen),
+            }
+        }
+    }
+
+    fn emit(&mut self, at: &At, difference: &Difference) {
+        let Some((breaks_writers, breaks_readers)) = difference.verdict() else {
+            let text = format!("{} {}: {difference}", at.operation, at.place);
+            self.not_understood
+                .insert(difference.pointer().to_owned(), text);
+            return;
+        };
+        let key = (difference.what, difference.texts().map(str::to_owned));
+        let change = self.changes.entry(key).or_insert_with(|| Change {
+            difference: difference.clone(),
+            uses: BTreeSet::new(),
+            breaks_writers: false,
+            breaks_readers: false,
+        });
+        change.breaks_writers |= breaks_writers;
+        change.breaks_readers |= breaks_readers;
+        let At { operation, place } = at.clone();
+        change.uses.insert(Use {
+            operation,
+            place,
+            breaks_writers,
+            breaks_readers,
+        });
     }
 
     /// Components that nothing looked at: those that nothing refers to. There should be no others.
-    fn unused(&mut self, at: &At) {
+    fn unused(&mut self) {
         let all = self.roots.map(components);
         let used = self.roots.map(referred);
         let places: BTreeSet<&String> = all.iter().flat_map(|it| it.keys()).collect();
@@ -303,33 +305,35 @@ impl<'a> Diff<'a> {
             };
             let is_used = how == How::Other && used.iter().any(|it| it.contains(place.as_str()));
             let what = if is_used { "field" } else { "unused component" };
-            self.emit(
-                at,
-                what,
-                how,
-                [place.clone(), place.clone()],
-                Default::default(),
-            );
+            let places = [place.clone(), place.clone()];
+            let difference = Difference::of(what, how, Way::Both, places);
+            self.emit(&At::default(), &difference);
         }
     }
 }
 
 impl At {
-    fn below(&self, child: &Child<'_>) -> Self {
+    fn below(&self, step: &Step) -> Self {
         let mut at = self.clone();
-        match child.sort {
-            Sort::Operation => at.operation.clone_from(&child.shown),
-            Sort::Schema | Sort::Media => at.place += &child.shown,
-            _ if at.place.is_empty() => at.place.clone_from(&child.shown),
-            _ => at.place = format!("{} {}", at.place, child.shown),
+        match step.sort {
+            Sort::Operation => at.operation.clone_from(&step.shown),
+            Sort::Schema | Sort::Media => at.place += &step.shown,
+            _ if at.place.is_empty() => at.place.clone_from(&step.shown),
+            _ => at.place = format!("{} {}", at.place, step.shown),
         }
-        at.way = match child.sort {
-            Sort::Parameter | Sort::Body | Sort::Scheme => Way::Request,
-            Sort::Reply => Way::Reply,
-            _ => at.way,
-        };
         at
     }
+}
+
+/// A pair and all those that it consists of.
+fn reach(all: &[Pair], from: usize) -> BTreeSet<usize> {
+    let (mut found, mut open) = (BTreeSet::new(), vec![from]);
+    while let Some(pair) = open.pop() {
+        if found.insert(pair) {
+            open.extend(all[pair].parts.iter().map(|it| it.1));
+        }
+    }
+    found
 }
 
 /// The components of a document but its security schemes, by their places.

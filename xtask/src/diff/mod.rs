@@ -94,7 +94,7 @@ pub(crate) fn changed(old: &Node, new: &Node) -> BTreeSet<String> {
 
 /// What a new document says of the assumptions that the old one rests on, at the places of the old one.
 pub(crate) fn assumed(old: &Node, new: &Node, register: &str) -> Vec<Assumption> {
-    judged(Diff::of(old, new).assumed.verdicts, old, register)
+    judged(Diff::of(old, new).assumed, old, register)
 }
 
 fn judged(mut verdicts: Verdicts, old: &Node, register: &str) -> Vec<Assumption> {
@@ -160,7 +160,7 @@ fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
         new: version(new.document),
         changes: diff.changes.into_values().collect(),
         names,
-        assumptions: judged(diff.assumed.verdicts, old.document, register),
+        assumptions: judged(diff.assumed, old.document, register),
         not_understood: diff.not_understood.into_iter().collect(),
         refused: refused_old.chain(refused_new).collect(),
     }

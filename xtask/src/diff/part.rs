@@ -78,6 +78,13 @@ pub(super) struct Child<'a> {
     pub(super) leaves: Vec<Leaf<'a>>,
 }
 
+/// What leads from a part to one of its own.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) sort: Sort,
+    pub(super) shown: String,
+}
+
 #[derive(Default)]
 pub(super) struct Part<'a> {
     pub(super) facts: BTreeMap<String, Fact>,
@@ -235,6 +242,20 @@ impl<'a> Child<'a> {
         Self {
             required: Some(required),
             ..self
+        }
+    }
+
+    pub(super) fn step(&self) -> Step {
+        let (sort, shown) = (self.sort, self.shown.clone());
+        Step { sort, shown }
+    }
+
+    /// The direction of its values, within a part of the given one.
+    pub(super) fn way_within(&self, way: Way) -> Way {
+        match self.sort {
+            Sort::Parameter | Sort::Body | Sort::Scheme => Way::Request,
+            Sort::Reply => Way::Reply,
+            _ => way,
         }
     }
 

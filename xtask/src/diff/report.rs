@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::assumed::Verdict;
 use super::compare::{Change, Use};
 use super::names::Fate;
+use super::value::Difference;
 use crate::{Result, at};
 
 #[derive(Debug, Serialize)]
@@ -136,7 +137,10 @@ impl Report {
 }
 
 fn line(change: &Change) -> String {
-    let how = format!("{:?}", change.how).to_lowercase();
+    let Difference {
+        what, how, was, is, ..
+    } = &change.difference;
+    let how = format!("{how:?}").to_lowercase();
     let writers = change.uses.iter().find(|it| it.breaks_writers);
     let readers = change.uses.iter().find(|it| it.breaks_readers);
     let mut shown: Vec<&Use> = writers.into_iter().chain(readers).collect();
@@ -152,16 +156,16 @@ fn line(change: &Change) -> String {
             .to_owned()
     });
     let shown = shown.collect::<Vec<_>>().join(" and ");
-    let values = match (&*change.was, &*change.is) {
+    let values = match (&**was, &**is) {
         ("", "") => String::new(),
         ("", one) | (one, "") => format!(" {}", code(one)),
         (was, is) => format!(" {} -> {}", code(was), code(is)),
     };
-    let mut pointers: Vec<&str> = vec![&change.old, &change.new];
+    let mut pointers: Vec<&str> = vec![&change.difference.old, &change.difference.new];
     pointers.retain(|it| !it.is_empty());
     pointers.dedup();
     let pointers = pointers.join(" -> ");
-    let place = format!("{shown}{more}: {} {how}", change.what);
+    let place = format!("{shown}{more}: {what} {how}");
     format!("{}{values} ({pointers})", place.trim_start_matches(": "))
 }
 

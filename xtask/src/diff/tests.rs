@@ -149,9 +149,9 @@ fn summary(report: &Report) -> [String; 2] {
     for it in &report.changes {
         let writers = if it.breaks_writers { "W" } else { "" };
         let readers = if it.breaks_readers { "R" } else { "" };
-        let how = format!("{:?}", it.how).to_lowercase();
+        let how = format!("{:?}", it.difference.how).to_lowercase();
         changes.push(
-            format!("{} {how} {writers}{readers}", it.what)
+            format!("{} {how} {writers}{readers}", it.difference.what)
                 .trim()
                 .to_owned(),
         );

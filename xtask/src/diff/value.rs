@@ -1,15 +1,84 @@
 //! Two facts side by side: which rule their difference falls under, and which way it goes.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
-use super::part::{Access, Fact, Value, Values};
-use super::rules::How;
+use serde::Serialize;
 
-/// A difference: the row of its rule, which way it goes, and what was and is.
-pub(super) type Difference = (&'static str, How, [String; 2]);
+use super::part::{Access, Fact, Step, Value, Values};
+use super::rules::{self, How, Way};
+
+/// A difference of two parts, or a part below them that only one side has.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Difference {
+    pub(super) what: &'static str,
+    pub(super) how: How,
+    #[serde(skip)]
+    pub(super) way: Way,
+    /// JSON pointers.
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) was: String,
+    pub(super) is: String,
+    #[serde(skip)]
+    pub(super) below: Option<Step>,
+}
+
+impl Difference {
+    pub(super) fn of(what: &'static str, how: How, way: Way, [old, new]: [String; 2]) -> Self {
+        Self {
+            what,
+            how,
+            way,
+            old,
+            new,
+            was: String::new(),
+            is: String::new(),
+            below: None,
+        }
+    }
+
+    pub(super) fn with(self, [was, is]: [String; 2]) -> Self {
+        Self { was, is, ..self }
+    }
+
+    /// Whether it breaks callers that write, and callers that read; none if no rule knows it.
+    pub(super) fn verdict(&self) -> Option<(bool, bool)> {
+        rules::verdict(self.what, self.how, self.way)
+    }
+
+    pub(super) fn texts(&self) -> [&str; 4] {
+        [&self.old, &self.new, &self.was, &self.is]
+    }
+
+    /// Where it is: in the new document, if that has it.
+    pub(super) fn pointer(&self) -> &str {
+        if self.new.is_empty() {
+            &self.old
+        } else {
+            &self.new
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.what {
+            "field" => self.pointer().rsplit('/').next().unwrap_or_default(),
+            what => what,
+        };
+        let [was, is] =
+            [&*self.was, &*self.is].map(|it| if it.is_empty() { "nothing" } else { it });
+        let how = format!("{:?}", self.how).to_lowercase();
+        write!(f, "{what} {how}: {was} -> {is}")
+    }
+}
+
+/// What differs in two facts: the row of its rule, which way it goes, and what was and is.
+type Found = (&'static str, How, [String; 2]);
 
 /// What two facts come to, or one and none.
-pub(super) fn differences(sides: [Option<&Fact>; 2]) -> Vec<Difference> {
+pub(super) fn differences(sides: [Option<&Fact>; 2]) -> Vec<Found> {
     let row = sides.iter().flatten().next().map_or("", |it| it.row);
     let values = sides.map(|it| it.map(|it| &it.value));
     if values[0] == values[1] {
@@ -44,7 +113,7 @@ pub(super) fn differences(sides: [Option<&Fact>; 2]) -> Vec<Difference> {
 }
 
 /// Constants, enumerations, and texts of which some are known.
-fn listed(old: Option<&Value>, new: Option<&Value>) -> Vec<Difference> {
+fn listed(old: Option<&Value>, new: Option<&Value>) -> Vec<Found> {
     let texts = || [old, new].map(|it| text("", it));
     let any = Values {
         all: BTreeSet::new(),
@@ -83,7 +152,7 @@ fn listed(old: Option<&Value>, new: Option<&Value>) -> Vec<Difference> {
     vec![(row, how, texts())]
 }
 
-fn access(old: &Access, new: &Access) -> Vec<Difference> {
+fn access(old: &Access, new: &Access) -> Vec<Found> {
     let mut found = Vec::new();
     let [was, is] =
         [old, new].map(|all| all.iter().map(|it| it.0.clone()).collect::<BTreeSet<_>>());

@@ -27,3 +27,4 @@ mod view;
 
 pub(crate) use ours::standing;
 pub(crate) use spec::{read, spec};
+pub(crate) use structure::references;

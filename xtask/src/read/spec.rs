@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::call::{Call, Names};
 use super::reader::Reader;
-use super::structure::follow;
+use super::structure::{follow, references};
 use super::{derive, directions, graph, ours, settle, types};
 use crate::Result;
 use crate::assumptions;
@@ -187,22 +187,6 @@ fn unused(spec: &Spec, document: &Node, findings: &mut Findings) {
     for component in declared.filter(|it| !used.contains(&it.place)) {
         let rule = "it stands in no request and no success: no type is generated";
         findings.note(&component.place, rule);
-    }
-}
-
-/// Adds the places that a part of a document refers to, directly or through others.
-fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>) {
-    let target = node.text_at("$ref").and_then(|it| follow(root, it));
-    if let Some((place, target)) = target
-        && found.insert(place)
-    {
-        references(root, target, found);
-    }
-    for (_, inner) in node.members() {
-        references(root, inner, found);
-    }
-    for inner in node.items() {
-        references(root, inner, found);
     }
 }
 

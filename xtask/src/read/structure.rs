@@ -131,6 +131,22 @@ pub(super) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a
     root.pointer(&place).map(|node| (place, node))
 }
 
+/// Adds the places that a part of a document refers to, directly or through others.
+pub(crate) fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>) {
+    let target = node.text_at("$ref").and_then(|it| follow(root, it));
+    if let Some((place, target)) = target
+        && found.insert(place)
+    {
+        references(root, target, found);
+    }
+    for (_, inner) in node.members() {
+        references(root, inner, found);
+    }
+    for inner in node.items() {
+        references(root, inner, found);
+    }
+}
+
 /// Whether null is one of the values, by any of the ways to say so.
 pub(super) fn is_nullable(schema: &Node) -> bool {
     let null = |node: &Node| {
