@@ -291,7 +291,11 @@ impl<'a> Diff<'a> {
     /// Components that nothing looked at: those that nothing refers to. There should be no others.
     fn unused(&mut self) {
         let all = self.roots.map(components);
-        let used = self.roots.map(referred);
+        let used = self.roots.map(|root| {
+            let mut used = BTreeSet::new();
+            read::references(root, root, &mut used);
+            used
+        });
         let places: BTreeSet<&String> = all.iter().flat_map(|it| it.keys()).collect();
         for place in places {
             let [old, new] = [0, 1].map(|side| all[side].get(place));
@@ -303,7 +307,7 @@ impl<'a> Diff<'a> {
                 (_, None) => How::Gone,
                 _ => How::Other,
             };
-            let is_used = how == How::Other && used.iter().any(|it| it.contains(place.as_str()));
+            let is_used = how == How::Other && used.iter().any(|it| it.contains(place));
             let what = if is_used { "field" } else { "unused component" };
             let places = [place.clone(), place.clone()];
             let difference = Difference::of(what, how, Way::Both, places);
@@ -359,15 +363,4 @@ fn bare(node: &Node) -> Node {
         Node::List(items) => Node::List(items.iter().map(bare).collect()),
         other => other.clone(),
     }
-}
-
-/// All that references of a document point to.
-pub(super) fn referred(node: &Node) -> BTreeSet<&str> {
-    let (mut found, mut open) = (BTreeSet::new(), vec![node]);
-    while let Some(node) = open.pop() {
-        found.extend(node.text_at("$ref").and_then(|it| it.strip_prefix('#')));
-        open.extend(node.members().map(|it| it.1));
-        open.extend(node.items());
-    }
-    found
 }

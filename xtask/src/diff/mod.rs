@@ -8,6 +8,7 @@
 mod assumed;
 mod compare;
 mod names;
+mod operation;
 mod part;
 mod report;
 mod rules;

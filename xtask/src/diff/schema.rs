@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use super::part::{Child, Leaf, Part, Sort, Value, Values, json};
 use super::rules::Way;
 use crate::node::Node;
+use crate::read;
 
 /// Bounds with what excludes the bound itself.
 const BOUNDS: [(&str, &str); 8] = [
@@ -44,10 +45,7 @@ fn gather<'a>(root: &'a Node, leaf: &Leaf<'a>) -> Vec<Leaf<'a>> {
 /// The branches of `oneOf` and `anyOf`, without null.
 fn branches<'a>(root: &'a Node, leaf: &Leaf<'a>) -> Vec<Leaf<'a>> {
     let all = leaf.each("oneOf").into_iter().chain(leaf.each("anyOf"));
-    let is_value = |it: &Leaf<'a>| {
-        let node = it.clone().resolved(root).node;
-        node.text_at("type") != Some("null") && !node.get("const").is_some_and(Node::is_null)
-    };
+    let is_value = |it: &Leaf<'a>| !read::is_null(it.clone().resolved(root).node);
     all.map(|it| it.1).filter(is_value).collect()
 }
 
@@ -111,11 +109,8 @@ impl<'a> Part<'a> {
             }
             self.fact("type", leaf, "", Value::Kinds(kinds));
         }
-        let is_null = |it: &Node| it.is_null() || it.text() == Some("null");
-        let lists_null = |key: &&str| node.at(key).items().iter().any(is_null);
         let all = leaf.each("oneOf").len() + leaf.each("anyOf").len();
-        let has_null = ["type", "enum"].iter().any(lists_null) || all > branches(root, leaf).len();
-        if node.is_set("nullable") || has_null {
+        if read::is_nullable(node) || all > branches(root, leaf).len() {
             self.fact("null", leaf, "", Value::Wide(true));
         }
         for name in node.at("required").texts() {
@@ -349,15 +344,15 @@ fn kinds(node: &Node) -> BTreeSet<String> {
     let mut kinds = node.at("type").texts();
     kinds.retain(|it| it != "null");
     if kinds.is_empty() {
-        let listed = node.at("enum").items().iter().chain(node.get("const"));
-        let texts =
-            listed.clone().next().is_some() && listed.into_iter().all(|it| it.text().is_some());
-        let is_object = has(&["properties", "additionalProperties"]);
-        let inferred = match (is_object, has(&["items"]), texts) {
-            (true, ..) => Some("object"),
-            (_, true, _) => Some("array"),
-            (_, _, true) => Some("string"),
-            _ => None,
+        let mut listed = node.at("enum").items().iter().chain(node.get("const"));
+        let inferred = if has(&["properties", "additionalProperties"]) {
+            Some("object")
+        } else if has(&["items"]) {
+            Some("array")
+        } else if has(&["enum", "const"]) && listed.all(|it| it.text().is_some()) {
+            Some("string")
+        } else {
+            None
         };
         kinds.extend(inferred.map(str::to_owned));
     }

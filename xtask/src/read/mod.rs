@@ -27,4 +27,4 @@ mod view;
 
 pub(crate) use ours::standing;
 pub(crate) use spec::{read, spec};
-pub(crate) use structure::references;
+pub(crate) use structure::{follow, is_null, is_nullable, references};

@@ -120,7 +120,7 @@ pub(super) fn says_nothing(schema: &Node) -> bool {
 }
 
 /// Where a reference points to, and what is there.
-pub(super) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a Node)> {
+pub(crate) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a Node)> {
     let place = reference.strip_prefix('#')?;
     // Some tools escape blanks and brackets.
     let place = percent_decode_str(place).decode_utf8_lossy().into_owned();
@@ -148,7 +148,7 @@ pub(crate) fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>)
 }
 
 /// Whether null is one of the values, by any of the ways to say so.
-pub(super) fn is_nullable(schema: &Node) -> bool {
+pub(crate) fn is_nullable(schema: &Node) -> bool {
     let null = |node: &Node| {
         node.text_at("type") == Some("null")
             || node.get("const").is_some_and(Node::is_null)
@@ -165,7 +165,7 @@ pub(super) fn is_nullable(schema: &Node) -> bool {
 }
 
 /// Whether a branch is null and nothing else.
-pub(super) fn is_null(branch: &Node) -> bool {
+pub(crate) fn is_null(branch: &Node) -> bool {
     branch.text_at("type") == Some("null")
         || branch.get("const").is_some_and(Node::is_null)
         || matches!(branch.at("enum").items(), [only] if only.is_null())
