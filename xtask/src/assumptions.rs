@@ -83,22 +83,13 @@ struct Entry {
     concerns_specs: bool,
 }
 
-/// Checks that the entries and the specs (by path) agree; otherwise says all that is wrong, a line each.
+/// Checks that what the specs (by path) rest on has an entry; otherwise says all that is wrong, a line each.
 pub(crate) fn check(markdown: &str, specs: &BTreeMap<String, BTreeSet<String>>) -> Result<()> {
     let (entries, mut wrong) = entries(markdown);
     for (file, used) in specs {
         for id in used.iter().filter(|id| !entries.contains_key(*id)) {
             wrong.push(format!(
                 "{file}: `x-assumption: {id}` has no entry in specs/ASSUMPTIONS.md"
-            ));
-        }
-    }
-    for (id, entry) in &entries {
-        let used = specs.values().any(|ids| ids.contains(id));
-        if entry.concerns_specs && !used {
-            wrong.push(format!(
-                "specs/ASSUMPTIONS.md: {id} ({}) is the `x-assumption` of no spec element and has no `Scope:` line",
-                entry.title
             ));
         }
     }
@@ -112,9 +103,9 @@ pub(crate) fn check(markdown: &str, specs: &BTreeMap<String, BTreeSet<String>>) 
 /// Where assumptions are referred to by their ids.
 const CITED: [&str; 3] = ["sdk-core", "specs", "tests/reference-server"];
 
-/// The files below a root that refer to assumptions, by the ids of these; the history itself does not count, nor does
-/// what is generated of the register.
-pub(crate) fn cited(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
+/// The files below a root that refer to assumptions, by the ids of these; what is generated of the register does not
+/// count.
+fn cited(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut cited = BTreeMap::<_, BTreeSet<_>>::new();
     let mut open: Vec<_> = CITED.iter().map(|it| root.join(it)).collect();
     while let Some(path) = open.pop() {
@@ -124,9 +115,7 @@ pub(crate) fn cited(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
             for entry in fs::read_dir(&path).map_err(at(path.display()))? {
                 open.push(entry.map_err(at(path.display()))?.path());
             }
-        } else if ["rs", "md", "yaml"].iter().any(|it| kind == *it)
-            && !matches!(&*name, "HISTORY.md" | "gaps.md")
-        {
+        } else if ["rs", "md", "yaml"].iter().any(|it| kind == *it) && name != "gaps.md" {
             let text = fs::read_to_string(&path).map_err(at(path.display()))?;
             let file = path.strip_prefix(root).unwrap_or(&path);
             for word in text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_') {
@@ -140,27 +129,37 @@ pub(crate) fn cited(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
     Ok(cited)
 }
 
-/// Checks that nobody refers to an assumption that neither the register nor the history has.
+/// Checks that nobody refers to an assumption without an entry, and that a spec rests on each that concerns them.
 pub(crate) fn check_cited(root: &Path) -> Result<()> {
-    let mut known = BTreeSet::new();
-    for file in ["ASSUMPTIONS.md", "HISTORY.md"] {
-        let text = fs::read_to_string(root.join("specs").join(file)).unwrap_or_default();
-        known.extend(entries(&text).0.into_keys());
-    }
-    let cited = cited(root)?.into_iter();
-    let lost = cited
-        .filter(|(id, _)| !known.contains(id))
-        .map(|(id, files)| {
-            let files = files.into_iter().collect::<Vec<_>>().join(", ");
-            format!(
-                "{files}: {id} has no entry in specs/ASSUMPTIONS.md, and none in specs/HISTORY.md"
-            )
-        });
-    let lost: Vec<String> = lost.collect();
-    if lost.is_empty() {
+    let register = root.join("specs/ASSUMPTIONS.md");
+    let (entries, _) = entries(&fs::read_to_string(&register).map_err(at(register.display()))?);
+    let cited = cited(root)?;
+    let lost = cited.iter().filter(|it| !entries.contains_key(it.0));
+    let lost = lost.map(|(id, files)| {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        format!(
+            "{}: {id} has no entry in specs/ASSUMPTIONS.md",
+            files.join(", ")
+        )
+    });
+    let rests = |file: &String| {
+        file.starts_with("specs/") && Path::new(file).extension().is_some_and(|it| it == "yaml")
+    };
+    let is_used = |id: &String| cited.get(id).is_some_and(|it| it.iter().any(rests));
+    let unused = entries
+        .iter()
+        .filter(|(id, it)| it.concerns_specs && !is_used(id));
+    let unused = unused.map(|(id, entry)| {
+        format!(
+            "specs/ASSUMPTIONS.md: {id} ({}) is the `x-assumption` of no spec element and has no `Scope:` line",
+            entry.title
+        )
+    });
+    let wrong: Vec<String> = lost.chain(unused).collect();
+    if wrong.is_empty() {
         Ok(())
     } else {
-        Err(lost.join("\n"))
+        Err(wrong.join("\n"))
     }
 }
 
@@ -232,32 +231,28 @@ components:
     }
 
     #[test]
-    fn both_sides_must_have_an_assumption() {
+    fn what_a_spec_rests_on_has_an_entry() {
         let tree = Node::parse(SPEC).unwrap();
         let specs = BTreeMap::from([("specs/crm.yaml".to_owned(), of(&tree))]);
-        let agreed =
-            "## A01 Ids\n## A02 Pages\n## A03 Items\n## A04 Other\n## A40 Retry\nScope: runtime\n";
+        let agreed = "## A01 Ids\n## A02 Pages\n## A03 Items\n## A04 Other\n";
         assert_eq!(check(agreed, &specs), Ok(()));
-
-        let other = "## A01 Ids\n## A02 Pages\n## A03 Items\n## A05 Stale\n";
         assert_eq!(
-            check(other, &specs).unwrap_err(),
-            "specs/crm.yaml: `x-assumption: A04` has no entry in specs/ASSUMPTIONS.md\n\
-             specs/ASSUMPTIONS.md: A05 (Stale) is the `x-assumption` of no spec element and has no `Scope:` line"
+            check(&agreed.replace("A04", "A05"), &specs).unwrap_err(),
+            "specs/crm.yaml: `x-assumption: A04` has no entry in specs/ASSUMPTIONS.md"
         );
     }
 
     #[test]
-    fn nobody_refers_to_what_was_lost() {
+    fn nobody_refers_to_what_was_lost_and_each_entry_is_used() {
         let folder = std::env::temp_dir().join(format!("cited-{}", std::process::id()));
         let write = |file: &str, text: &str| {
             let path = folder.join(file);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, text).unwrap();
         };
-        let entry = |id: &str| format!("## {id} Entry\n");
-        write("specs/ASSUMPTIONS.md", &(entry("A01") + "As A02.\n"));
-        write("specs/HISTORY.md", &(entry("A02") + "Not A98.\n"));
+        let register = "## A01 Ids\nAs A02.\n## A02 Retry\nScope: runtime\n";
+        write("specs/ASSUMPTIONS.md", register);
+        write("specs/crm.yaml", "x-assumption: A01");
         write(
             "sdk-core/src/page.rs",
             "// A01, A02; A4 and BA97 are no ids.",
@@ -265,13 +260,13 @@ components:
         write("sdk-core/src/generated/page.rs", "// A96");
         write("tests/reference-server/src/lib.rs", "//! (A01)");
         assert_eq!(check_cited(&folder), Ok(()));
-        std::fs::remove_file(folder.join("specs/HISTORY.md")).unwrap();
+        write("specs/ASSUMPTIONS.md", "## A01 Ids\n## A05 Stale\n");
         let lost = check_cited(&folder);
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(
             lost.unwrap_err(),
-            "sdk-core/src/page.rs, specs/ASSUMPTIONS.md: A02 has no entry in specs/ASSUMPTIONS.md, and none in \
-             specs/HISTORY.md"
+            "sdk-core/src/page.rs: A02 has no entry in specs/ASSUMPTIONS.md\n\
+             specs/ASSUMPTIONS.md: A05 (Stale) is the `x-assumption` of no spec element and has no `Scope:` line"
         );
     }
 }

@@ -1,9 +1,7 @@
 //! A vendor's document taken over: kept as it came, with an overlay of ours, and the spec that both make. What a spec
 //! means is read elsewhere; here is what there is to decide about it, and what it says of our assumptions.
 
-mod answer;
 mod document;
-mod history;
 mod overlay;
 mod propose;
 mod report;
@@ -15,7 +13,6 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use self::answer::{Answer, answers};
 use self::overlay::Overlay;
 use self::propose::{Action, Name, Named, Names};
 use self::propose::{appended, decisions, derived, named, without, written};
@@ -168,9 +165,6 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
     idle(&overlay, &vendors, &mut findings)?;
     extensions(&vendors, &laid, &register, &mut findings);
 
-    let answers = before.as_ref().map_or(Vec::new(), |before| {
-        answers(&assumed, before, &vendors, &register)
-    });
     let decisions = decisions(&findings, &laid);
     let folder = wanted.specs.parent().unwrap_or(root);
     let left_out = spec.iter().map(|it| client::left_out(folder, it));
@@ -185,7 +179,7 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
         gone: &gone,
         names: &names(before.as_ref().and_then(|it| model(app, it).0).as_ref()),
         decisions: &decisions,
-        answers: &answers,
+        assumed: &assumed,
         left_out: &left_out,
     };
     print!("{report}");
@@ -198,20 +192,7 @@ fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
             files.overlay().display()
         ));
     }
-    files.write(&document, &overlay, &text)?;
-    let source = spec.map_or(String::new(), |it| format!("{} {}", it.title, it.version));
-    settled(&wanted.specs, folder, &answers, &source)
-}
-
-/// Moves the assumptions that are settled into the history, and says which files still cite them.
-fn settled(specs: &Path, folder: &Path, answers: &[Answer], source: &str) -> Result<()> {
-    for id in history::settle(specs, answers, source)? {
-        println!("{id} is settled, and moved to HISTORY.md");
-        for file in assumptions::cited(folder)?.remove(&id).unwrap_or_default() {
-            println!("  {file} still refers to it");
-        }
-    }
-    Ok(())
+    files.write(&document, &overlay, &text)
 }
 
 /// The routes whose messages are others than before.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use super::answer::Answer;
 use super::document::{Document, route};
 use super::propose::{Action, Decision, Name, Names};
+use crate::diff::Assumption;
 use crate::findings::{Findings, Weight};
 use crate::model::{Auth, Operation, Safety, Spec};
 use crate::node::Node;
@@ -21,7 +21,8 @@ pub(super) struct Report<'a> {
     /// By route, what each operation was called.
     pub(super) names: &'a Names,
     pub(super) decisions: &'a [Decision<'a>],
-    pub(super) answers: &'a [Answer],
+    /// What the document says of the assumptions of the spec before.
+    pub(super) assumed: &'a [Assumption],
     /// The handwritten modules of the client that cannot be compiled any more.
     pub(super) left_out: &'a [String],
 }
@@ -60,7 +61,7 @@ impl fmt::Display for Report<'_> {
         list(f, title, self.idle(operations).iter())?;
         let title = "Handwritten modules that are left out";
         list(f, title, self.left_out.iter())?;
-        list(f, "Assumptions", self.answers.iter())?;
+        list(f, "Assumptions", self.assumed.iter())?;
         list(f, "Decisions", self.decisions.iter())
     }
 }

@@ -148,12 +148,9 @@ fn the_overlay_follows_the_document_and_the_person() {
 }
 
 #[test]
-fn an_assumption_is_settled_by_the_operations_that_rest_on_it_and_by_all() {
+fn an_assumption_stays_with_the_operations_of_which_nothing_is_said() {
     let workspace = Workspace::new("settled");
-    let (old, register) = (
-        read(&workspace.0.join("specs/crm.yaml")).unwrap(),
-        read(&workspace.0.join("specs/ASSUMPTIONS.md")).unwrap(),
-    );
+    let old = read(&workspace.0.join("specs/crm.yaml")).unwrap();
     // People are shown as pages; of organizations, nothing is said.
     let page = "$ref: \"#/components/schemas/RecordPage\"";
     let lines = old.lines().filter(|it| !it.contains(" x-"));
@@ -164,7 +161,6 @@ fn an_assumption_is_settled_by_the_operations_that_rest_on_it_and_by_all() {
     let file = workspace.1.join("document.yaml");
     super::spec::write(&file, &document).unwrap();
     super::spec::write(&workspace.1.join("specs/crm.yaml"), &old).unwrap();
-    super::spec::write(&workspace.1.join("specs/ASSUMPTIONS.md"), &register).unwrap();
     workspace.adopt(&file, &["--accept"]).unwrap();
 
     let spec = Node::parse(&workspace.file("crm.yaml")).unwrap();
@@ -174,14 +170,12 @@ fn an_assumption_is_settled_by_the_operations_that_rest_on_it_and_by_all() {
         ids.unwrap_or_default().contains(&"A07".to_owned())
     };
     assert!(rests("organizations") && !rests("people"));
-    let is_open = || workspace.file("ASSUMPTIONS.md").contains("\n## A07 ");
-    assert!(is_open());
     // The same document shows no more than before, whatever a person takes out of the overlay.
     let overlay = workspace.file("overlays/crm.yaml");
     let overlay = overlay.replace("\"x-assumption\":\"A07\"", "\"x-else\":0");
     super::spec::write(&workspace.1.join("specs/overlays/crm.yaml"), &overlay).unwrap();
     workspace.adopt(&file, &[]).unwrap();
-    assert!(is_open() && !workspace.file("crm.yaml").contains("A07"));
+    assert!(!workspace.file("crm.yaml").contains("A07"));
 }
 
 #[test]

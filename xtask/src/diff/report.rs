@@ -1,6 +1,6 @@
 //! What is said of two documents: as text, as JSON, as Markdown.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use serde::Serialize;
 
@@ -110,19 +110,7 @@ impl Report {
             .assumptions
             .iter()
             .partition(|it| it.verdict == "not seen");
-        let seen = seen.into_iter().map(|it| {
-            let places = it.places.iter().take(6);
-            let places: Vec<String> = places
-                .map(|(verdict, it)| format!("{it} ({verdict})"))
-                .collect();
-            format!(
-                "{} {}: {}: {}",
-                it.id,
-                it.title,
-                it.verdict,
-                places.join(", ")
-            )
-        });
+        let seen = seen.into_iter().map(ToString::to_string);
         let rest: Vec<&str> = rest.into_iter().map(|it| &*it.id).collect();
         let rest = (!rest.is_empty()).then(|| format!("Not seen: {}", rest.join(", ")));
         section("Assumptions", seen.chain(rest).collect());
@@ -133,6 +121,15 @@ impl Report {
         );
         section("Refused", self.refused.clone());
         text + "\n" + &self.verdict() + "\n"
+    }
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let places = self.places.iter().take(6);
+        let places = places.map(|(verdict, it)| format!("{it} ({verdict})"));
+        let places = places.collect::<Vec<_>>().join(", ");
+        write!(f, "{} {}: {}: {places}", self.id, self.title, self.verdict)
     }
 }
 
