@@ -75,6 +75,13 @@ impl Findings {
         &self.all
     }
 
+    /// Refuses all.
+    pub(crate) fn refuse_all(&mut self) {
+        for it in &mut self.all {
+            it.weight = Weight::Refused;
+        }
+    }
+
     /// All refusals as one error, if there are any.
     pub(crate) fn settled(&self) -> crate::Result<()> {
         let refused: Vec<String> = self.of(Weight::Refused).map(ToString::to_string).collect();

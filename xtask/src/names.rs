@@ -96,18 +96,10 @@ pub(crate) fn screaming(name: &str) -> String {
     words(name).join("_").to_ascii_uppercase()
 }
 
-/// Whether a name is in camel case, as operation ids are.
-pub(crate) fn is_camel(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_lowercase()) && is_one_word(name)
-}
-
 /// Whether a name is in Pascal case, as schemas are.
 pub(crate) fn is_pascal(name: &str) -> bool {
-    name.starts_with(|first: char| first.is_ascii_uppercase()) && is_one_word(name)
-}
-
-fn is_one_word(name: &str) -> bool {
-    name.chars().all(|c| c.is_ascii_alphanumeric())
+    let is_letter = |c: char| c.is_ascii_alphanumeric();
+    name.starts_with(|first: char| first.is_ascii_uppercase()) && name.chars().all(is_letter)
 }
 
 /// Whether a name can be that of a module, a field or a method as it stands.

@@ -276,8 +276,7 @@ fn open(before: &Node, assumed: &[Assumption]) -> BTreeMap<String, Vec<String>> 
 
 fn model(app: &'static App, document: &Node) -> (Option<Spec>, Findings) {
     let mut findings = Findings::default();
-    let own = document.get("x-adopted-from").is_none();
-    let spec = crate::read::read(app, document, own, &mut findings);
+    let spec = crate::read::read(app, document, &mut findings);
     (spec, findings)
 }
 

@@ -129,7 +129,7 @@ mod tests {
         let (before, after) = (document(before), document(after));
         let spec = |document: &Node| {
             let app = App::named("crm").unwrap();
-            crate::read::read(app, document, false, &mut Findings::default()).unwrap()
+            crate::read::read(app, document, &mut Findings::default()).unwrap()
         };
         let kept = kept(&spec(&before), &spec(&after), &after).into_iter();
         kept.map(|(path, name)| format!("{path} {name}")).collect()

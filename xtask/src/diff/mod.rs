@@ -130,14 +130,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of(app: &'static App, document: &'a Node) -> Self {
         let mut findings = Findings::default();
-        // What is not ours has no conventions to hold. Ours is of 3.0, and names its methods.
-        let paths = document.at("paths").members();
-        let mut operations = paths.flat_map(|(_, item)| item.members());
-        let version = document.text_at("openapi").unwrap_or_default();
-        let own = operations.any(|(_, it)| it.get("x-provenance").is_some())
-            && document.get("x-adopted-from").is_none()
-            && version.starts_with("3.0.");
-        let spec = read::read(app, document, own, &mut findings);
+        let spec = read::read(app, document, &mut findings);
         let refused = findings.of(Weight::Refused).map(ToString::to_string);
         Self {
             document,

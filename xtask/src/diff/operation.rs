@@ -7,6 +7,7 @@ use super::part::{
 };
 use crate::names;
 use crate::node::Node;
+use crate::read;
 
 const METHODS: &str = "get post put patch delete head options trace";
 
@@ -215,24 +216,8 @@ fn served(root: &Node, leaves: &[Leaf<'_>]) -> (String, String) {
     let (place, node) = own.map_or(("/servers".to_owned(), root.at("servers")), |it| {
         (it.place, it.node)
     });
-    let server = node.items().first();
-    let mut url = server
-        .and_then(|it| it.text_at("url"))
-        .unwrap_or_default()
-        .to_owned();
-    for (name, variable) in server
-        .into_iter()
-        .flat_map(|it| it.at("variables").members())
-    {
-        url = url.replace(&format!("{{{name}}}"), &variable.at("default").plain());
-    }
-    let (_, rest) = url.split_once("://").unwrap_or_default();
-    let path = if url.contains("://") {
-        rest.find('/').map_or("", |it| &rest[it..])
-    } else {
-        &url
-    };
-    (place, path.trim_end_matches('/').to_owned())
+    let path = node.items().first().map(read::base_path);
+    (place, path.unwrap_or_default())
 }
 
 /// How callers may authenticate.

@@ -41,9 +41,6 @@ impl Reader<'_> {
             }
             return meaning;
         }
-        if self.own {
-            self.refuse(place, "`allOf` is understood around a single `$ref` only");
-        }
         let Some(leaves) = leaves(self.root, schema, place) else {
             let rule = "`allOf` contains itself";
             self.findings

@@ -1,7 +1,7 @@
 //! The keywords of a schema: those that make a type, those that only the service checks, and those that nobody knows.
 
 use super::reader::Reader;
-use super::structure::ANNOTATIONS;
+use super::structure::is_annotation;
 use crate::findings::Weight;
 use crate::node::Node;
 
@@ -58,19 +58,6 @@ const STATED: &[&str] = &[
     "else",
 ];
 
-/// Our own.
-const OURS: &[&str] = &[
-    "x-assumption",
-    "x-type-assumption",
-    "x-provenance",
-    "x-open-enum",
-    "x-known-values",
-    "x-const",
-    "x-reference",
-    "x-sdk-name",
-    "x-enum-varnames",
-];
-
 /// The type that a keyword bounds, if the schema is of another one.
 fn bounded(schema: &Node, key: &str) -> Option<&'static str> {
     let kinds = match key {
@@ -98,24 +85,11 @@ impl Reader<'_> {
                         format!("`{key}` is documented, and checked by the service alone"),
                     );
                 }
-            } else if key.starts_with("x-") {
-                if self.own && !OURS.contains(&key) {
-                    self.refuse(place, &format!("unknown field `{key}`"));
-                }
-            } else if !ANNOTATIONS.contains(&key) && !SHAPES.contains(&key) {
+            } else if !is_annotation(key) && !SHAPES.contains(&key) {
                 // Some write `required: true` at the member instead of at its object.
-                let remedy = if self.own {
-                    ""
-                } else {
-                    "nothing follows from it"
-                };
-                let weight = if self.own {
-                    Weight::Refused
-                } else {
-                    Weight::Noted
-                };
                 let rule = format!("unknown field `{key}`");
-                self.findings.add(weight, place, rule, remedy);
+                let remedy = "nothing follows from it";
+                self.findings.add(Weight::Noted, place, rule, remedy);
             } else if let Some(kind) = bounded(schema, key) {
                 let rule = format!("`{key}` says nothing about what is no {kind}");
                 self.findings.note(place, rule);
@@ -124,7 +98,6 @@ impl Reader<'_> {
                 self.findings.note(place, rule);
             } else if key == "required"
                 && value.items().is_empty()
-                && !self.own
                 && *value != Node::List(Vec::new())
             {
                 self.findings.note(

@@ -41,13 +41,6 @@ impl Reader<'_> {
             };
             return Meaning::plain(value);
         }
-        let is_open = matches!(further, Node::Object(inner) if inner.is_empty());
-        if self.own && !is_open {
-            self.refuse(
-                place,
-                "an object with members needs `additionalProperties: {}`, or unknown members would be lost",
-            );
-        }
         if matches!(further, Node::Object(inner) if !inner.is_empty()) {
             let rule = "further members of one type beside named ones: they are kept in `extra`, as raw JSON";
             self.findings.note(place, rule);
@@ -78,12 +71,8 @@ impl Reader<'_> {
         for missing in required {
             if members.iter().all(|member| member.name != *missing) {
                 let rule = format!("it requires `{missing}`, which is not among its members");
-                if self.own {
-                    self.refuse(place, &rule);
-                } else {
-                    self.findings
-                        .note(place, format!("{rule}: it is kept in `extra`"));
-                }
+                self.findings
+                    .note(place, format!("{rule}: it is kept in `extra`"));
             }
         }
         let root = self.root;
@@ -100,7 +89,7 @@ impl Reader<'_> {
             let mut value = self.used(schema, place_of, &hint);
             let is_required = field.is_some_and(|it| it.required);
             value.nullable = field.is_none_or(|it| it.nullable);
-            if self.own && is_required && !value.type_assumptions.is_empty() {
+            if is_required && !value.type_assumptions.is_empty() {
                 let rule = format!(
                     "member `{}`: one of an assumed type must be optional, since another type is read as its absence",
                     member.name
@@ -125,9 +114,6 @@ impl Reader<'_> {
     fn field(&mut self, name: &str, place: &str, fields: &mut BTreeSet<String>) -> String {
         let mut field = names::snake(name);
         if is_taken_field(&field) {
-            if self.own {
-                self.refuse(place, &format!("a member must not be called `{field}`"));
-            }
             field.push('_');
         }
         let wanted = field.clone();

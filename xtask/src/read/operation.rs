@@ -12,7 +12,7 @@ use crate::names;
 use crate::node::{Node, step};
 
 /// Where the document says where it is from.
-const SOURCE: &str = "Source: ";
+pub(super) const SOURCE: &str = "Source: ";
 
 impl Reader<'_> {
     /// Reads an operation; none if it was refused.
@@ -27,17 +27,14 @@ impl Reader<'_> {
         let hint = names::pascal(&names.id);
         let name_only = match raw.text_at("x-provenance") {
             Some("name-only") => true,
-            Some("documented") => false,
-            None if !self.own => false,
+            None | Some("documented") => false,
             _ => {
-                self.refuse(
-                    &call.place,
-                    "it needs `x-provenance: documented` or `name-only`",
-                );
+                let rule = "`x-provenance` of an operation is `documented` or `name-only`";
+                self.refuse(&call.place, rule);
                 false
             }
         };
-        let (text, source) = self.text_of(call, title);
+        let (text, source) = Self::text_of(call, title);
         let (auth, scopes) = self.security(call);
         let (parameters, keyed) = self.parameters(call, &hint);
         let body = self.body(call, &hint);
@@ -56,7 +53,7 @@ impl Reader<'_> {
             },
             method: call.method,
             path: call.path.clone(),
-            summary: self.summary(call, &text),
+            summary: Self::summary(call, &text),
             description: text,
             source,
             deprecated: raw.is_set("deprecated"),
@@ -86,14 +83,11 @@ impl Reader<'_> {
     }
 
     /// What is said about an operation, and where it is from.
-    fn text_of(&mut self, call: &Call<'_>, title: &str) -> (String, String) {
+    fn text_of(call: &Call<'_>, title: &str) -> (String, String) {
         let text = call.raw.text_at("description").unwrap_or_default();
         if let Some((text, source)) = text.split_once(SOURCE) {
             let source = source.trim().trim_end_matches('.').replace('\n', " ");
             return (text.trim().to_owned(), source);
-        }
-        if self.own {
-            self.refuse(&call.place, "its description needs a line `Source: ...`");
         }
         let summary = call.item.text_at("summary").unwrap_or_default();
         let around = call.item.text_at("description").unwrap_or_default();
@@ -114,13 +108,10 @@ impl Reader<'_> {
         )
     }
 
-    fn summary(&mut self, call: &Call<'_>, text: &str) -> String {
+    fn summary(call: &Call<'_>, text: &str) -> String {
         let own = call.raw.text_at("summary").unwrap_or_default().trim();
         if !own.is_empty() {
             return own.to_owned();
-        }
-        if self.own {
-            self.refuse(&call.place, "it needs a `summary`");
         }
         let first = text.lines().next().unwrap_or_default();
         let first = first
@@ -167,19 +158,12 @@ impl Reader<'_> {
             }
         };
         for (other, _) in contents.members().filter(|(other, _)| *other != media) {
-            if self.own {
-                self.refuse(&place, "a body is JSON or a form, and only one of them");
-            }
             self.findings.note(
                 &place,
                 format!("the body is sent as {media}, never as {other}"),
             );
         }
         let required = node.is_set("required");
-        if self.own && !required {
-            let rule = "a body must be required: whether one may be left out decides what the method looks like";
-            self.refuse(&place, rule);
-        }
         let place = step(&step(&place, media), "schema");
         let value = match content.get("schema") {
             Some(schema) => self.used(schema, &place, &format!("{hint}Body")),
@@ -190,11 +174,6 @@ impl Reader<'_> {
             let remedy = "describe its members in the overlay";
             self.findings
                 .refuse(&place, "a form is an object with members", remedy);
-        } else if self.own && !fits {
-            self.refuse(
-                &place,
-                "a body is an object with a named schema, or any JSON value",
-            );
         }
         Some(Body {
             description: node

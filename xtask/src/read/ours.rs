@@ -1,6 +1,7 @@
 //! Our extensions, wherever they stand: a misspelt one, or one in a place where nobody looks, would do nothing and say so
 //! to nobody.
 
+use super::operation::SOURCE;
 use crate::assumptions;
 use crate::findings::Findings;
 use crate::names;
@@ -95,6 +96,34 @@ pub(super) fn check(document: &Node, findings: &mut Findings) {
             let rule = format!("`{key}` is {what}");
             findings.refuse(&it.place, rule, "correct it in the overlay");
         }
+    }
+}
+
+/// Notes what a spec of ours should have or should not have.
+pub(super) fn conventions(document: &Node, findings: &mut Findings) {
+    for (path, item) in document.at("paths").members() {
+        for (method, operation) in item.members() {
+            let place = step(&step("/paths", path), method);
+            let text = operation.text_at("description").unwrap_or_default();
+            if operation.get("responses").is_some() && !text.contains(SOURCE) {
+                findings.note(&place, format!("its description has no `{SOURCE}...`"));
+            }
+        }
+    }
+    extensions(document, "", findings);
+}
+
+/// Notes the extensions that nobody knows.
+fn extensions(node: &Node, place: &str, findings: &mut Findings) {
+    for (key, inner) in node.members() {
+        let place = step(place, key);
+        if key.starts_with("x-") && known(key).is_none() {
+            findings.note(&place, format!("unknown field `{key}`"));
+        }
+        extensions(inner, &place, findings);
+    }
+    for (at, inner) in node.items().iter().enumerate() {
+        extensions(inner, &format!("{place}/{at}"), findings);
     }
 }
 

@@ -72,17 +72,10 @@ impl Reader<'_> {
                 }
             }
             let is_header = node.text_at("in") == Some("header");
-            if is_header
-                && name.eq_ignore_ascii_case(KEY_HEADER)
-                && (!self.own || node.is_set("required"))
-            {
+            if is_header && name.eq_ignore_ascii_case(KEY_HEADER) {
                 if call.method == Method::Get {
                     let rule = format!("a GET takes no `{KEY_HEADER}`");
-                    if self.own {
-                        self.refuse(&place, &rule);
-                    } else {
-                        self.findings.note(&place, rule);
-                    }
+                    self.findings.note(&place, rule);
                 } else {
                     keyed = true;
                 }
@@ -114,7 +107,7 @@ impl Reader<'_> {
                 let rule = format!(
                     "parameter `{name}`: it stands in the path, the query or a header, not `{other}`"
                 );
-                if required || self.own {
+                if required {
                     let remedy = "leave the operation out with `x-sdk-skip`";
                     self.findings.refuse(place, rule, remedy);
                 } else {
@@ -144,10 +137,6 @@ impl Reader<'_> {
             }
             Use::of(TEXT)
         };
-        if self.own && value.nullable {
-            let rule = format!("parameter `{name}`: it cannot be null");
-            self.refuse(place, &rule);
-        }
         value.nullable = false;
         let style = self.styled(raw, within, &name, place, &mut value)?;
         let own = raw.text_at("description").map(str::trim);
@@ -170,14 +159,8 @@ impl Reader<'_> {
     fn is_free_header(&mut self, name: &str, place: &str) -> bool {
         let mut own = OWN_HEADERS.split(' ');
         if own.any(|header| header.eq_ignore_ascii_case(name)) {
-            let rule = format!(
-                "parameter `{name}`: the runtime sets this header; only a required `{KEY_HEADER}` is declared"
-            );
-            if self.own {
-                self.refuse(place, &rule);
-            } else {
-                self.findings.note(place, rule);
-            }
+            let rule = format!("parameter `{name}`: the runtime sets this header");
+            self.findings.note(place, rule);
             return false;
         }
         let is_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
@@ -226,12 +209,6 @@ impl Reader<'_> {
         };
         let is_object = matches!(ty, Ty::Record | Ty::Map(_))
             || matches!(ty, Ty::Named(_)) && !self.is_scalar(ty);
-        if self.own && (as_text || matches!(ty, Ty::Text { secret: true, .. })) {
-            let rule = format!(
-                "parameter `{name}`: a parameter is text, an enumeration, a reference, an integer or a time, and no secret"
-            );
-            self.refuse(place, &rule);
-        }
         if style == "deepObject" || is_object && within == Place::Query {
             let rule = format!("parameter `{name}` is an object in the query");
             if raw.is_set("required") {
@@ -317,11 +294,7 @@ impl Reader<'_> {
         }
         if taken || next > 2 {
             let rule = format!("the parameter `{name}` is set by `{field}`");
-            if self.own {
-                self.refuse(place, &rule);
-            } else {
-                self.findings.add(Weight::Renamed, place, rule, "");
-            }
+            self.findings.add(Weight::Renamed, place, rule, "");
         }
         field
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::assumptions;
-use crate::findings::{Findings, Weight};
+use crate::findings::{Finding, Findings, Weight};
 use crate::model::{Component, Kind, Map, Schemas, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
@@ -15,8 +15,6 @@ use super::structure::is_nullable;
 /// Reads the schemas of one document.
 pub(super) struct Reader<'a> {
     pub(super) root: &'a Node,
-    /// Whether the document is written by us, so that our conventions are held.
-    pub(super) own: bool,
     pub(super) findings: &'a mut Findings,
     /// The members of each object, as progenitor merged them.
     pub(super) objects: Objects,
@@ -29,6 +27,8 @@ pub(super) struct Reader<'a> {
 /// A schema that is a component, or is about to become one.
 pub(super) struct Entry {
     pub(super) name: String,
+    /// The name that it would have if nothing else had it.
+    wanted: String,
     /// How it is used; none while it is read, which a schema that contains itself meets.
     pub(super) used: Option<Use>,
     pub(super) component: Option<Component>,
@@ -87,18 +87,29 @@ impl Reader<'_> {
             };
             next += 1;
         }
-        if let Some(owner) = self.names.get(&wanted) {
-            let rule = format!("`{wanted}` is taken by {owner}");
-            let remedy = format!("it becomes `{name}`, unless `x-sdk-name` says otherwise");
-            self.findings.add(Weight::Renamed, place, rule, remedy);
-        }
         self.names.insert(name.clone(), format!("`{place}`"));
         let entry = Entry {
             name,
+            wanted,
             used: None,
             component: None,
         };
         self.entries.insert(place.to_owned(), entry);
+    }
+
+    /// The types that have another name than their schema, because that was taken, each with its finding.
+    pub(super) fn renamed(&self) -> Vec<(String, Finding)> {
+        let renamed = self.entries.iter().filter(|(_, it)| it.name != it.wanted);
+        let renamed = renamed.map(|(place, Entry { name, wanted, .. })| {
+            let finding = Finding {
+                weight: Weight::Renamed,
+                place: place.clone(),
+                rule: format!("`{wanted}` is taken by {}", self.names[wanted]),
+                remedy: format!("it becomes `{name}`, unless `x-sdk-name` says otherwise"),
+            };
+            (name.clone(), finding)
+        });
+        renamed.collect()
     }
 
     /// Gives the name back that a schema turned out not to need.
@@ -109,12 +120,8 @@ impl Reader<'_> {
     }
 
     pub(super) fn refuse(&mut self, place: &str, rule: &str) {
-        let remedy = if self.own {
-            ""
-        } else {
-            "correct it in the overlay"
-        };
-        self.findings.refuse(place, rule, remedy);
+        self.findings
+            .refuse(place, rule, "correct it in the overlay");
     }
 
     pub(super) fn raw(&mut self, place: &str, rule: &str) {

@@ -59,9 +59,6 @@ impl Reader<'_> {
             .collect();
         for (place, node) in &places {
             let hint = place.rsplit('/').next().unwrap_or_default();
-            if self.own && !names::is_pascal(hint) {
-                self.refuse(place, "its name must be in Pascal case");
-            }
             self.reserve(place, node.text_at("x-sdk-name").unwrap_or(hint));
         }
         for (place, node) in places {
@@ -77,10 +74,6 @@ impl Reader<'_> {
         let mut value = if self.entries.contains_key(place) {
             self.component(place, schema)
         } else if TYPED.iter().any(|key| schema.get(key).is_some()) {
-            if self.own && (schema.get("allOf").is_none()) {
-                let rule = "an object with members, an enumeration and a pattern must be components with a name";
-                self.refuse(place, rule);
-            }
             self.reserve(place, schema.text_at("x-sdk-name").unwrap_or(hint));
             let value = self.component(place, schema);
             if self.entries[place].component.is_none() {
@@ -99,11 +92,7 @@ impl Reader<'_> {
         let root = self.root;
         let Some((target_place, target)) = follow(root, reference) else {
             let rule = format!("`{reference}` refers to nothing in this document");
-            if self.own {
-                self.refuse(place, &rule);
-            } else {
-                self.raw(place, &rule);
-            }
+            self.raw(place, &rule);
             return annotations(schema);
         };
         let adds = |key: &String| ADDING.contains(&key.as_str());
@@ -315,9 +304,6 @@ impl Reader<'_> {
             None => Use::of(Ty::Value),
         };
         stated.extend(items.of_each("item"));
-        if self.own && items.nullable {
-            self.refuse(place, "items of an array must not be nullable");
-        }
         Ty::Array {
             items: Box::new(items.within()),
             min: bound("minItems"),

@@ -43,12 +43,7 @@ fn settled(schemas: &Schemas, ty: &Ty, depth: usize) -> Option<Ty> {
 }
 
 /// Settles all types of a document.
-pub(super) fn settle(
-    schemas: &mut Schemas,
-    operations: &mut [Operation],
-    own: bool,
-    findings: &mut Findings,
-) {
+pub(super) fn settle(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
     unions(schemas, findings);
     pages(schemas, operations, findings);
     let known = schemas.clone();
@@ -73,9 +68,10 @@ pub(super) fn settle(
     }
     for operation in operations {
         let place = operation.route();
-        if own && operation.parameter("cursor").is_some() && !operation.is_list() {
-            let rule = "an operation with a `cursor` replies with a page: a list `items`, and a text `nextCursor` that is required";
-            findings.refuse(&place, rule, "");
+        if operation.parameter("cursor").is_some() && !operation.is_list() {
+            let rule = "it has a `cursor`, and its reply is no page: a list `items`, and a text `nextCursor` that is required";
+            let remedy = "callers fetch further pages themselves";
+            findings.add(Weight::Noted, &place, rule, remedy);
         }
         for parameter in &mut operation.parameters {
             settle(&mut parameter.value.ty, &place, findings);

@@ -6,11 +6,11 @@ use indexmap::IndexMap;
 
 use super::call::{Call, Names};
 use super::reader::Reader;
-use super::structure::{follow, references};
+use super::structure::{base_path, follow, references};
 use super::{derive, directions, graph, ours, settle, types};
 use crate::Result;
 use crate::assumptions;
-use crate::findings::{Findings, Weight};
+use crate::findings::{Finding, Findings, Weight};
 use crate::model::{App, Group, Method, Operation, Reach, Skipped, Spec};
 use crate::names;
 use crate::node::{Node, step};
@@ -32,36 +32,19 @@ const ROOT: &[&str] = &[
 /// Reads a spec of this workspace, with the types of its members and parameters. All its refusals are one error.
 pub(crate) fn spec(app: &'static App, text: &str, findings: &mut Findings) -> Result<Spec> {
     let document = Node::parse(text)?;
-    let own = document.get("x-adopted-from").is_none();
-    let spec = read(app, &document, own, findings);
-    if own {
-        let mut used = BTreeSet::new();
-        references(&document, document.at("paths"), &mut used);
-        for (name, _) in document.at("components").at("schemas").members() {
-            let place = step("/components/schemas", name);
-            if !used.contains(&place) {
-                findings.refuse(&place, "no operation refers to it", "take it out");
-            }
-        }
+    let spec = read(app, &document, findings);
+    if document.get("x-adopted-from").is_none() {
+        ours::conventions(&document, findings);
+        findings.refuse_all();
     }
     findings.settled()?;
     spec.ok_or_else(|| "it is no OpenAPI document".to_owned())
 }
 
 /// Reads a document: one of ours, or a vendor's. None if it is no `OpenAPI` document at all.
-pub(crate) fn read(
-    app: &'static App,
-    document: &Node,
-    own: bool,
-    findings: &mut Findings,
-) -> Option<Spec> {
+pub(crate) fn read(app: &'static App, document: &Node, findings: &mut Findings) -> Option<Spec> {
     let version = document.text_at("openapi").unwrap_or_default();
-    let understood = if own {
-        &["3.0."][..]
-    } else {
-        &["3.0.", "3.1."]
-    };
-    if !understood.iter().any(|it| version.starts_with(it)) {
+    if !["3.0.", "3.1."].iter().any(|it| version.starts_with(it)) {
         let version = if version.is_empty() {
             document.at("swagger").plain()
         } else {
@@ -72,19 +55,7 @@ pub(crate) fn read(
         return None;
     }
     ours::check(document, findings);
-    for (key, _) in document.members() {
-        if !ROOT.contains(&key.as_str()) && !key.starts_with("x-") {
-            let weight = if own { Weight::Refused } else { Weight::Noted };
-            findings.add(weight, &step("", key), format!("unknown field `{key}`"), "");
-        } else if key == "webhooks" {
-            for (name, _) in document.at(key).members() {
-                findings.note(
-                    &step("/webhooks", name),
-                    "a webhook is a call to you: none is generated",
-                );
-            }
-        }
-    }
+    root(document, findings);
     let info = document.at("info");
     let text = |key| info.text_at(key).map(str::to_owned);
     let title = text("title").unwrap_or_default();
@@ -94,8 +65,8 @@ pub(crate) fn read(
     let source = format!("{title} {}", info.at("version").plain());
 
     let mut skipped = Vec::new();
-    let calls = calls(document, own, &mut skipped, findings);
-    let names = operation_names(&calls, own, findings);
+    let calls = calls(document, &mut skipped, findings);
+    let names = operation_names(&calls, findings);
     let mut taken = BTreeMap::new();
     for name in names
         .iter()
@@ -111,7 +82,6 @@ pub(crate) fn read(
     let objects = objects.ok()?;
     let mut reader = Reader {
         root: document,
-        own,
         findings,
         objects,
         entries: IndexMap::new(),
@@ -124,10 +94,11 @@ pub(crate) fn read(
     }
     let taken = reader.names.clone();
     let objects = std::mem::take(&mut reader.objects);
+    let renamed = reader.renamed();
     let mut schemas = reader.into_schemas();
-    settle::settle(&mut schemas, &mut operations, own, findings);
+    settle::settle(&mut schemas, &mut operations, findings);
     directions::split(&mut schemas, &mut operations, &taken, findings);
-    types::set(&mut schemas, &mut operations, &objects, own, findings);
+    types::set(&mut schemas, &mut operations, &objects, findings);
     let spec = Spec {
         app,
         title,
@@ -138,16 +109,30 @@ pub(crate) fn read(
             .collect(),
         metadata: text("x-metadata-operation"),
         shows_envelope: info.is_set("x-shows-envelope"),
-        groups: groups(document, &operations, own, findings),
+        groups: groups(document, &operations),
         operations,
         skipped,
         schemas,
         assumptions: assumptions::of(document),
     };
-    if !own {
-        servers(document, findings);
-        unused(&spec, document, findings);
+    let reach = Reach::of(&spec);
+    for (
+        name,
+        Finding {
+            place,
+            rule,
+            remedy,
+            ..
+        },
+    ) in renamed
+    {
+        // A page or the schema of an error becomes no type.
+        if reach.contains(&name) || !spec.schemas.components.contains_key(&name) {
+            findings.add(Weight::Renamed, &place, rule, remedy);
+        }
     }
+    servers(document, findings);
+    unused(document, findings);
     if let Some(id) = &spec.metadata
         && spec.metadata_operation().is_none_or(Operation::is_command)
     {
@@ -157,14 +142,24 @@ pub(crate) fn read(
     Some(spec)
 }
 
-/// Notes the paths of a vendor's servers, which no operation has.
+/// Notes the fields of a document from which nothing is generated.
+fn root(document: &Node, findings: &mut Findings) {
+    for (key, value) in document.members() {
+        if !ROOT.contains(&key.as_str()) && !key.starts_with("x-") {
+            findings.note(&step("", key), format!("unknown field `{key}`"));
+        }
+        for (name, _) in value.members().filter(|_| key == "webhooks") {
+            let rule = "a webhook is a call to you: none is generated";
+            findings.note(&step("/webhooks", name), rule);
+        }
+    }
+}
+
+/// Notes the paths of servers, which no operation has.
 fn servers(document: &Node, findings: &mut Findings) {
     for server in document.at("servers").items() {
-        let url = server.text_at("url").unwrap_or_default();
-        let path = url
-            .split_once("://")
-            .map_or(url, |(_, rest)| rest.trim_start_matches(|c| c != '/'));
-        if !matches!(path, "" | "/") {
+        let path = base_path(server);
+        if !path.is_empty() {
             let rule = format!("the paths stand below `{path}`");
             let remedy = "the origin that a suite is given must end with it";
             findings.add(Weight::Noted, "/servers", rule, remedy);
@@ -172,31 +167,20 @@ fn servers(document: &Node, findings: &mut Findings) {
     }
 }
 
-/// Notes the schemas that no request and no success contains or inherits.
-fn unused(spec: &Spec, document: &Node, findings: &mut Findings) {
-    let reach = Reach::of(spec);
-    let components = spec.schemas.components.values();
+/// Notes the schemas that no operation refers to.
+fn unused(document: &Node, findings: &mut Findings) {
     let mut used = BTreeSet::new();
-    for component in components.clone().filter(|it| reach.contains(&it.name)) {
-        used.insert(component.place.clone());
-        if let Some(schema) = document.pointer(&component.schema) {
-            references(document, schema, &mut used);
+    references(document, document.at("paths"), &mut used);
+    for (name, _) in document.at("components").at("schemas").members() {
+        let place = step("/components/schemas", name);
+        if !used.contains(&place) {
+            findings.note(&place, "no operation refers to it: no type is generated");
         }
-    }
-    let declared = components.filter(|it| it.is_type() && it.place.matches('/').count() == 3);
-    for component in declared.filter(|it| !used.contains(&it.place)) {
-        let rule = "it stands in no request and no success: no type is generated";
-        findings.note(&component.place, rule);
     }
 }
 
 /// The operations as they are written, without those that are left out.
-fn calls<'a>(
-    root: &'a Node,
-    own: bool,
-    skipped: &mut Vec<Skipped>,
-    findings: &mut Findings,
-) -> Vec<Call<'a>> {
+fn calls<'a>(root: &'a Node, skipped: &mut Vec<Skipped>, findings: &mut Findings) -> Vec<Call<'a>> {
     let mut calls = Vec::new();
     for (path, item) in root
         .at("paths")
@@ -229,8 +213,7 @@ fn calls<'a>(
                     }
                     _ if key.starts_with("x-") => {}
                     _ => {
-                        let weight = if own { Weight::Refused } else { Weight::Noted };
-                        findings.add(weight, &place, format!("unknown field `{key}`"), "");
+                        findings.note(&place, format!("unknown field `{key}`"));
                     }
                 }
                 continue;
@@ -251,7 +234,7 @@ fn calls<'a>(
                 });
                 continue;
             }
-            keywords(&call, own, findings);
+            keywords(&call, findings);
             calls.push(call);
         }
     }
@@ -273,19 +256,7 @@ const OPERATION: &[&str] = &[
     "servers",
 ];
 
-/// Our keywords at an operation.
-const OURS: &[&str] = &[
-    "x-assumption",
-    "x-provenance",
-    "x-sdk-group",
-    "x-sdk-method",
-    "x-sdk-skip",
-    "x-replay-status",
-    "x-mutually-exclusive",
-    "x-served-from-schema",
-];
-
-fn keywords(call: &Call<'_>, own: bool, findings: &mut Findings) {
+fn keywords(call: &Call<'_>, findings: &mut Findings) {
     for (key, value) in call.raw.members() {
         let place = step(&call.place, key);
         let key = key.as_str();
@@ -296,17 +267,14 @@ fn keywords(call: &Call<'_>, own: bool, findings: &mut Findings) {
                 &place,
                 "a server of its own: calls go to the origin of the application",
             );
-        } else if !OPERATION.contains(&key)
-            && (own && !OURS.contains(&key) || !key.starts_with("x-"))
-        {
-            let weight = if own { Weight::Refused } else { Weight::Noted };
-            findings.add(weight, &place, format!("unknown field `{key}`"), "");
+        } else if !OPERATION.contains(&key) && !key.starts_with("x-") {
+            findings.note(&place, format!("unknown field `{key}`"));
         }
     }
 }
 
 /// What each operation is called, no two alike.
-fn operation_names(calls: &[Call<'_>], own: bool, findings: &mut Findings) -> Vec<Names> {
+fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {
     let groups = calls.iter().map(|it| names::group_type(&derive::group(it)));
     let taken = names::taken_types().map(str::to_owned);
     let mut ids: BTreeSet<String> = groups.chain(taken).collect();
@@ -315,7 +283,7 @@ fn operation_names(calls: &[Call<'_>], own: bool, findings: &mut Findings) -> Ve
     for call in calls {
         let given = call.raw.text_at("operationId");
         let mut wanted = derive::id(call);
-        if !own && names::taken_types().any(|taken| taken == names::pascal(&wanted)) {
+        if names::taken_types().any(|taken| taken == names::pascal(&wanted)) {
             wanted.push_str("Operation");
         }
         let mut id = wanted.clone();
@@ -324,9 +292,7 @@ fn operation_names(calls: &[Call<'_>], own: bool, findings: &mut Findings) -> Ve
             id = format!("{wanted}{next}");
             next += 1;
         }
-        if own && !given.is_some_and(names::is_camel) {
-            findings.refuse(&call.place, "its id must be in camel case", "");
-        } else if given.is_none_or(|given| given != id) {
+        if given.is_none_or(|given| given != id) {
             let rule = match given {
                 Some(given) => format!("the id `{given}` becomes `{id}`"),
                 None => format!("without an id, it is `{id}`"),
@@ -352,25 +318,8 @@ fn operation_names(calls: &[Call<'_>], own: bool, findings: &mut Findings) -> Ve
         }
         if method != wanted {
             let rule = format!("`{group}.{wanted}` is taken; give it another `x-sdk-method`");
-            let weight = if own {
-                Weight::Refused
-            } else {
-                Weight::Renamed
-            };
             let remedy = format!("it becomes `{group}.{method}`");
-            findings.add(weight, &call.place, rule, remedy);
-        }
-        if own && (call.raw.at("tags").items().len() != 1 || call.raw.get("x-sdk-method").is_none())
-        {
-            findings.refuse(
-                &call.place,
-                "it needs exactly one tag and `x-sdk-method`",
-                "",
-            );
-        }
-        if own && !names::is_snake(&group) {
-            let rule = format!("`{group}` must be in snake case and no keyword");
-            findings.refuse(&call.place, rule, "");
+            findings.add(Weight::Renamed, &call.place, rule, remedy);
         }
         all.push(Names { id, group, method });
     }
@@ -378,12 +327,7 @@ fn operation_names(calls: &[Call<'_>], own: bool, findings: &mut Findings) -> Ve
 }
 
 /// The groups in the order of the document's tags, and after them those that no tag describes.
-fn groups(
-    document: &Node,
-    operations: &[Operation],
-    own: bool,
-    findings: &mut Findings,
-) -> Vec<Group> {
+fn groups(document: &Node, operations: &[Operation]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for tag in document.at("tags").items() {
         let name = names::snake(tag.text_at("name").unwrap_or_default());
@@ -401,13 +345,6 @@ fn groups(
     }
     for operation in operations {
         if !groups.iter().any(|it| it.name == operation.group) {
-            if own {
-                let rule = format!(
-                    "its tag `{}` is not among the `tags` of the spec",
-                    operation.group
-                );
-                findings.refuse(&operation.route(), rule, "");
-            }
             groups.push(Group {
                 name: operation.group.clone(),
                 description: String::new(),

@@ -147,6 +147,19 @@ pub(crate) fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>)
     }
 }
 
+/// The path of a server below its host, with the defaults of its variables.
+pub(crate) fn base_path(server: &Node) -> String {
+    let mut url = server.text_at("url").unwrap_or_default().to_owned();
+    for (name, variable) in server.at("variables").members() {
+        url = url.replace(&format!("{{{name}}}"), &variable.at("default").plain());
+    }
+    let path = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |it| &rest[it..]),
+        None => &url,
+    };
+    path.trim_end_matches('/').to_owned()
+}
+
 /// Whether null is one of the values, by any of the ways to say so.
 pub(crate) fn is_nullable(schema: &Node) -> bool {
     let null = |node: &Node| {

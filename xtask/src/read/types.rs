@@ -12,7 +12,6 @@ pub(super) fn set(
     schemas: &mut Schemas,
     operations: &mut [Operation],
     objects: &Objects,
-    own: bool,
     findings: &mut Findings,
 ) {
     let known = schemas.clone();
@@ -37,7 +36,6 @@ pub(super) fn set(
             if fits {
                 continue;
             }
-            let weight = if own { Weight::Refused } else { Weight::Raw };
             let rule = match field {
                 Some(field) => format!("progenitor makes {:?} of {ty:?}", field.found),
                 None => {
@@ -45,7 +43,7 @@ pub(super) fn set(
                 }
             };
             findings.add(
-                weight,
+                Weight::Raw,
                 &step(&place, &member.name),
                 rule,
                 "it stays raw JSON, unless the overlay says more",

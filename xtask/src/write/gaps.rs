@@ -179,6 +179,7 @@ paths:
         "200": {description: A thing., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
         "503": {description: Down. The body is not shown.}
 components:
+  securitySchemes: {suiteToken: {type: http, scheme: bearer}}
   schemas:
     Thing:
       type: object

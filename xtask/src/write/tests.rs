@@ -42,6 +42,7 @@ paths:
         "200": {description: Replayed., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
         "201": {description: Created., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
 components:
+  securitySchemes: {suiteToken: {type: http, scheme: bearer}}
   schemas:
     Open: {description: Any JSON value.}
     Version: {type: string, enum: [thing.v1], x-const: true}
