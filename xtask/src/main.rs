@@ -27,8 +27,7 @@ usage: cargo xtask <chore>
                     take over a vendor's document: specs/vendor/APP, specs/overlays/APP.yaml and specs/APP.yaml
   adopt --check     say whether each spec is what its vendor's document and its overlay make
   api               record the public API of the published crates in api/*.txt
-  api --check       say whether it is as recorded, and whether what differs breaks users
-  api --since TAG   say what the records of a release, by its git tag, lack or have otherwise
+  api --check       say what is not as recorded, line by line
   contract-diff OLD NEW [--json|--markdown] [--app NAME]
                     say what changed from one document to the other, and for whom it breaks";
 
@@ -65,7 +64,6 @@ fn chore() -> ExitCode {
         ["adopt", arguments @ ..] => adopt::run(&root, arguments),
         ["api"] => api::run(&root, false),
         ["api", "--check"] => api::run(&root, true),
-        ["api", "--since", tag] => api::since(&root, tag),
         ["contract-diff", rest @ ..] => return diff::run(&root, rest),
         _ => Err(USAGE.to_owned()),
     };

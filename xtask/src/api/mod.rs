@@ -1,12 +1,11 @@
 //! The public API of the published crates, recorded in `api/<crate>.txt` and compared with what it is.
 
-mod compare;
 mod listing;
 mod rustdoc;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use crate::{Result, at};
 
@@ -36,7 +35,10 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         if recorded == actual {
             continue;
         }
-        println!("{path}\n{}", compare::report(&recorded, &actual));
+        println!("{path}");
+        let [old, new] = [&recorded, &actual].map(|it| it.lines().collect::<BTreeSet<_>>());
+        old.difference(&new).for_each(|line| println!("- {line}"));
+        new.difference(&old).for_each(|line| println!("+ {line}"));
         if !check {
             let folder = root.join("api");
             fs::create_dir_all(&folder)
@@ -53,23 +55,6 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
              write an entry for the changelog",
             differs.join(", ")
         ));
-    }
-    Ok(())
-}
-
-/// Says what changed between the records of a tag and those of today, and whether it breaks users.
-pub(crate) fn since(root: &Path, tag: &str) -> Result<()> {
-    for name in CRATES {
-        let path = format!("api/{name}.txt");
-        let recorded = fs::read_to_string(root.join(&path)).map_err(at(&path))?;
-        let mut show = Command::new("git");
-        show.current_dir(root)
-            .args(["show", &format!("{tag}:{path}")]);
-        let shown = show.output().map_err(at("git"))?;
-        let before = String::from_utf8_lossy(&shown.stdout);
-        if before != recorded {
-            println!("{path}\n{}", compare::report(&before, &recorded));
-        }
     }
     Ok(())
 }
