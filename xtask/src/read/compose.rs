@@ -1,10 +1,7 @@
 //! Schemas made of others: `allOf`, and what `oneOf` and `anyOf` mean where they are no union.
 
-use std::collections::BTreeSet;
-
 use indexmap::IndexMap;
 
-use super::object::{Member, members};
 use super::reader::{Meaning, Reader, annotated, annotations};
 use super::structure::{
     Leaf, follow, is_annotation, is_null, leaves, says_nothing, telling, type_of, without,
@@ -80,7 +77,27 @@ impl Reader<'_> {
             return Meaning::plain(value);
         }
         if is_object {
-            return self.merged_object(leaves, branches, place, name, value);
+            for leaf in &leaves {
+                super::keywords::stated(&leaf.schema, &mut value.stated);
+                let inner = leaf.place.strip_prefix(place);
+                if inner.is_some_and(|it| it.is_empty() || it.starts_with('/')) {
+                    // What stands beside the references is about this use of them.
+                    self.keywords(&leaf.schema, &leaf.place);
+                    let text = annotations(&leaf.schema).description;
+                    if value.description.is_empty() {
+                        value.description = text;
+                    }
+                }
+            }
+            // What is inherited has its names from there.
+            for reference in branches.iter().filter_map(|it| it.text_at("$ref")) {
+                if let Some((place, target)) = follow(self.root, reference)
+                    && self.entries.contains_key(&place)
+                {
+                    self.component(&place, target);
+                }
+            }
+            return self.object(&leaves, place, name, value);
         }
         match merged_scalar(&leaves) {
             Ok(merged) => {
@@ -105,70 +122,6 @@ impl Reader<'_> {
             return Meaning::plain(self.used(only, place, name));
         }
         self.meaning(only, place, name)
-    }
-
-    fn merged_object(
-        &mut self,
-        leaves: Vec<Leaf>,
-        branches: &[Node],
-        place: &str,
-        name: &str,
-        mut value: Use,
-    ) -> Meaning {
-        let mut required = BTreeSet::new();
-        let mut merged: IndexMap<String, Member> = IndexMap::new();
-        for leaf in leaves {
-            super::keywords::stated(&leaf.schema, &mut value.stated);
-            let inner = leaf.place.strip_prefix(place);
-            if inner.is_some_and(|it| it.is_empty() || it.starts_with('/')) {
-                // What stands beside the references is about this use of them.
-                self.keywords(&leaf.schema, &leaf.place);
-                let text = annotations(&leaf.schema).description;
-                if value.description.is_empty() {
-                    value.description = text;
-                }
-            }
-            let further = leaf.schema.at("additionalProperties");
-            if matches!(further, Node::Object(inner) if !inner.is_empty()) {
-                let rule = "further members of one type within `allOf`: they are kept as raw JSON";
-                self.findings.note(&leaf.place, rule);
-            }
-            required.extend(leaf.schema.at("required").texts());
-            for member in members(&leaf.schema, &leaf.place) {
-                let Some(known) = merged.get_mut(&member.name) else {
-                    merged.insert(member.name.clone(), member);
-                    continue;
-                };
-                if known.schema == member.schema {
-                    continue;
-                }
-                let both = Node::List(vec![known.schema.clone(), member.schema]);
-                known.schema = Node::Object([("allOf".to_owned(), both)].into_iter().collect());
-                known.place = step(&step(place, "allOf"), &known.name);
-                let fields = self.objects.get(place);
-                if let Some(field) = fields.and_then(|it| it.get(&known.name)).cloned() {
-                    self.keep_merged(&field.found, &known.place);
-                }
-            }
-        }
-        let members: Vec<Member> = merged.into_values().collect();
-        if members.is_empty() {
-            value.ty = Ty::Record;
-            return Meaning::plain(value);
-        }
-        // What is inherited has its names from there.
-        for reference in branches.iter().filter_map(|it| it.text_at("$ref")) {
-            if let Some((place, target)) = follow(self.root, reference)
-                && self.entries.contains_key(&place)
-            {
-                self.component(&place, target);
-            }
-        }
-        let kind = self.structure(&members, &required, place, name);
-        Meaning {
-            place: Some(place.to_owned()),
-            ..Meaning::of(value, kind)
-        }
     }
 
     /// `oneOf` and `anyOf`: null besides one schema, texts besides known texts, a union, or raw JSON.

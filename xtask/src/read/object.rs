@@ -2,66 +2,109 @@
 
 use std::collections::BTreeSet;
 
+use indexmap::IndexMap;
+
 use super::reader::{Meaning, Reader};
-use super::structure::follow;
+use super::structure::{Leaf, follow};
 use crate::model::taken::is_taken_field;
 use crate::model::{Kind, Property, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
 
-/// A member as it is written.
-pub(super) struct Member {
-    pub(super) name: String,
-    pub(super) schema: Node,
-    pub(super) place: String,
+/// A field as it is written.
+struct Member {
+    name: String,
+    schema: Node,
+    place: String,
 }
 
 impl Reader<'_> {
+    /// An object: of one schema, or of those that an `allOf` merges.
     pub(super) fn object(
         &mut self,
-        schema: &Node,
+        leaves: &[Leaf],
         place: &str,
         name: &str,
         mut value: Use,
     ) -> Meaning {
-        let further = schema.at("additionalProperties");
-        let members = members(schema, place);
-        if members.is_empty() {
-            value.ty = match further {
-                Node::Object(inner) if !inner.is_empty() => {
-                    let inner = self.used(
-                        further,
-                        &step(place, "additionalProperties"),
-                        &format!("{name}Value"),
-                    );
-                    value.stated.extend(inner.of_each("value"));
-                    Ty::Map(Box::new(inner.within()))
-                }
-                _ => Ty::Record,
-            };
+        let members = self.members(leaves, place);
+        if let ([], [leaf]) = (&*members, leaves) {
+            value.ty = self.map(leaf, name, &mut value.stated);
             return Meaning::plain(value);
         }
-        if matches!(further, Node::Object(inner) if !inner.is_empty()) {
-            let rule = "further members of one type beside named ones: they are kept in `extra`, as raw JSON";
-            self.findings.note(place, rule);
+        let mut required = BTreeSet::new();
+        for Leaf { schema, place } in leaves {
+            required.extend(schema.at("required").texts());
+            let further = schema.at("additionalProperties");
+            if matches!(further, Node::Object(inner) if !inner.is_empty()) {
+                let rule = "further members of one type: they are kept as raw JSON";
+                self.findings.note(place, rule);
+            }
+            if *further == Node::Bool(false) {
+                value.stated.push("It has no members besides.".to_owned());
+            }
+            if schema.get("discriminator").is_some() {
+                let rule = "a `discriminator` without `oneOf`: the members of what extends it are kept in `extra`";
+                self.findings.note(place, rule);
+            }
         }
-        if *further == Node::Bool(false) {
-            value.stated.push("It has no members besides.".to_owned());
+        if members.is_empty() {
+            value.ty = Ty::Record;
+            return Meaning::plain(value);
         }
-        if schema.get("discriminator").is_some() {
-            let rule = "a `discriminator` without `oneOf`: the members of what extends it are kept in `extra`";
-            self.findings.note(place, rule);
-        }
-        let required = schema.at("required").texts();
-        let kind = self.structure(&members, &required.into_iter().collect(), place, name);
+        let kind = self.structure(&members, &required, place, name);
         Meaning {
             place: Some(place.to_owned()),
             ..Meaning::of(value, kind)
         }
     }
 
+    /// The fields in the order of the document, each once.
+    fn members(&mut self, leaves: &[Leaf], place: &str) -> Vec<Member> {
+        let mut members: IndexMap<String, Member> = IndexMap::new();
+        for leaf in leaves {
+            let properties = step(&leaf.place, "properties");
+            for (name, schema) in leaf.schema.at("properties").members() {
+                let Some(known) = members.get_mut(name) else {
+                    let member = Member {
+                        name: name.clone(),
+                        schema: schema.clone(),
+                        place: step(&properties, name),
+                    };
+                    members.insert(name.clone(), member);
+                    continue;
+                };
+                if known.schema == *schema {
+                    continue;
+                }
+                // What several schemas describe is one with all of them, at a place of its own.
+                let both = Node::List(vec![known.schema.clone(), schema.clone()]);
+                known.schema = Node::Object([("allOf".to_owned(), both)].into_iter().collect());
+                known.place = step(&step(place, "allOf"), name);
+                let fields = self.objects.get(place);
+                if let Some(field) = fields.and_then(|it| it.get(name)).cloned() {
+                    self.keep_merged(&field.found, &known.place);
+                }
+            }
+        }
+        members.into_values().collect()
+    }
+
+    /// An object without fields: a map, if its schema says what its values are.
+    fn map(&mut self, leaf: &Leaf, name: &str, stated: &mut Vec<String>) -> Ty {
+        let Leaf { schema, place } = leaf;
+        let further = schema.at("additionalProperties");
+        if further.members().next().is_none() {
+            return Ty::Record;
+        }
+        let place = step(place, "additionalProperties");
+        let values = self.used(further, &place, &format!("{name}Value"));
+        stated.extend(values.of_each("value"));
+        Ty::Map(Box::new(values.within()))
+    }
+
     /// The members of an object as fields.
-    pub(super) fn structure(
+    fn structure(
         &mut self,
         members: &[Member],
         required: &BTreeSet<String>,
@@ -141,18 +184,4 @@ impl Reader<'_> {
         };
         said(schema) || schema.at("allOf").items().iter().any(said)
     }
-}
-
-/// The members of a schema as they are written.
-pub(super) fn members(schema: &Node, place: &str) -> Vec<Member> {
-    let place = step(place, "properties");
-    schema
-        .at("properties")
-        .members()
-        .map(|(name, schema)| Member {
-            name: name.clone(),
-            schema: schema.clone(),
-            place: step(&place, name),
-        })
-        .collect()
 }

@@ -3,7 +3,7 @@
 
 use super::keywords::stated;
 use super::reader::{Meaning, Reader, annotated, annotations, ids};
-use super::structure::{follow, inferred, is_annotation};
+use super::structure::{Leaf, follow, inferred, is_annotation};
 use crate::model::{Component, Kind, Provenance, Ty, Use};
 use crate::names;
 use crate::node::Node;
@@ -250,7 +250,18 @@ impl Reader<'_> {
             return self.enumeration(schema, place, value);
         }
         match self.type_of(schema, place).as_deref() {
-            Some("object") => self.object(schema, place, name, value),
+            Some("object") => {
+                let (schema, place) = (schema.clone(), place.to_owned());
+                self.object(
+                    &[Leaf {
+                        schema,
+                        place: place.clone(),
+                    }],
+                    &place,
+                    name,
+                    value,
+                )
+            }
             Some("array") => {
                 value.ty = self.array(schema, place, name, &mut value.stated);
                 Meaning::plain(value)

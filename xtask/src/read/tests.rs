@@ -684,7 +684,7 @@ fn what_no_type_can_say_is_said() {
             member(
                 "{allOf: [{$ref: '#/components/schemas/Sample'}, {type: object, additionalProperties: {type: string}}]}",
             ),
-            "within `allOf`: they are kept as raw JSON",
+            "further members of one type: they are kept as raw JSON",
         ),
         (
             member("{type: integer, enum: [1, 1.0, 2.0]}"),
