@@ -20,7 +20,7 @@ mod settle;
 mod spec;
 mod structure;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod types;
 mod union;
 mod view;

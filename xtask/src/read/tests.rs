@@ -9,7 +9,7 @@ use crate::model::{Auth, Kind, Place, Reply, Safety, Spec, Style, Ty};
 use crate::node::Node;
 
 /// A spec of ours with one of everything that matters.
-const SAMPLE: &str = r##"
+pub(crate) const SAMPLE: &str = r##"
 openapi: 3.0.3
 info: {title: Sample API, version: "1"}
 tags: [{name: things, description: Things.}]

@@ -4,62 +4,9 @@ use crate::findings::Findings;
 use crate::model::app::APPS;
 use crate::model::{Reach, Spec};
 use crate::read as reader;
+use crate::read::tests::SAMPLE;
 
 use super::{calls, face, operations, root, rust, table, types};
-
-/// A spec with one of everything that matters.
-const SAMPLE: &str = r##"
-openapi: 3.0.3
-info: {title: Sample API, version: "1"}
-tags: [{name: things, description: Things.}]
-paths:
-  /things:
-    get:
-      operationId: listThings
-      x-provenance: documented
-      x-sdk-method: list
-      tags: [things]
-      summary: List things.
-      description: "Source: contract, Endpoints."
-      security: [{suiteToken: ["things:read"]}, {suiteToken: ["things:write"]}]
-      parameters:
-        - {name: limit, in: query, schema: {type: integer, minimum: 1, maximum: 50, default: 25}}
-        - {name: cursor, in: query, schema: {type: string, minLength: 20}}
-      responses:
-        "200": {description: A page., content: {application/json: {schema: {$ref: "#/components/schemas/ThingPage"}}}}
-        "400": {description: Invalid.}
-    post:
-      operationId: createThing
-      x-provenance: documented
-      x-sdk-method: create
-      tags: [things]
-      summary: Create a thing.
-      description: "Source: contract, Endpoints."
-      security: [{suiteToken: ["things:write"]}]
-      parameters: [{name: Idempotency-Key, in: header, required: true, schema: {type: string}}]
-      requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/Open"}}}}
-      responses:
-        "200": {description: Replayed., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
-        "201": {description: Created., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
-components:
-  securitySchemes: {suiteToken: {type: http, scheme: bearer}}
-  schemas:
-    Open: {description: Any JSON value.}
-    Version: {type: string, enum: [thing.v1], x-const: true}
-    ThingPage:
-      type: object
-      required: [nextCursor]
-      properties: {items: {type: array, items: {}}, nextCursor: {type: string, nullable: true}}
-      additionalProperties: {}
-    Thing:
-      type: object
-      required: [schemaVersion]
-      properties:
-        schemaVersion: {$ref: "#/components/schemas/Version"}
-        at: {type: string, format: date-time}
-        amount: {description: Not shown.}
-      additionalProperties: {}
-"##;
 
 fn read(text: &str) -> Spec {
     reader::spec(&APPS[0], text, &mut Findings::default()).unwrap()
