@@ -127,9 +127,11 @@ impl Node {
     pub(crate) fn pointer(&self, pointer: &str) -> Option<&Node> {
         let mut node = self;
         for step in pointer.split('/').skip(1) {
-            let step = step.replace("~1", "/").replace("~0", "~");
             node = match node {
-                Self::Object(members) => members.get(&step)?,
+                Self::Object(members) if step.contains('~') => {
+                    members.get(&step.replace("~1", "/").replace("~0", "~"))?
+                }
+                Self::Object(members) => members.get(step)?,
                 Self::List(items) => items.get(step.parse::<usize>().ok()?)?,
                 _ => return None,
             };
@@ -140,7 +142,11 @@ impl Node {
 
 /// A pointer to a member.
 pub(crate) fn step(place: &str, name: &str) -> String {
-    format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
+    if name.contains(['~', '/']) {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        return format!("{place}/{name}");
+    }
+    format!("{place}/{name}")
 }
 
 impl Serialize for Node {

@@ -291,15 +291,13 @@ impl<'a> Diff<'a> {
     /// Components that nothing looked at: those that nothing refers to. There should be no others.
     fn unused(&mut self) {
         let all = self.roots.map(components);
-        let used = self.roots.map(|root| {
-            let mut used = BTreeSet::new();
-            read::references(root, root, &mut used);
-            used
-        });
         let places: BTreeSet<&String> = all.iter().flat_map(|it| it.keys()).collect();
         for place in places {
             let [old, new] = [0, 1].map(|side| all[side].get(place));
-            if old == new || self.visited.iter().any(|it| it.contains(place)) {
+            let is_same = old
+                .zip(new)
+                .is_some_and(|(old, new)| old == new || bare(old) == bare(new));
+            if is_same || self.visited.iter().any(|it| it.contains(place)) {
                 continue;
             }
             let how = match (old, new) {
@@ -307,7 +305,12 @@ impl<'a> Diff<'a> {
                 (_, None) => How::Gone,
                 _ => How::Other,
             };
-            let is_used = how == How::Other && used.iter().any(|it| it.contains(place));
+            let refers = |root: &Node| {
+                let mut found = BTreeSet::new();
+                read::references(root, root, &mut found);
+                found.contains(place)
+            };
+            let is_used = how == How::Other && self.roots.into_iter().any(refers);
             let what = if is_used { "field" } else { "unused component" };
             let places = [place.clone(), place.clone()];
             let difference = Difference::of(what, how, Way::Both, places);
@@ -341,7 +344,7 @@ fn reach(all: &[Pair], from: usize) -> BTreeSet<usize> {
 }
 
 /// The components of a document but its security schemes, by their places.
-fn components(root: &Node) -> BTreeMap<String, Node> {
+fn components(root: &Node) -> BTreeMap<String, &Node> {
     let place = "/components".to_owned();
     let all = Leaf {
         place,
@@ -350,7 +353,7 @@ fn components(root: &Node) -> BTreeMap<String, Node> {
     let kinds = all.node.members().map(|it| it.0);
     let kinds = kinds.filter(|it| *it != "securitySchemes" && !is_read_by_people(it));
     let each = kinds.flat_map(|it| all.each(it));
-    each.map(|(_, it)| (it.place, bare(it.node))).collect()
+    each.map(|(_, it)| (it.place, it.node)).collect()
 }
 
 /// A schema without what only people read.
