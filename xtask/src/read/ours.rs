@@ -61,7 +61,7 @@ fn known(key: &str) -> Option<(Option<Kind>, Holds)> {
         "x-replay-status" => (Some(Kind::Operation), STATUS),
         "x-mutually-exclusive" => (Some(Kind::Operation), PAIRS),
         "x-sdk-name" => (Some(Kind::Schema), PASCAL),
-        "x-open-enum" | "x-const" | "x-reference" => (Some(Kind::Schema), FLAG),
+        "x-const" => (Some(Kind::Schema), FLAG),
         "x-known-values" => (Some(Kind::Schema), VALUES),
         "x-type-assumption" => (Some(Kind::Schema), IDS),
         "x-lifecycle" | "x-runtime-status" | "x-metadata-operation" => (Some(Kind::Info), TEXT),
@@ -215,7 +215,7 @@ components: {{schemas: {{T: {{{schema}, example: {{x-sdk-skip: 1}}}}}}}}
         let operation = operation
             .trim_matches(['{', '}'])
             .replace(", x-", "\n      x-");
-        let schema = "x-sdk-name: Thing, x-open-enum: true, x-known-values: [a]";
+        let schema = "x-sdk-name: Thing, x-const: true, x-known-values: [a]";
         assert_eq!(refused(&operation, schema, "x-lifecycle: a"), [""; 0]);
 
         for wrong in [

@@ -38,9 +38,6 @@ impl Reader<'_> {
             value.stated.push(format!("Its format is `{format}`."));
         }
         let Some(pattern) = schema.text_at("pattern") else {
-            if schema.is_set("x-reference") {
-                self.refuse(place, "`x-reference` needs a `pattern`");
-            }
             return Meaning::plain(value);
         };
         let shown = pattern.replace(char::is_control, " ");
