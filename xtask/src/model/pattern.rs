@@ -22,22 +22,21 @@ pub(crate) enum Piece {
 }
 
 /// A compiled pattern.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    alternatives: Vec<Vec<Piece>>,
+    /// The pattern as a spec writes it.
+    pub(crate) source: String,
+    /// Its alternatives, each as pieces one after the other.
+    pub(crate) alternatives: Vec<Vec<Piece>>,
 }
 
 impl Pattern {
     /// Compiles a pattern, or says what is outside the subset.
     pub(crate) fn compile(source: &str) -> Result<Self> {
         Ok(Self {
+            source: source.to_owned(),
             alternatives: alternatives(source).map_err(at(format!("pattern `{source}`")))?,
         })
-    }
-
-    /// Its alternatives, each as pieces one after the other.
-    pub(crate) fn alternatives(&self) -> &[Vec<Piece>] {
-        &self.alternatives
     }
 
     /// A text of this form, for examples: of the last alternative, which is the most telling one.

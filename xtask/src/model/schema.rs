@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::{Parameter, Ty};
+use super::{Parameter, Pattern, Ty};
 
 /// Members in the order in which a document has them.
 pub(crate) type Map<T> = IndexMap<String, T>;
@@ -80,7 +80,7 @@ pub(crate) enum Kind {
     /// One of several objects, told apart by a member.
     Union { tag: String, variants: Vec<Variant> },
     /// Text of one form.
-    Reference(String),
+    Reference(Pattern),
     /// Text that never varies.
     Constant(String),
     /// Another name for a type that is not declared.

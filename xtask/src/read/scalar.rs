@@ -42,11 +42,11 @@ impl Reader<'_> {
         };
         let shown = pattern.replace(char::is_control, " ");
         match Pattern::compile(pattern) {
-            Ok(_) if matches!(value.ty, Ty::Text { secret: false, .. }) => {
+            Ok(pattern) if matches!(value.ty, Ty::Text { secret: false, .. }) => {
                 if (min, max) != (None, None) {
                     value.stated.push(bounds_of(min, max));
                 }
-                Meaning::of(value, Kind::Reference(pattern.to_owned()))
+                Meaning::of(value, Kind::Reference(pattern))
             }
             Ok(_) => {
                 value.stated.push(format!("It matches `{shown}`."));

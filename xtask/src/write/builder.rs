@@ -157,7 +157,7 @@ impl Builder<'_> {
                 "{docs}pub fn body(mut self, body: {ty}) -> Self {{\nself.body = Some({value});\nself\n}}\n\n"
             );
         }
-        code.push_str(&self.request()?);
+        code.push_str(&self.request());
         code.push_str(&self.sending());
         code.push_str(&options::setters(self.operation));
         code.push_str("}\n\n");

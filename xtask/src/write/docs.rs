@@ -119,7 +119,7 @@ pub(super) fn bounds(schemas: &Schemas, ty: &Ty) -> Option<String> {
                 values,
                 closed: true,
             } => Some(format!("one of {}", known(values))),
-            Kind::Reference(pattern) => Some(format!("of the form {}", code(pattern))),
+            Kind::Reference(pattern) => Some(format!("of the form {}", code(&pattern.source))),
             _ => None,
         },
     }

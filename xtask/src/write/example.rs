@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::Result;
-use crate::model::{Body, Kind, Operation, Pattern, Property, Schemas, Spec, Ty};
+use crate::model::{Body, Kind, Operation, Property, Schemas, Spec, Ty};
 
 use super::rust;
 
@@ -171,7 +171,7 @@ fn value(ty: &Ty, name: &str, context: &mut Context<'_>) -> Result<String> {
         }
         Ty::Named(component) => match context.schemas.kind(ty) {
             Some(Kind::Reference(pattern)) => {
-                return Ok(format!("{:?}", Pattern::compile(pattern)?.sample()));
+                return Ok(format!("{:?}", pattern.sample()));
             }
             Some(Kind::Enum { values, .. }) => {
                 if let Some(first) = values.first() {

@@ -28,7 +28,7 @@ pub(super) fn described(component: &Component) -> String {
         text = format!("The schema `{}`.", component.name);
     }
     if let Kind::Reference(pattern) = &component.kind {
-        let _ = write!(text, "\n\nIts form is {}.", code(pattern));
+        let _ = write!(text, "\n\nIts form is {}.", code(&pattern.source));
     }
     if component.deprecated {
         text += "\n\nDeprecated by the contract.";

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Kind, Parameter, Pattern, Place, Ty};
-use crate::{Result, at, names};
+use crate::model::{Body, Kind, Parameter, Place, Ty};
+use crate::names;
 
 use super::builder::Builder;
 use super::rust::limit;
@@ -11,12 +11,11 @@ use super::{calls, checks, rust};
 
 impl Builder<'_> {
     /// The method that checks the parameters and builds the request.
-    pub(super) fn request(&self) -> Result<String> {
+    pub(super) fn request(&self) -> String {
         let operation = self.operation;
         let mut checks = String::new();
         for parameter in &operation.parameters {
-            let place = format!("parameter `{}`", parameter.name);
-            checks += &self.check(parameter).map_err(at(place))?;
+            checks += &self.check(parameter);
         }
         let field = |name: &str| match operation.parameter(name) {
             Some(parameter) => parameter.field.clone(),
@@ -49,14 +48,14 @@ impl Builder<'_> {
         } else {
             ""
         };
-        Ok(format!(
+        format!(
             "fn request(&self{cursor}) -> Result<Draft, Error> {{\n{checks}Ok(calls::{}({}))\n}}\n\n",
             names::snake(&operation.id),
             arguments.join(", ")
-        ))
+        )
     }
 
-    fn check(&self, parameter: &Parameter) -> Result<String> {
+    fn check(&self, parameter: &Parameter) -> String {
         let Parameter {
             name,
             field,
@@ -75,7 +74,7 @@ impl Builder<'_> {
             Place::Path => format!("check.segment({name:?}, {place})?;\n"),
             _ => String::new(),
         };
-        Ok(match &value.ty {
+        match &value.ty {
             Ty::Text { min, max, .. } => {
                 let mut checks = segment(format!("&self.{field}"));
                 if (min, max) != (&None, &None) {
@@ -114,12 +113,12 @@ impl Builder<'_> {
             Ty::Timestamp | Ty::Date => {
                 format!("check.rfc3339({name:?}, {optional})?;\n")
             }
-            _ => self.check_named(parameter, &optional)?,
-        })
+            _ => self.check_named(parameter, &optional),
+        }
     }
 
     /// The checks of a parameter whose schema has a name.
-    fn check_named(&self, parameter: &Parameter, optional: &str) -> Result<String> {
+    fn check_named(&self, parameter: &Parameter, optional: &str) -> String {
         let Parameter {
             name,
             field,
@@ -131,7 +130,7 @@ impl Builder<'_> {
             Place::Path => format!("check.segment({name:?}, {place})?;\n"),
             _ => String::new(),
         };
-        Ok(match self.spec.schemas.kind(&parameter.value.ty) {
+        match self.spec.schemas.kind(&parameter.value.ty) {
             Some(Kind::Enum { closed, .. }) => {
                 let text = if *required {
                     format!("Some(self.{field}.as_str())")
@@ -146,7 +145,7 @@ impl Builder<'_> {
                 known + &segment(format!("self.{field}.as_str()"))
             }
             Some(Kind::Reference(pattern)) if *required => {
-                let sample = Pattern::compile(pattern)?.sample();
+                let sample = pattern.sample();
                 // One that admits `..` could climb the path.
                 let is_safe = sample.starts_with(|first: char| first.is_ascii_alphanumeric());
                 let reference =
@@ -168,7 +167,7 @@ impl Builder<'_> {
                     + &segment(format!("&self.{field}"))
             }
             _ => String::new(),
-        })
+        }
     }
 
     /// The checks of each item of a list.

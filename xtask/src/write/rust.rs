@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 
-use crate::Result;
 use crate::model::taken::IMPORTS;
 use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Spec, Ty};
 
@@ -232,24 +231,20 @@ pub(super) fn limit(ty: &str, max: Option<impl Display>) -> String {
 }
 
 /// A pattern as an expression of Rust.
-pub(super) fn pattern(source: &str) -> Result<String> {
-    let pattern = Pattern::compile(source)?;
-    let mut text = format!("Pattern::new(\n        {source:?},\n        &[\n");
-    for pieces in pattern.alternatives() {
-        text.push_str("            &[\n");
-        for piece in pieces {
-            let piece = match piece {
-                Piece::Literal(text) => format!("Piece::Literal({text:?})"),
-                Piece::Class { ranges, min, max } => {
-                    let max = limit("u32", Some(*max).filter(|max| *max < u32::MAX));
-                    format!("Piece::Class {{ ranges: &{ranges:?}, min: {min}, max: {max} }}")
-                }
-            };
-            let _ = writeln!(text, "                {piece},");
+pub(super) fn pattern(pattern: &Pattern) -> String {
+    let piece = |piece: &Piece| match piece {
+        Piece::Literal(text) => format!("Piece::Literal({text:?}),"),
+        Piece::Class { ranges, min, max } => {
+            let max = limit("u32", Some(*max).filter(|max| *max < u32::MAX));
+            format!("Piece::Class {{ ranges: &{ranges:?}, min: {min}, max: {max} }},")
         }
-        text.push_str("            ],\n");
-    }
-    Ok(text + "        ],\n    )")
+    };
+    let alternative = |it: &Vec<Piece>| {
+        let pieces: String = it.iter().map(piece).collect();
+        format!("&[{pieces}],")
+    };
+    let alternatives: String = pattern.alternatives.iter().map(alternative).collect();
+    format!("Pattern::new({:?}, &[{alternatives}])", pattern.source)
 }
 
 #[cfg(test)]

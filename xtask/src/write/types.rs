@@ -73,7 +73,7 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
             comment(&provenance::described(component)) + &union(name, tag, &variants, is_input)
         }
         Kind::Reference(pattern) => {
-            comment(&provenance::described(component)) + &reference(name, &rust::pattern(pattern)?)
+            comment(&provenance::described(component)) + &reference(name, &rust::pattern(pattern))
         }
         Kind::Constant(_) | Kind::Plain(_) => String::new(),
     })
