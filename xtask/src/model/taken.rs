@@ -221,13 +221,3 @@ pub(crate) fn is_taken_setter(name: &str) -> bool {
 pub(crate) fn is_taken_field(name: &str) -> bool {
     ["clone", "default", "extra", "member", "new", "validate"].contains(&name)
 }
-
-/// Whether no value of an enumeration or a union may become a variant of this name.
-pub(crate) fn is_taken_variant(name: &str) -> bool {
-    ["Self", "Unknown"].contains(&name)
-}
-
-/// Whether no success may become a variant of this name.
-pub(crate) fn is_taken_case(name: &str) -> bool {
-    ["Other", "Self"].contains(&name)
-}

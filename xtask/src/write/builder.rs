@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Operation, Parameter, Spec, Ty, taken};
+use crate::model::{Body, Operation, Parameter, Spec, Ty};
 use crate::{Result, names};
 
 use super::checks::has_rules;
@@ -130,12 +130,7 @@ impl Builder<'_> {
             "#[derive(Clone, Debug)]\n#[must_use = \"a request does nothing until it is sent: add `.await`\"]\npub struct {builder} {{\ncall: Call,"
         );
         for parameter in &self.operation.parameters {
-            let Parameter { name, field, .. } = parameter;
-            if taken::is_taken_setter(field) {
-                return Err(format!(
-                    "parameter `{name}`: every builder already has a field or a method `{field}`"
-                ));
-            }
+            let field = &parameter.field;
             let ty = self.spec.schemas.parameter(parameter);
             let _ = writeln!(code, "{field}: {ty},");
         }

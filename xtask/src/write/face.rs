@@ -1,9 +1,7 @@
 //! `face.rs` of a client, which its users see: a method on the client for each group of operations, a method on the group
 //! for each operation, and the request builder that it makes.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::model::{Group, Reach, Reply, Spec, taken};
+use crate::model::{Group, Spec};
 use crate::{Result, at, names};
 
 use super::builder::Builder;
@@ -11,8 +9,7 @@ use super::text::{comment, prose};
 use super::{docs, example, rust};
 
 /// Writes the file.
-pub(super) fn write(spec: &Spec, reach: &Reach) -> Result<String> {
-    check_names(spec, reach)?;
+pub(super) fn write(spec: &Spec) -> Result<String> {
     let mut code = String::new();
     for group in &spec.groups {
         let operations = spec.operations.iter();
@@ -53,13 +50,6 @@ fn write_group(group: &Group, builders: &[Builder<'_>]) -> Result<String> {
     for builder in builders {
         let id = &builder.operation.id;
         let place = || format!("operation `{id}`");
-        let method = &builder.operation.name;
-        if taken::is_taken_method(method) {
-            return Err(format!(
-                "{}: its group has a method `{method}` already",
-                place()
-            ));
-        }
         let text = docs::operation(&builder.spec.schemas, builder.operation);
         let example = example::write(builder.spec, builder.operation).map_err(at(place()))?;
         code.push_str(&comment(&format!("{text}\n\n# Example\n\n{example}")));
@@ -78,62 +68,4 @@ pub(super) fn names(spec: &Spec) -> impl Iterator<Item = String> {
         .iter()
         .map(|group| names::group_type(&group.name))
         .chain(builders)
-}
-
-/// Groups, builders and types share one namespace, so no two of them may have the same name.
-fn check_names(spec: &Spec, reach: &Reach) -> Result<()> {
-    let groups = spec.groups.iter().map(|group| {
-        (
-            names::group_type(&group.name),
-            format!("the group `{}`", group.name),
-        )
-    });
-    let builders = spec.operations.iter().map(|operation| {
-        (
-            names::pascal(&operation.id),
-            format!("the operation `{}`", operation.id),
-        )
-    });
-    let types = spec
-        .schemas
-        .components
-        .values()
-        .filter(|component| reach.contains(&component.name) && component.is_type())
-        .map(|component| {
-            (
-                component.name.clone(),
-                format!("the schema `{}`", component.name),
-            )
-        });
-    let replies = spec.operations.iter().filter_map(|it| match &it.reply {
-        Reply::Several { name, .. } => Some((name.clone(), format!("the reply of `{}`", it.id))),
-        _ => None,
-    });
-    let mut owners = BTreeMap::<String, String>::new();
-    let mut clashes = BTreeSet::new();
-    for group in spec
-        .groups
-        .iter()
-        .filter(|group| taken::is_taken_group(&group.name))
-    {
-        clashes.insert(format!(
-            "the group `{0}` becomes `Client::{0}`, a method that the client already has",
-            group.name
-        ));
-    }
-    for (name, owner) in groups.chain(builders).chain(types).chain(replies) {
-        if taken::taken_types().any(|taken| taken == name) {
-            clashes.insert(format!(
-                "{owner} becomes `{name}`, a name that generated code or its crate already uses"
-            ));
-        }
-        if let Some(other) = owners.insert(name.clone(), owner.clone()) {
-            clashes.insert(format!("{owner} and {other} both become `{name}`"));
-        }
-    }
-    if clashes.is_empty() {
-        Ok(())
-    } else {
-        Err(clashes.into_iter().collect::<Vec<_>>().join("; "))
-    }
 }

@@ -1,26 +1,24 @@
 //! `types.rs` of a client: its structs, enumerations, unions and references, and the replies that differ by status.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::model::{
-    Case, Choice, Component, Kind, Operation, Reach, Reply, Schemas, Spec, Variant, taken,
+    Case, Choice, Component, Kind, Operation, Reach, Reply, Schemas, Spec, Variant,
 };
-use crate::{Result, at, names};
 
 use super::object::Object;
 use super::text::{code, codes, comment, indented, prose};
 use super::{inputs, provenance, rust};
 
 /// Writes the file.
-pub(super) fn write(spec: &Spec, reach: &Reach) -> Result<String> {
+pub(super) fn write(spec: &Spec, reach: &Reach) -> String {
     let mut code = String::new();
     // What imports are found in. Variants may have the name of an import.
     let mut scanned = String::new();
     let components = spec.schemas.components.values();
     for component in components.filter(|component| reach.contains(&component.name)) {
         let name = &component.name;
-        let item = item(spec, reach, component).map_err(at(format!("schema `{name}`")))?;
+        let item = item(spec, reach, component);
         match component.kind {
             Kind::Struct(_) => scanned.push_str(&item),
             Kind::Reference(_) => scanned.push_str("Pattern Piece\n"),
@@ -38,19 +36,18 @@ pub(super) fn write(spec: &Spec, reach: &Reach) -> Result<String> {
     }
     for operation in &spec.operations {
         if let Reply::Several { name, cases } = &operation.reply {
-            let place = format!("operation `{}`", operation.id);
-            code.push_str(&replies(spec, operation, name, cases, &mut scanned).map_err(at(place))?);
+            code.push_str(&replies(spec, operation, name, cases, &mut scanned));
         }
     }
-    Ok(format!(
+    format!(
         "//! What the operations send and return.\n\n{}\n{code}",
         rust::imports(&scanned, [])
-    ))
+    )
 }
 
-fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
+fn item(spec: &Spec, reach: &Reach, component: &Component) -> String {
     let name = &component.name;
-    Ok(match &component.kind {
+    match &component.kind {
         Kind::Struct(_) => {
             let object = Object::new(spec, reach, component);
             let mut code = object.write(&spec.schemas);
@@ -60,14 +57,9 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
             code
         }
         Kind::Enum { values, .. } => {
-            distinct(
-                values.iter().map(|it| &*it.variant),
-                taken::is_taken_variant,
-            )?;
             comment(&provenance::described(component)) + &enumeration(name, values)
         }
         Kind::Union { tag, variants } => {
-            distinct(variants.iter().map(|it| &*it.name), taken::is_taken_variant)?;
             let is_input = reach.requests.contains(name);
             let variants = payloads(&spec.schemas, name, variants);
             comment(&provenance::described(component)) + &union(name, tag, &variants, is_input)
@@ -76,7 +68,7 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> Result<String> {
             comment(&provenance::described(component)) + &reference(name, &rust::pattern(pattern))
         }
         Kind::Constant(_) | Kind::Plain(_) => String::new(),
-    })
+    }
 }
 
 /// An enumeration of the documented values that also keeps any other value.
@@ -205,20 +197,6 @@ fn reference(name: &str, pattern: &str) -> String {
     )
 }
 
-/// Names of variants differ, and the one that is ours is not among them.
-fn distinct<'a>(variants: impl Iterator<Item = &'a str>, is_taken: fn(&str) -> bool) -> Result<()> {
-    let mut seen = BTreeSet::new();
-    for variant in variants {
-        if !names::is_pascal(variant) {
-            return Err(format!("`{variant}` is no name of a variant"));
-        }
-        if is_taken(variant) || !seen.insert(variant) {
-            return Err(format!("it has a variant `{variant}` already"));
-        }
-    }
-    Ok(())
-}
-
 /// The successes of an operation that differ by status.
 fn replies(
     spec: &Spec,
@@ -226,8 +204,7 @@ fn replies(
     name: &str,
     cases: &[Case],
     scanned: &mut String,
-) -> Result<String> {
-    distinct(cases.iter().map(|it| &*it.variant), taken::is_taken_case)?;
+) -> String {
     let docs = comment(&format!(
         "What `{}` returns, by the status.\n\n{}",
         operation.id,
@@ -265,7 +242,7 @@ fn replies(
             );
         }
     }
-    Ok(format!(
+    format!(
         "{docs}#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum {name} {{
@@ -296,7 +273,7 @@ impl sdk_core::codegen::serde::Serialize for {name} {{
 }}
 
 "
-    ))
+    )
 }
 
 /// A type that the JSON of a reply decodes into.
