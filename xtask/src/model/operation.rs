@@ -260,4 +260,13 @@ impl Operation {
     pub(crate) fn is_command(&self) -> bool {
         self.method != Method::Get && self.auth != Auth::Client
     }
+
+    /// What it returns, in one word.
+    pub(crate) fn output(&self) -> &'static str {
+        if self.is_command() {
+            "receipt"
+        } else {
+            "response"
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! What rustdoc says of an operation, a parameter and a member.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
-use crate::model::{
-    Auth, Body, Choice, Kind, Operation, Parameter, Property, Reply, Schemas, Ty, Use,
-};
+use crate::model::{Auth, Body, Kind, Operation, Parameter, Property, Reply, Schemas, Ty, Use};
 
 use super::provenance;
-use super::text::{code, codes, line, prose};
+use super::text::{code, codes, joined, line, prose, prose_or};
+
+/// What the docs say of what the contract marks as deprecated.
+pub(super) const DEPRECATED: &str = "Deprecated by the contract.";
 
 /// The attribute of what the contract marks as deprecated.
 pub(super) fn deprecated(is: bool) -> &'static str {
@@ -18,66 +19,50 @@ pub(super) fn deprecated(is: bool) -> &'static str {
     }
 }
 
-/// The description of a member, with its assumptions and the rules that only the service checks.
-pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
+/// The description of a field, with its assumptions and the rules that only the service checks.
+pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
     let Property { name, value, .. } = property;
-    let mut text = prose(&value.description);
-    if text.is_empty() {
-        text = format!("The member {}.", code(name));
-    }
     let only = match (property.read_only, property.write_only) {
         (true, _) => "Set by the service, and only in replies.",
         (_, true) => "Only in requests.",
         _ => "",
     };
-    let default = value.default.as_ref();
-    let default = default.map(|default| format!("The service defaults to {}.", code(default)));
-    let default = default.unwrap_or_default();
-    let example = value.example.as_ref();
-    let example = example.map(|example| format!("For example: {}.", code(example)));
-    let example = example.unwrap_or_default();
     let limits = match schemas.constant(&value.ty) {
         Some(constant) => format!("It is always {}.", code(constant)),
         None => limits_of(&value.ty).map_or_else(String::new, |it| format!("Limits: {it}.")),
     };
-    let stated = match stated(value) {
-        rules if rules.is_empty() => rules,
-        rules => format!("{rules} {LEFT_TO_THE_SERVICE}"),
-    };
-    for addition in [
-        only,
-        &default,
-        &limits,
-        &stated,
-        &example,
-        &provenance::member(value),
-    ] {
-        if !addition.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(addition);
-        }
-    }
-    text
+    let example = value.example.iter();
+    let example = example.map(|example| format!("For example: {}.", code(example)));
+    let parts = [
+        prose_or(&value.description, format!("The member {}.", code(name))),
+        only.to_owned(),
+        default(value),
+        limits,
+        stated(value),
+        example.collect(),
+        provenance::field(value),
+    ];
+    joined(parts, "\n\n")
+}
+
+fn default(value: &Use) -> String {
+    let default = value.default.iter();
+    let text = default.map(|default| format!("The service defaults to {}.", code(default)));
+    text.collect()
 }
 
 /// The bounds of a value and of what it contains, but for those that its type says.
 fn limits_of(ty: &Ty) -> Option<String> {
-    if let Ty::Nullable(inner) = ty {
-        return limits_of(inner);
-    }
     let own = match ty {
+        Ty::Nullable(inner) => return limits_of(inner),
         // Those of `int32`.
         Ty::Integer { min, max } if (*min, *max) == INT32 => None,
-        Ty::Named(_) => None,
         ty => bounds(&Schemas::default(), ty),
     };
     let inner = ty.inner().and_then(limits_of);
     let parts = own.into_iter().chain(inner.map(|it| format!("each {it}")));
-    Some(parts.collect::<Vec<_>>().join(", ")).filter(|text| !text.is_empty())
+    Some(joined(parts, ", ")).filter(|text| !text.is_empty())
 }
-
-/// What follows the rules that the SDK does not check.
-const LEFT_TO_THE_SERVICE: &str = "Only the service checks that.";
 
 /// The bounds of `int32`, which its format says.
 const INT32: (Option<i64>, Option<i64>) = (Some(i32::MIN as i64), Some(i32::MAX as i64));
@@ -85,30 +70,30 @@ const INT32: (Option<i64>, Option<i64>) = (Some(i32::MIN as i64), Some(i32::MAX 
 /// The rules that only the service checks, in one sentence each.
 fn stated(value: &Use) -> String {
     let rules = value.stated.iter().map(|rule| prose(rule));
-    rules.collect::<Vec<_>>().join(" ")
+    let left = (!value.stated.is_empty()).then(|| "Only the service checks that.".to_owned());
+    joined(rules.chain(left), " ")
+}
+
+/// The description of a body, if there is one: its own, or that of its schema.
+fn described(body: &Body) -> &str {
+    let own = Some(&body.description).filter(|text| !text.is_empty());
+    own.unwrap_or(&body.value.description)
 }
 
 /// The description of a body that may be left out, for its setter.
 pub(super) fn body(body: &Body) -> String {
-    let texts = [&body.description, &body.value.description];
-    let text = texts.into_iter().find(|text| !text.is_empty());
-    text.map_or_else(|| "Sets the body.".to_owned(), |text| prose(text))
+    prose_or(described(body), "Sets the body.")
 }
 
 /// The description of a parameter, for its setter.
 pub(super) fn parameter(parameter: &Parameter) -> String {
-    let mut text = prose(&parameter.description);
-    if text.is_empty() {
-        text = format!("Sets {}.", code(&parameter.name));
-    }
-    if let Some(default) = &parameter.value.default {
-        let _ = write!(text, "\n\nThe service defaults to {}.", code(default));
-    }
-    text
+    let Parameter { name, value, .. } = parameter;
+    let text = prose_or(&parameter.description, format!("Sets {}.", code(name)));
+    joined([text, default(value)], "\n\n")
 }
 
 /// The bounds of a value in words, as in "2 to 100 characters".
-pub(super) fn bounds(schemas: &Schemas, ty: &Ty) -> Option<String> {
+fn bounds(schemas: &Schemas, ty: &Ty) -> Option<String> {
     match ty {
         Ty::Text { min, max, .. } => range(*min, *max, " characters"),
         Ty::Integer { min, max } => range(*min, *max, ""),
@@ -118,15 +103,14 @@ pub(super) fn bounds(schemas: &Schemas, ty: &Ty) -> Option<String> {
             Kind::Enum {
                 values,
                 closed: true,
-            } => Some(format!("one of {}", known(values))),
+            } => {
+                let values = codes(values.iter().map(|choice| &choice.value));
+                Some(format!("one of {}", values.join(", ")))
+            }
             Kind::Reference(pattern) => Some(format!("of the form {}", code(&pattern.source))),
             _ => None,
         },
     }
-}
-
-fn known(values: &[Choice]) -> String {
-    codes(values.iter().map(|choice| &choice.value)).join(", ")
 }
 
 fn range<T: Display>(min: Option<T>, max: Option<T>, unit: &str) -> Option<String> {
@@ -140,25 +124,15 @@ fn range<T: Display>(min: Option<T>, max: Option<T>, unit: &str) -> Option<Strin
 
 /// The documentation of an operation, without an example.
 pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
-    let mut text = prose(&operation.summary);
-    let route = code(operation.route());
-    let deprecated = if operation.deprecated {
-        "Deprecated by the contract.".to_owned()
-    } else {
-        String::new()
-    };
-    for part in [
+    let deprecated = operation.deprecated.then_some(DEPRECATED);
+    let lead = [
+        prose(&operation.summary),
         prose(&operation.description),
-        deprecated,
-        route,
+        deprecated.unwrap_or_default().to_owned(),
+        code(operation.route()),
         guide(operation),
-    ] {
-        if !part.is_empty() {
-            text.push_str("\n\n");
-            text.push_str(&part);
-        }
-    }
-    for (title, part) in [
+    ];
+    let sections = [
         ("Arguments", arguments(operation)),
         ("Scope", scope(operation)),
         ("Limits and defaults", limits(schemas, operation)),
@@ -166,12 +140,10 @@ pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
         ("Reply headers", reply_headers(operation)),
         ("Errors", errors(operation)),
         ("Provenance", provenance::operation(operation)),
-    ] {
-        if !part.is_empty() {
-            let _ = write!(text, "\n\n# {title}\n\n{part}");
-        }
-    }
-    text
+    ];
+    let sections = sections.into_iter().filter(|(_, part)| !part.is_empty());
+    let sections = sections.map(|(title, part)| format!("# {title}\n\n{part}"));
+    joined(lead.into_iter().chain(sections), "\n\n")
 }
 
 /// Where the guide says more.
@@ -192,12 +164,11 @@ fn guide(operation: &Operation) -> String {
         &[("How to read a reply", "reading")]
     };
     let lead = |(what, page)| format!("{what}: [`guide::{page}`](sdk_core::guide::{page}).");
-    let leads: Vec<String> = leads.iter().copied().map(lead).collect();
-    leads.join(" ")
+    joined(leads.iter().copied().map(lead), " ")
 }
 
 /// The scope that the caller's token needs, in one sentence.
-pub(super) fn scope(operation: &Operation) -> String {
+fn scope(operation: &Operation) -> String {
     match (operation.auth, codes(&operation.scopes).as_slice()) {
         (Auth::Public, _) => "None: no authentication is required.".into(),
         (Auth::Client, _) => "None: the client credential itself authenticates the call.".into(),
@@ -211,38 +182,25 @@ pub(super) fn scope(operation: &Operation) -> String {
 
 fn arguments(operation: &Operation) -> String {
     let parameters = operation.parameters.iter().filter(|it| it.required);
-    let mut lines: Vec<String> = parameters
-        .map(|parameter| item(&parameter.field, &parameter.description))
-        .collect();
-    if let Some(body) = operation.body.as_ref().filter(|body| body.required) {
-        let own = Some(&body.description).filter(|text| !text.is_empty());
-        lines.push(item("body", own.unwrap_or(&body.value.description)));
-    }
-    lines.join("\n")
+    let parameters = parameters.map(|it| item(&it.field, &it.description));
+    let body = operation.body.iter().filter(|body| body.required);
+    let body = body.map(|body| item("body", described(body)));
+    joined(parameters.chain(body), "\n")
 }
 
 /// An item of a list: a name, and what is said of it.
 fn item(name: &str, text: &str) -> String {
-    match line(text) {
-        text if text.is_empty() => format!("- {}", code(name)),
-        text => format!("- {}: {text}", code(name)),
-    }
+    joined([format!("- {}", code(name)), line(text)], ": ")
 }
 
 fn limits(schemas: &Schemas, operation: &Operation) -> String {
     let mut lines = Vec::new();
-    for parameter in &operation.parameters {
-        let value = &parameter.value;
+    for Parameter { name, value, .. } in &operation.parameters {
         let default = value.default.as_ref();
         let default = default.map(|default| format!("{} if not set", code(default)));
-        let parts = bounds(schemas, &value.ty).into_iter().chain(default);
-        let parts: Vec<String> = parts.collect();
+        let parts = joined(bounds(schemas, &value.ty).into_iter().chain(default), "; ");
         if !parts.is_empty() {
-            lines.push(format!(
-                "- {}: {}.",
-                code(&parameter.name),
-                parts.join("; ")
-            ));
+            lines.push(format!("- {}: {parts}.", code(name)));
         }
     }
     let body = operation.body.as_ref();
@@ -256,55 +214,42 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
         lines.push("\nA value outside these limits fails before anything is sent.".into());
     }
     let values = operation.parameters.iter().map(|it| (&*it.name, &it.value));
-    let body = operation.body.iter().map(|it| ("body", &it.value));
+    let body = body.map(|it| ("body", &it.value));
     for (name, value) in values.chain(body) {
-        let rules = stated(value);
-        if !rules.is_empty() {
-            let name = code(name);
-            lines.push(format!("\n{name}: {rules} {LEFT_TO_THE_SERVICE}"));
+        if !value.stated.is_empty() {
+            lines.push(format!("\n{}: {}", code(name), stated(value)));
         }
     }
-    lines.join("\n")
+    joined(lines, "\n")
 }
 
-/// What the type of the reply does not say of it.
+/// What the type of the response does not say of it.
 fn reply(schemas: &Schemas, operation: &Operation) -> String {
-    let mut parts = Vec::new();
-    match &operation.reply {
-        Reply::Empty => parts.push("A success has no body.".to_owned()),
-        Reply::Bytes(media) => parts.push(format!(
-            "A success has a body of {}, which is returned as received.",
-            code(media)
-        )),
-        Reply::Several { name, cases } => {
-            let cases = cases
-                .iter()
-                .map(|case| format!("`{name}::{}` for {}", case.variant, case.status));
-            let cases = cases.collect::<Vec<_>>().join(", ");
-            parts.push(format!("By the status: {cases}."));
+    let form = match &operation.reply {
+        Reply::Empty => "A success has no body.".to_owned(),
+        Reply::Bytes(media) => {
+            let media = code(media);
+            format!("A success has a body of {media}, which is returned as received.")
         }
-        Reply::Json(value) => {
-            if let Ty::Page {
+        Reply::Several { name, cases } => {
+            let cases = cases.iter();
+            let cases = cases.map(|it| format!("`{name}::{}` for {}", it.variant, it.status));
+            format!("By the status: {}.", joined(cases, ", "))
+        }
+        Reply::Json(value) => match &value.ty {
+            Ty::Page {
                 members: Some(members),
                 ..
-            } = &value.ty
-            {
-                parts.push(further(schemas, members));
-            }
-        }
-    }
-    let successes = operation.statuses.documented.iter();
+            } => further(schemas, members),
+            _ => String::new(),
+        },
+    };
     // One word says no more than the number.
-    let successes = successes.filter(|(status, text)| *status < 300 && text.contains(' '));
-    let lines = successes.map(|(status, meaning)| format!("- {status}: {}", line(meaning)));
-    let lines: Vec<String> = lines.collect();
-    if !lines.is_empty() {
-        parts.push(lines.join("\n"));
-    }
-    parts.join("\n\n")
+    let successes = statuses(operation, |status, text| status < 300 && text.contains(' '));
+    joined([form, joined(successes, "\n")], "\n\n")
 }
 
-/// How the further members of a page are read.
+/// How the further fields of a page are read.
 fn further(schemas: &Schemas, members: &str) -> String {
     let component = Ty::Named(members.to_owned());
     let names = schemas.members(&component).iter();
@@ -314,36 +259,28 @@ fn further(schemas: &Schemas, members: &str) -> String {
     )
 }
 
+/// The documented statuses with their meanings, as items of a list.
+fn statuses(operation: &Operation, shows: fn(u16, &str) -> bool) -> impl Iterator<Item = String> {
+    let statuses = operation.statuses.documented.iter();
+    let statuses = statuses.filter(move |(status, text)| shows(*status, text));
+    statuses.map(|(status, meaning)| format!("- {status}: {}", line(meaning)))
+}
+
 fn reply_headers(operation: &Operation) -> String {
-    let mut lines = Vec::new();
-    for header in &operation.reply_headers {
-        lines.push(item(&header.name, &header.description));
-    }
-    if let Some(first) = operation.reply_headers.first() {
-        let name = if operation.is_command() {
-            "receipt"
-        } else {
-            "response"
-        };
-        lines.push(format!("\n`{name}.header({:?})` reads one.", first.name));
-    }
-    lines.join("\n")
+    let headers = operation.reply_headers.iter();
+    let items = headers.map(|header| item(&header.name, &header.description));
+    let output = operation.output();
+    let first = operation.reply_headers.first();
+    let call = first.map(|it| format!("\n`{output}.header({:?})` reads one.", it.name));
+    joined(items.chain(call), "\n")
 }
 
 fn errors(operation: &Operation) -> String {
-    let mut lines: Vec<String> = operation
-        .statuses
-        .documented
-        .iter()
-        .filter(|(status, _)| *status >= 300)
-        .map(|(status, meaning)| format!("- {status}: {}", line(meaning)))
-        .collect();
-    if let Some(meaning) = &operation.statuses.otherwise {
-        lines.push(format!("- {}", line(meaning)));
-    }
-    if lines.is_empty() {
-        return "The contract documents none for this operation. The SDK reports any error status."
-            .into();
-    }
-    lines.join("\n")
+    let otherwise = operation.statuses.otherwise.iter();
+    let otherwise = otherwise.map(|meaning| format!("- {}", line(meaning)));
+    let errors = statuses(operation, |status, _| status >= 300).chain(otherwise);
+    let none = "The contract documents none for this operation. The SDK reports any error status.";
+    Some(joined(errors, "\n"))
+        .filter(|text| !text.is_empty())
+        .unwrap_or_else(|| none.to_owned())
 }

@@ -106,7 +106,7 @@ fn setter(schemas: &Schemas, field: &Property) -> String {
     let argument = argument(schemas, field);
     format!(
         "{}{}#[must_use]\npub fn {name}(mut self, {name}: {}) -> Self {{\nself.{name} = Some({});\nself\n}}\n\n",
-        comment(&docs::member(schemas, field)),
+        comment(&docs::field(schemas, field)),
         docs::deprecated(field.deprecated),
         argument.ty,
         argument.value

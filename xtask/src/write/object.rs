@@ -73,7 +73,7 @@ impl<'a> Object<'a> {
         let mut description = format!("sdk_core::json_object!({name} {{\n");
         for field in &self.fields {
             let (ident, ty) = (&field.field, schemas.field(field));
-            code.push_str(&comment(&docs::member(schemas, field)));
+            code.push_str(&comment(&docs::field(schemas, field)));
             code.push_str(docs::deprecated(field.deprecated));
             let _ = writeln!(code, "pub {ident}: {ty},");
             let (kind, member) = (kind(schemas, field), &field.name);

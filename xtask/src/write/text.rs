@@ -13,19 +13,19 @@ pub(super) fn comment(text: &str) -> String {
             out.push_str("///\n");
         }
         let is_kept = block.starts_with("```") || block.starts_with(['#', '-', '*', '|']);
-        if code || is_kept {
-            for line in block.lines() {
-                let is_fence = line.starts_with("```");
-                let line = if code || is_fence {
-                    line.to_owned()
-                } else {
-                    shallow(line)
-                };
-                code ^= is_fence;
-                let _ = writeln!(out, "/// {line}");
-            }
-        } else {
+        if !code && !is_kept {
             wrap(&mut out, block);
+            continue;
+        }
+        for line in block.lines() {
+            let is_fence = line.starts_with("```");
+            let line = if code || is_fence {
+                line.to_owned()
+            } else {
+                shallow(line)
+            };
+            code ^= is_fence;
+            let _ = writeln!(out, "/// {line}");
         }
     }
     out.replace("/// \n", "///\n")
@@ -38,11 +38,8 @@ fn shallow(line: &str) -> String {
         .first()
         .is_some_and(|word| matches!(*word, "-" | "*" | "+"));
     let indent = line.len() - line.trim_start().len();
-    " ".repeat(if is_item {
-        indent.min(6)
-    } else {
-        indent.min(2)
-    }) + &words.join(" ")
+    let most = if is_item { 6 } else { 2 };
+    " ".repeat(indent.min(most)) + &words.join(" ")
 }
 
 fn wrap(out: &mut String, paragraph: &str) {
@@ -88,6 +85,22 @@ pub(super) fn prose(text: &str) -> String {
         blocks.push("```".to_owned());
     }
     blocks.concat().trim().to_owned()
+}
+
+/// Text of a document for rustdoc, or another text where the document has none.
+pub(super) fn prose_or(text: &str, other: impl Into<String>) -> String {
+    let text = prose(text);
+    if text.is_empty() { other.into() } else { text }
+}
+
+/// The parts that are not empty, with a separator between them.
+pub(super) fn joined(
+    parts: impl IntoIterator<Item = impl Into<String>>,
+    separator: &str,
+) -> String {
+    let parts = parts.into_iter().map(Into::into);
+    let parts: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+    parts.join(separator)
 }
 
 /// Text of a document on one line, for an item of a list.
@@ -137,11 +150,6 @@ pub(super) fn code(text: impl Display) -> String {
 /// Each text as code.
 pub(super) fn codes<T: Display>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
     texts.into_iter().map(code).collect()
-}
-
-/// Indents a macro body, which rustfmt does not touch.
-pub(super) fn indented(text: &str) -> String {
-    text.lines().flat_map(|line| ["    ", line, "\n"]).collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::model::{
 };
 
 use super::object::Object;
-use super::text::{code, codes, comment, indented, prose};
+use super::text::{code, codes, comment, prose};
 use super::{inputs, provenance, rust};
 
 /// Writes the file.
@@ -217,7 +217,7 @@ fn replies(
             status, variant, ..
         } = case;
         let docs = comment(&format!("{status}: {}", prose(&case.description)));
-        variants.push_str(&indented(&docs));
+        variants.push_str(&docs);
         if matches!(case.reply, Reply::Empty) {
             let _ = writeln!(variants, "    {variant},");
             let _ = writeln!(
