@@ -110,7 +110,7 @@ impl Builder<'_> {
         }
         let (method, builder) = (&self.operation.name, self.name());
         Ok(format!(
-            "{}pub fn {method}({}) -> {builder} {{\n{builder} {{ {} }}\n}}\n",
+            "{}pub fn {method}({}) -> {builder} {{\n{builder} {{ {} }}\n}}\n\n",
             docs::deprecated(self.operation.deprecated),
             arguments.join(", "),
             members.join(", ")

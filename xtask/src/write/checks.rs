@@ -28,7 +28,7 @@ impl Place {
 }
 
 /// The checks of one member.
-pub(super) fn member(schemas: &Schemas, property: &Property) -> String {
+pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
     let (member, value, field) = (&property.name, &property.value, &property.field);
     let mut place = if property.is_option() {
         Place::of("value")

@@ -9,7 +9,6 @@ mod docs;
 mod example;
 mod face;
 pub(crate) mod gaps;
-mod inputs;
 mod object;
 pub(crate) mod operations;
 mod options;

@@ -1,33 +1,35 @@
-//! A struct of the client: which members become fields, and how it is written and read.
+//! A struct of the client: its fields, how it is written and read, and what only those of requests have: constructors,
+//! setters and checks.
 
 use std::fmt::Write as _;
 
 use crate::model::{Component, Kind, Property, Reach, Schemas, Spec, Ty};
 
 use super::text::comment;
-use super::{docs, provenance};
+use super::{checks, docs, rust};
 
 /// A struct of the client.
 pub(super) struct Object<'a> {
-    pub(super) component: &'a Component,
+    name: &'a str,
     /// Whether it occurs in requests.
-    pub(super) is_input: bool,
-    /// Members that are stated instead of stored: the constants of what occurs in requests alone.
-    pub(super) constants: Vec<(&'a str, &'a str)>,
-    pub(super) fields: Vec<&'a Property>,
+    is_input: bool,
+    /// Fields of the JSON that are stated instead of stored: the constants of what occurs in requests alone.
+    constants: Vec<(&'a str, &'a str)>,
+    fields: Vec<&'a Property>,
 }
 
 impl<'a> Object<'a> {
     pub(super) fn new(spec: &'a Spec, reach: &Reach, component: &'a Component) -> Self {
-        let is_input = reach.requests.contains(&component.name);
-        // A reply may bring another constant, which is kept.
-        let states = is_input && !reach.replies.contains(&component.name);
+        let name = &*component.name;
+        let is_input = reach.requests.contains(name);
+        // A response may bring another constant, which is preserved.
+        let states = is_input && !reach.replies.contains(name);
         // The union that it is a variant of is nothing without its tag.
         let is_tag = |property: &Property| {
-            spec.schemas.components.values().any(|it| match &it.kind {
+            let mut components = spec.schemas.components.values();
+            components.any(|it| match &it.kind {
                 Kind::Union { tag, variants } => {
-                    *tag == property.name
-                        && variants.iter().any(|it| it.component == component.name)
+                    *tag == property.name && variants.iter().any(|it| it.component == name)
                 }
                 _ => false,
             })
@@ -42,67 +44,65 @@ impl<'a> Object<'a> {
             }
         }
         Self {
-            component,
+            name,
             is_input,
             constants,
             fields,
         }
     }
 
-    /// Whether a value with no member set makes sense.
-    pub(super) fn has_default(&self) -> bool {
+    /// Whether a value with no field set makes sense.
+    fn has_default(&self) -> bool {
         self.is_input && self.fields.iter().all(|field| field.is_option())
     }
 
-    /// The struct with its traits.
+    fn optional(&self) -> impl Iterator<Item = &Property> {
+        let optional = self.fields.iter().filter(|field| !field.required);
+        optional.copied()
+    }
+
+    /// The struct without its docs, and all that belongs to it.
     pub(super) fn write(&self, schemas: &Schemas) -> String {
-        let Component { name, .. } = self.component;
-        // Unknown members may be secret where known ones are.
-        let redacted = self.fields.iter().any(|it| it.value.ty.is_secret());
-        let derives = match (redacted, self.has_default()) {
-            (false, true) => "Clone, Debug, Default, PartialEq",
-            (false, false) => "Clone, Debug, PartialEq",
-            (true, true) => "Clone, Default, PartialEq",
-            (true, false) => "Clone, PartialEq",
-        };
-        let mut code = comment(&provenance::described(self.component));
-        let _ = writeln!(
-            code,
-            "#[derive({derives})]\n#[non_exhaustive]\npub struct {name} {{"
-        );
-        let mut description = format!("sdk_core::json_object!({name} {{\n");
+        let name = self.name;
+        // Unknown fields may be secret where known ones are.
+        let is_redacted = self.fields.iter().any(|it| it.value.ty.is_secret());
+        let debug = if is_redacted { "" } else { " Debug," };
+        let default = if self.has_default() { " Default," } else { "" };
+        let (mut declared, mut described) = (String::new(), String::new());
         for field in &self.fields {
             let (ident, ty) = (&field.field, schemas.field(field));
-            code.push_str(&comment(&docs::field(schemas, field)));
-            code.push_str(docs::deprecated(field.deprecated));
-            let _ = writeln!(code, "pub {ident}: {ty},");
-            let (kind, member) = (kind(schemas, field), &field.name);
-            let _ = writeln!(description, "    {ident}: {kind} {member:?},");
+            declared += &documented(schemas, field);
+            let _ = writeln!(declared, "pub {ident}: {ty},");
+            let kind = kind(schemas, field);
+            let _ = writeln!(described, "    {ident}: {kind} {:?},", field.name);
         }
-        code.push_str("/// Members that the contract does not show, kept and written back unchanged.\npub extra: Members,\n}\n\n");
-        code.push_str(&description);
-        code.push('}');
+        let mut code = format!(
+            "#[derive(Clone,{debug}{default} PartialEq)]\n#[non_exhaustive]\npub struct {name} {{\n{declared}\
+             /// Members that the contract does not show, kept and written back unchanged.\npub extra: Members,\n}}\n\n\
+             sdk_core::json_object!({name} {{\n{described}}}"
+        );
         if !self.constants.is_empty() {
-            code.push_str(" constants {\n");
-            for (member, value) in &self.constants {
-                let _ = writeln!(code, "    {member:?} = {value:?},");
+            code += " constants {\n";
+            for (field, value) in &self.constants {
+                let _ = writeln!(code, "    {field:?} = {value:?},");
             }
-            code.push('}');
+            code += "}";
         }
-        code.push_str(");\n\n");
-        if redacted {
-            code.push_str(&self.debug());
+        code += ");\n\n";
+        if is_redacted {
+            code += &self.debug();
+        }
+        if self.is_input {
+            code += &self.input(schemas);
         }
         code
     }
 
     /// `Debug` of a struct with a secret. `extra` may hold another one, so only its names are shown.
     fn debug(&self) -> String {
-        let name = &self.component.name;
-        let mut fields = String::new();
-        for Property { field, .. } in &self.fields {
-            let _ = writeln!(fields, ".field(\"{field}\", &self.{field})");
-        }
+        let name = self.name;
+        let field = |it: &&Property| format!(".field(\"{0}\", &self.{0})\n", it.field);
+        let fields: String = self.fields.iter().map(field).collect();
         format!(
             "impl std::fmt::Debug for {name} {{\n\
              fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{\n\
@@ -110,9 +110,102 @@ impl<'a> Object<'a> {
              f.debug_struct({name:?})\n{fields}.field(\"extra\", &names)\n.finish()\n}}\n}}\n\n"
         )
     }
+
+    /// The parts that only types of requests have.
+    fn input(&self, schemas: &Schemas) -> String {
+        let name = self.name;
+        let mut code = format!("impl {name} {{\n{}", self.constructor(schemas));
+        for field in self.optional() {
+            code += &documented(schemas, field);
+            code += "#[must_use]\n";
+            code += &argument(schemas, field).setter(&field.field);
+        }
+        code += &self.setter_of_extra();
+        let checks = self.fields.iter();
+        let checks: String = checks.map(|field| checks::field(schemas, field)).collect();
+        let constants = self.constants.iter().map(|(field, _)| *field);
+        let fields = self.fields.iter().map(|field| &*field.name);
+        let known: Vec<&str> = constants.chain(fields).collect();
+        let clearable: Vec<&str> = self.optional().map(|field| &*field.name).collect();
+        let _ = writeln!(
+            code,
+            "}}\n\nimpl Validate for {name} {{\n\
+             fn validate(&self, check: &Check<'_>) -> Result<(), Error> {{\n{checks}\
+             check.extra(&self.extra, &{known:?}, &{clearable:?})\n}}\n}}\n"
+        );
+        code
+    }
+
+    fn constructor(&self, schemas: &Schemas) -> String {
+        let (mut arguments, mut fields) = (Vec::new(), Vec::new());
+        for field in &self.fields {
+            let name = &field.field;
+            fields.push(if !field.required {
+                format!("{name}: None")
+            } else if let Some(constant) = schemas.constant(&field.value.ty) {
+                if field.is_option() {
+                    format!("{name}: Some({constant:?}.to_owned())")
+                } else {
+                    format!("{name}: {constant:?}.to_owned()")
+                }
+            } else if field.is_option() {
+                let ty = schemas.rust(&field.value.ty);
+                arguments.push(format!("{name}: Option<{ty}>"));
+                if field.boxed {
+                    format!("{name}: {name}.map(Box::new)")
+                } else {
+                    name.clone()
+                }
+            } else {
+                let argument = argument(schemas, field);
+                arguments.push(format!("{name}: {}", argument.ty));
+                argument.field(name)
+            });
+        }
+        let (docs, body) = if arguments.is_empty() && self.has_default() {
+            ("With no member set.", "Self::default()".to_owned())
+        } else {
+            fields.push("extra: Members::new()".to_owned());
+            let body = format!("Self {{ {} }}", fields.join(", "));
+            ("With the required members.", body)
+        };
+        format!(
+            "/// {docs}\n#[must_use]\npub fn new({}) -> Self {{\n{body}\n}}\n\n",
+            arguments.join(", ")
+        )
+    }
+
+    /// The setter for undocumented fields. An explicit null takes the place of what was set before.
+    fn setter_of_extra(&self) -> String {
+        let clear = |it: &Property| format!("{:?} => self.{} = None,\n", it.name, it.field);
+        let mut clears: String = self.optional().map(clear).collect();
+        if !clears.is_empty() {
+            clears = format!(
+                "if value.is_null() {{\nmatch name.as_str() {{\n{clears}_ => {{}}\n}}\n}}\n"
+            );
+        }
+        format!(
+            "/// Sets a member that the contract does not show, such as the record that a command is about.\n\
+             ///\n\
+             /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an\n\
+             /// optional one, which it clears.\n\
+             #[must_use]\n\
+             pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {{\n\
+             let (name, value) = (name.into(), value.into());\n{clears}self.extra.insert(name, value);\nself\n}}\n"
+        )
+    }
 }
 
-/// How `json_object!` reads and writes a member.
+/// The docs and attributes of a field, and of its setter.
+fn documented(schemas: &Schemas, field: &Property) -> String {
+    comment(&docs::field(schemas, field)) + docs::deprecated(field.deprecated)
+}
+
+fn argument(schemas: &Schemas, field: &Property) -> rust::Argument {
+    rust::argument(schemas, &field.value.ty, field.boxed, &field.field)
+}
+
+/// How `json_object!` reads and writes a field.
 fn kind(schemas: &Schemas, field: &Property) -> String {
     let value = &field.value;
     // A schema version has its own check and its own error.

@@ -34,28 +34,27 @@ pub(super) fn own_types(spec: &Spec) -> impl Iterator<Item = &str> {
     components.map(|component| &*component.name).chain(replies)
 }
 
-/// The identifiers in code that need an import: those that do not follow a `::` and stand in no text.
+/// The identifiers in code that need an import: those that begin a path and stand in no string. A name right after a doc
+/// comment is declared there, and one before an equals sign is a type of a trait, as in `Item = String`.
 fn words(code: &str) -> BTreeSet<&str> {
+    let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
     let mut words = BTreeSet::new();
-    for line in code
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-    {
-        // Texts of the code hold no quotation mark that would need an escape, but for those of attributes.
-        for piece in line.split('"').step_by(2) {
-            let mut rest = piece;
-            while let Some(start) = rest.find(|c: char| c == '_' || c.is_ascii_alphabetic()) {
-                let word = &rest[start..];
-                let end = word
-                    .find(|c: char| c != '_' && !c.is_ascii_alphanumeric())
-                    .unwrap_or(word.len());
-                // What stands before an equals sign is the type of a trait, as in `Item = String`.
-                let is_bound = word[end..].starts_with(" =");
-                if !is_bound && !rest[..start].ends_with("::") {
-                    words.insert(&word[..end]);
-                }
-                rest = &word[end..];
-            }
+    let mut after_docs = false;
+    for line in code.lines().map(str::trim_start) {
+        let is_comment = line.starts_with("//");
+        let line = match (is_comment, after_docs) {
+            (true, _) => "",
+            (false, true) => line.trim_start_matches(is_word),
+            (false, false) => line,
+        };
+        after_docs = is_comment;
+        // Strings of the code hold no quotation mark that would need an escape, but for those of attributes.
+        let pieces = line.split('"').step_by(2);
+        for piece in pieces.flat_map(|it| it.split_inclusive(" =")) {
+            let bound = piece.strip_suffix(" =");
+            let piece = bound.map_or(piece, |it| it.trim_end_matches(is_word));
+            let paths = piece.split(|c| c != ':' && !is_word(c));
+            words.extend(paths.filter_map(|path| path.split(':').next()));
         }
     }
     words
@@ -69,23 +68,20 @@ pub(super) fn item_type(schemas: &Schemas, items: &Ty) -> String {
     }
 }
 
-/// The type that a reply decodes into.
+/// The type that a response decodes into.
 pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
-    let value = match reply {
-        Reply::Empty => return "()".to_owned(),
-        Reply::Bytes(_) => return "Bytes".to_owned(),
-        Reply::Several { name, .. } => return name.clone(),
-        Reply::Json(value) => value,
-    };
-    if let Ty::Page { items, .. } = &value.ty {
-        return format!("Page<{}>", item_type(schemas, items));
-    }
-    match &value.ty {
-        // Of a single one of these, a caller is served as well by its text.
-        Ty::Timestamp | Ty::Date | Ty::Number | Ty::Text { secret: true, .. } => {
-            "RawJson".to_owned()
-        }
-        ty => schemas.rust(ty),
+    match reply {
+        Reply::Empty => "()".to_owned(),
+        Reply::Bytes(_) => "Bytes".to_owned(),
+        Reply::Several { name, .. } => name.clone(),
+        Reply::Json(value) => match &value.ty {
+            Ty::Page { items, .. } => format!("Page<{}>", item_type(schemas, items)),
+            // Of a single one of these, a caller is served as well by its JSON.
+            Ty::Timestamp | Ty::Date | Ty::Number | Ty::Text { secret: true, .. } => {
+                "RawJson".to_owned()
+            }
+            ty => schemas.rust(ty),
+        },
     }
 }
 
@@ -101,22 +97,17 @@ fn holds<'a>(
     sought: &str,
     seen: &mut BTreeSet<&'a str>,
 ) -> bool {
-    if name == sought {
-        return true;
-    }
-    let Some(component) = schemas.components.get(name).filter(|_| seen.insert(name)) else {
-        return false;
+    let kind = schemas.components.get(name).map(|it| &it.kind);
+    let parts: Vec<&String> = match kind.filter(|_| seen.insert(name)) {
+        Some(Kind::Struct(fields)) => {
+            let fields = fields.iter().filter(|field| !field.boxed);
+            fields.filter_map(|field| field.value.ty.name()).collect()
+        }
+        Some(Kind::Union { variants, .. }) => variants.iter().map(|it| &it.component).collect(),
+        _ => Vec::new(),
     };
-    match &component.kind {
-        Kind::Struct(members) => members.iter().any(|member| match &member.value.ty {
-            Ty::Named(name) if !member.boxed => holds(schemas, name, sought, seen),
-            _ => false,
-        }),
-        Kind::Union { variants, .. } => variants
-            .iter()
-            .any(|variant| holds(schemas, &variant.component, sought, seen)),
-        _ => false,
-    }
+    let mut parts = parts.into_iter();
+    parts.any(|part| part == sought || holds(schemas, part, sought, seen))
 }
 
 /// The type of what a call borrows.
@@ -167,62 +158,63 @@ impl Argument {
             format!("{name}: {}", self.value)
         }
     }
+
+    /// The method that sets an optional field of this name, without its docs.
+    pub(super) fn setter(&self, name: &str) -> String {
+        let Self { ty, value } = self;
+        format!(
+            "pub fn {name}(mut self, {name}: {ty}) -> Self {{\nself.{name} = Some({value});\nself\n}}\n\n"
+        )
+    }
 }
 
 /// How a caller hands in a value of a type: whatever turns into it, where that helps.
 pub(super) fn argument(schemas: &Schemas, ty: &Ty, boxed: bool, name: &str) -> Argument {
-    let converts = |ty: &Ty| {
-        let named = matches!(
-            schemas.kind(ty),
-            Some(Kind::Reference(_) | Kind::Union { .. } | Kind::Constant(_))
-        );
-        named
-            || matches!(
-                ty,
-                Ty::Text { .. } | Ty::Value | Ty::Record | Ty::Timestamp | Ty::Date
-            )
+    let single = |ty: &Ty, name: &str, converts: bool| {
+        let rust = schemas.rust(ty);
+        if converts {
+            (format!("impl Into<{rust}>"), format!("{name}.into()"))
+        } else {
+            (rust, name.to_owned())
+        }
     };
     // Of an empty collection of any JSON nobody could say what turns into it.
-    let item_converts = |item: &Ty| converts(item) && *item != Ty::Value;
+    let item_converts = |item: &Ty| converts(schemas, item) && *item != Ty::Value;
     let (ty, value) = match ty {
         Ty::Array { items, .. } => {
-            let item = schemas.rust(items);
-            if item_converts(items) {
-                (
-                    format!("impl IntoIterator<Item = impl Into<{item}>>"),
-                    format!("{name}.into_iter().map(Into::into).collect()"),
-                )
-            } else {
-                (
-                    format!("impl IntoIterator<Item = {item}>"),
-                    format!("{name}.into_iter().collect()"),
-                )
-            }
+            let converts = item_converts(items);
+            let (item, _) = single(items, name, converts);
+            let map = if converts { ".map(Into::into)" } else { "" };
+            (
+                format!("impl IntoIterator<Item = {item}>"),
+                format!("{name}.into_iter(){map}.collect()"),
+            )
         }
         Ty::Map(values) => {
-            let value = schemas.rust(values);
-            let (ty, into) = if item_converts(values) {
-                (format!("impl Into<{value}>"), "value.into()")
-            } else {
-                (value, "value")
-            };
+            let (ty, value) = single(values, "value", item_converts(values));
             (
                 format!("impl IntoIterator<Item = (impl Into<String>, {ty})>"),
-                format!("{name}.into_iter().map(|(name, value)| (name.into(), {into})).collect()"),
+                format!("{name}.into_iter().map(|(name, value)| (name.into(), {value})).collect()"),
             )
         }
         ty => {
-            let rust = schemas.rust(ty);
-            let (ty, value) = if converts(ty) {
-                (format!("impl Into<{rust}>"), format!("{name}.into()"))
-            } else {
-                (rust, name.to_owned())
-            };
+            let (ty, value) = single(ty, name, converts(schemas, ty));
             let boxed = boxed.then(|| format!("Box::new({value})"));
             (ty, boxed.unwrap_or(value))
         }
     };
     Argument { ty, value }
+}
+
+/// Whether a caller has rather what turns into a value of this type than the value itself.
+fn converts(schemas: &Schemas, ty: &Ty) -> bool {
+    match ty {
+        Ty::Text { .. } | Ty::Value | Ty::Record | Ty::Timestamp | Ty::Date => true,
+        ty => matches!(
+            schemas.kind(ty),
+            Some(Kind::Reference(_) | Kind::Union { .. } | Kind::Constant(_))
+        ),
+    }
 }
 
 /// An upper bound as Rust writes it.
