@@ -1,127 +1,93 @@
-//! The request builder of one operation.
+//! The request builder of one operation: its fields, its setters, and the methods that check, build and send the request.
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Operation, Parameter, Spec, Ty};
-use crate::{Result, names};
+use crate::model::{Body, Operation, Parameter, Place, Schemas, Ty};
+use crate::names;
 
-use super::checks::has_rules;
+use super::checks::{self, has_rules};
+use super::rust::{self, Argument};
 use super::text::comment;
-use super::{docs, options, rust};
+use super::{calls, docs, options};
 
-/// An operation of a spec.
+/// The builder of an operation.
 pub(super) struct Builder<'a> {
-    pub(super) spec: &'a Spec,
+    pub(super) schemas: &'a Schemas,
     pub(super) operation: &'a Operation,
 }
 
-/// How a body is handed in: the type of the argument, and what makes a `Body` of it.
-struct BodyArgument {
-    ty: String,
-    value: String,
-}
-
 impl Builder<'_> {
-    pub(super) fn name(&self) -> String {
+    fn name(&self) -> String {
         names::pascal(&self.operation.id)
     }
 
-    /// The type of the decoded reply.
-    pub(super) fn reply(&self) -> String {
-        rust::reply_type(&self.spec.schemas, &self.operation.reply)
+    /// What a call returns.
+    fn output(&self) -> String {
+        let reply = rust::reply_type(self.schemas, &self.operation.reply);
+        format!("{}<{reply}>", names::pascal(self.operation.output()))
     }
 
-    /// What a call returns the reply in.
-    pub(super) fn wrapper(&self) -> &'static str {
-        if self.operation.is_command() {
-            "Receipt"
-        } else {
-            "Response"
-        }
+    fn argument(&self, parameter: &Parameter) -> Argument {
+        rust::argument(self.schemas, &parameter.value.ty, false, &parameter.field)
     }
 
-    /// The type of the items of a list.
-    pub(super) fn item(&self) -> Option<String> {
-        match self.operation.reply.ty() {
-            Some(Ty::Page { items, .. }) if self.operation.is_list() => {
-                Some(rust::item_type(&self.spec.schemas, items))
+    /// How a body is handed in.
+    fn body(&self, body: &Body) -> Argument {
+        let operation = format!("&operations::{}", names::screaming(&self.operation.id));
+        let (ty, value) = match &body.value.ty {
+            Ty::Named(name) if body.form => {
+                (format!("&{name}"), format!("Body::form({operation}, body)"))
             }
-            _ => None,
-        }
-    }
-
-    fn argument(&self, parameter: &Parameter) -> rust::Argument {
-        let ty = &parameter.value.ty;
-        rust::argument(&self.spec.schemas, ty, false, &parameter.field)
-    }
-
-    fn body(&self, body: &Body) -> Result<BodyArgument> {
-        let constant = names::screaming(&self.operation.id);
-        let schemas = &self.spec.schemas;
-        let (ty, make) = match &body.value.ty {
-            Ty::Named(name) if body.form => (format!("&{name}"), "form"),
-            ty if body.form => return Err(format!("a form needs an object, not {ty:?}")),
-            ty @ Ty::Named(name) if has_rules(schemas, ty) => (format!("&{name}"), "json"),
-            Ty::Array { items, min, max } if has_rules(schemas, items) => {
+            ty @ Ty::Named(name) if has_rules(self.schemas, ty) => {
+                (format!("&{name}"), format!("Body::json({operation}, body)"))
+            }
+            Ty::Array { items, min, max } if has_rules(self.schemas, items) => {
                 let (min, max) = (min.unwrap_or(0), rust::limit("usize", *max));
-                return Ok(BodyArgument {
-                    ty: format!("&[{}]", schemas.rust(items)),
-                    value: format!("Body::list(&operations::{constant}, body, {min}, {max})"),
-                });
+                (
+                    format!("&[{}]", self.schemas.rust(items)),
+                    format!("Body::list({operation}, body, {min}, {max})"),
+                )
             }
-            _ => {
-                return Ok(BodyArgument {
-                    ty: "impl Into<JsonBody>".to_owned(),
-                    value: "Body::raw(&body.into())".to_owned(),
-                });
-            }
+            _ => (
+                "impl Into<JsonBody>".to_owned(),
+                "Body::raw(&body.into())".to_owned(),
+            ),
         };
-        Ok(BodyArgument {
-            ty,
-            value: format!("Body::{make}(&operations::{constant}, body)"),
-        })
+        Argument { ty, value }
     }
 
     /// The method of the group that makes the builder, without its docs.
-    pub(super) fn method(&self) -> Result<String> {
-        let mut arguments = vec!["&self".to_owned()];
+    pub(super) fn method(&self) -> String {
         let constant = names::screaming(&self.operation.id);
-        let mut members = vec![format!(
+        let mut arguments = vec!["&self".to_owned()];
+        let mut fields = vec![format!(
             "call: Call::new(&self.api, &operations::{constant})"
         )];
-        for parameter in &self.operation.parameters {
-            let field = &parameter.field;
-            if parameter.required {
-                let argument = self.argument(parameter);
+        let parameters = self.operation.parameters.iter();
+        let parameters = parameters.map(|it| (&*it.field, it.required, self.argument(it)));
+        let body = self.operation.body.iter();
+        let body = body.map(|it| ("body", it.required, self.body(it)));
+        for (field, required, argument) in parameters.chain(body) {
+            if required {
                 arguments.push(format!("{field}: {}", argument.ty));
-                members.push(argument.field(field));
+                fields.push(argument.field(field));
             } else {
-                members.push(format!("{field}: None"));
+                fields.push(format!("{field}: None"));
             }
-        }
-        match &self.operation.body {
-            Some(body) if body.required => {
-                let body = self.body(body)?;
-                arguments.push(format!("body: {}", body.ty));
-                members.push(format!("body: {}", body.value));
-            }
-            Some(_) => members.push("body: None".to_owned()),
-            None => {}
         }
         let (method, builder) = (&self.operation.name, self.name());
-        Ok(format!(
+        format!(
             "{}pub fn {method}({}) -> {builder} {{\n{builder} {{ {} }}\n}}\n\n",
             docs::deprecated(self.operation.deprecated),
             arguments.join(", "),
-            members.join(", ")
-        ))
+            fields.join(", ")
+        )
     }
 
     /// The builder itself: fields, setters and the methods that send it.
-    pub(super) fn write(&self, group: &str) -> Result<String> {
-        let Operation { name: method, .. } = self.operation;
-        let builder = self.name();
-        let text = docs::operation(&self.spec.schemas, self.operation);
+    pub(super) fn write(&self, group: &str) -> String {
+        let (builder, method) = (self.name(), &self.operation.name);
+        let text = docs::operation(self.schemas, self.operation);
         let mut code = comment(&format!(
             "{text}\n\nMade by [`{group}::{method}`]; see there for an example."
         ));
@@ -129,46 +95,147 @@ impl Builder<'_> {
             code,
             "#[derive(Clone, Debug)]\n#[must_use = \"a request does nothing until it is sent: add `.await`\"]\npub struct {builder} {{\ncall: Call,"
         );
+        let mut setters = String::new();
         for parameter in &self.operation.parameters {
-            let field = &parameter.field;
-            let ty = self.spec.schemas.parameter(parameter);
-            let _ = writeln!(code, "{field}: {ty},");
+            let ty = self.schemas.parameter(parameter);
+            let _ = writeln!(code, "{}: {ty},", parameter.field);
+            if !parameter.required {
+                setters += &comment(&docs::parameter(parameter));
+                setters += docs::deprecated(parameter.deprecated);
+                setters += &self.argument(parameter).setter(&parameter.field);
+            }
         }
-        let body = self.operation.body.as_ref();
-        code.push_str(match body {
-            Some(body) if body.required => "body: Body,\n",
-            Some(_) => "body: Option<Body>,\n",
-            None => "",
-        });
-        let _ = writeln!(code, "}}\n\nimpl {builder} {{");
-        let optional = self.operation.parameters.iter().filter(|it| !it.required);
-        code.extend(optional.map(|parameter| self.setter(parameter)));
-        if let Some(body) = body.filter(|body| !body.required) {
-            let docs = comment(&docs::body(body));
-            let argument = self.body(body)?;
-            let (ty, value) = (argument.ty, argument.value);
-            let _ = write!(
-                code,
-                "{docs}pub fn body(mut self, body: {ty}) -> Self {{\nself.body = Some({value});\nself\n}}\n\n"
-            );
+        match &self.operation.body {
+            Some(body) if body.required => code += "body: Body,\n",
+            Some(body) => {
+                code += "body: Option<Body>,\n";
+                setters += &comment(&docs::body(body));
+                setters += &self.body(body).setter("body");
+            }
+            None => {}
         }
-        code.push_str(&self.request());
-        code.push_str(&self.sending());
-        code.push_str(&options::setters(self.operation));
-        code.push_str("}\n\n");
-        let output = format!("{}<{}>", self.wrapper(), self.reply());
-        code.push_str(&options::future(&builder, &output));
-        Ok(code)
+        let _ = writeln!(code, "}}\n\nimpl {builder} {{\n{setters}");
+        code += &self.request();
+        code += &self.sending();
+        code += &options::setters(self.operation);
+        code += "}\n\n";
+        code + &options::future(&builder, &self.output())
     }
 
-    fn setter(&self, parameter: &Parameter) -> String {
-        let (field, argument) = (&parameter.field, self.argument(parameter));
+    /// The method that checks the parameters and builds the request.
+    fn request(&self) -> String {
+        let (operation, mut checks) = (self.operation, String::new());
+        let is_cursor = |it: &Parameter| operation.is_list() && it.name == "cursor";
+        for parameter in &operation.parameters {
+            checks += &checks::parameter(self.schemas, parameter, is_cursor(parameter));
+        }
+        for (left, right) in &operation.exclusive {
+            let set = |name: &str| {
+                let field = operation.parameter(name).map_or(name, |it| &it.field);
+                format!("({name:?}, self.{field}.is_some())")
+            };
+            let (left, right) = (set(left), set(right));
+            let _ = writeln!(checks, "check.exclusive(&[{left}, {right}])?;");
+        }
+        if !checks.is_empty() {
+            checks.insert_str(0, "let check = self.call.check();\n");
+        }
+        let mut arguments = vec!["self.call.endpoint()".to_owned()];
+        for parameter in calls::arguments(operation) {
+            arguments.push(if is_cursor(parameter) {
+                "cursor".to_owned()
+            } else {
+                rust::borrow(self.schemas, parameter)
+            });
+        }
+        match &operation.body {
+            Some(body) if body.required => arguments.push("self.body.bytes()?".to_owned()),
+            Some(_) => {
+                arguments.push("self.body.as_ref().map(Body::bytes).transpose()?".to_owned());
+            }
+            None => {}
+        }
+        let cursor = if operation.is_list() {
+            ", cursor: Option<&str>"
+        } else {
+            ""
+        };
         format!(
-            "{}{}pub fn {field}(mut self, {field}: {}) -> Self {{\nself.{field} = Some({});\nself\n}}\n\n",
-            comment(&docs::parameter(parameter)),
-            docs::deprecated(parameter.deprecated),
-            argument.ty,
-            argument.value
+            "fn request(&self{cursor}) -> Result<Draft, Error> {{\n{checks}Ok(calls::{}({}))\n}}\n\n",
+            names::snake(&operation.id),
+            arguments.join(", ")
+        )
+    }
+
+    /// The method that puts the documented headers among the options, with which they are sent and stored; empty if there
+    /// are none.
+    fn headers(&self) -> String {
+        let mut lines = String::new();
+        let parameters = self.operation.parameters.iter();
+        for parameter in parameters.filter(|it| it.place == Place::Header) {
+            let (field, ty) = (&parameter.field, &parameter.value.ty);
+            let (value, borrow) = if parameter.required {
+                (format!("self.{field}"), "&")
+            } else {
+                (field.clone(), "")
+            };
+            let text = match ty {
+                ty if self.schemas.is_text(ty) => format!("{borrow}{value}"),
+                ty if rust::is_copied(ty) => format!("&{value}.to_string()"),
+                _ => format!("{value}.as_str()"),
+            };
+            let set = format!("self.call.set_header({:?}, {text});\n", parameter.name);
+            if parameter.required {
+                lines += &set;
+            } else {
+                lines += &checks::wrapped(&format!("if let Some({field}) = &self.{field}"), &set);
+            }
+        }
+        if lines.is_empty() {
+            return lines;
+        }
+        format!("fn headers(mut self) -> Self {{\n{lines}self\n}}\n\n")
+    }
+
+    /// The methods that send it.
+    fn sending(&self) -> String {
+        let (headers, output) = (self.headers(), self.output());
+        let (with, this) = match headers.as_str() {
+            "" => ("", "self"),
+            _ => ("let this = self.headers();\n", "this"),
+        };
+        let items = match self.operation.reply.ty() {
+            Some(Ty::Page { items, .. }) if self.operation.is_list() => {
+                Some(rust::item_type(self.schemas, items))
+            }
+            _ => None,
+        };
+        let cursor = format!("{this}.cursor.as_deref()");
+        let (docs, cursor, method, more) = if let Some(item) = items {
+            let more = format!(
+                "\n/// All pages from here on, fetched one by one as they are asked for.\n\
+                 pub fn pages(self) -> Pages<{item}> {{\n\
+                 {with}let (call, cursor) = ({this}.call.clone(), {this}.cursor.clone());\n\
+                 Pages::new(call, cursor, move |cursor| {this}.request(cursor))\n}}\n\n\
+                 /// All items from here on; their pages are fetched as they are needed.\n\
+                 pub fn items(self) -> Items<{item}> {{\nself.pages().items()\n}}\n"
+            );
+            ("Gets one page.", &*cursor, "send", more)
+        } else if self.operation.is_command() {
+            let more = format!(
+                "\n/// Makes a command of it that can be stored, and sent later, also by another process.\n\
+                 pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
+                 {with}let request = {this}.request();\n{this}.call.prepare(request)\n}}\n"
+            );
+            ("Sends the command.", "", "command", more)
+        } else {
+            ("Sends the request.", "", "send", String::new())
+        };
+        // `send` is for callers who like to name it; `.await` does without its future around the other one.
+        format!(
+            "{headers}/// {docs}\npub async fn send(self) -> Result<{output}, Error> {{\nself.sending().await\n}}\n\n\
+             fn sending(self) -> impl Future<Output = Result<{output}, Error>> + Send + 'static {{\n\
+             {with}let request = {this}.request({cursor});\n{this}.call.{method}(request)\n}}\n{more}"
         )
     }
 }

@@ -1,92 +1,155 @@
-//! The checks of a body's members, as code.
+//! The checks of parameters and of the fields of a body, as code.
 
 use std::fmt::Write as _;
 
-use crate::model::{Kind, Property, Schemas, Ty};
+use crate::model::{Kind, Parameter, Place, Property, Schemas, Ty};
 
-use super::rust::limit;
+use super::calls::style;
+use super::rust::{borrow, limit};
 
-/// A value that is checked: as an expression, and borrowed.
-struct Place {
+/// The expressions of a value that is checked.
+struct Checked {
     value: String,
     borrowed: String,
+    /// An `Option` of what a call borrows.
+    optional: String,
 }
 
-impl Place {
-    /// What it is on the wire, where that is a string.
-    fn text(&self) -> String {
-        format!("{}.as_str()", self.value.trim_start_matches('*'))
+impl Checked {
+    fn of(value: String, borrowed: String) -> Self {
+        Self {
+            optional: format!("Some({borrowed})"),
+            value,
+            borrowed,
+        }
     }
 
     /// A variable that holds a borrow.
-    fn of(variable: &str) -> Self {
-        Self {
-            value: format!("*{variable}"),
-            borrowed: variable.to_owned(),
-        }
+    fn variable(name: &str) -> Self {
+        Self::of(format!("*{name}"), name.to_owned())
     }
 }
 
-/// The checks of one member.
+/// The checks of a field of a body.
 pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
-    let (member, value, field) = (&property.name, &property.value, &property.field);
-    let mut place = if property.is_option() {
-        Place::of("value")
+    let (name, value, field) = (&property.name, &property.value, &property.field);
+    let mut checked = if property.is_option() {
+        Checked::variable("value")
     } else {
-        Place {
-            value: format!("self.{field}"),
-            borrowed: format!("&self.{field}"),
-        }
+        Checked::of(format!("self.{field}"), format!("&self.{field}"))
     };
     if property.boxed {
-        place.borrowed = format!("&*{}", place.value);
+        checked.borrowed = format!("&*{}", checked.value);
     }
     let checks = if value.ty == Ty::Record {
-        let (nullable, borrowed) = (value.nullable, &place.borrowed);
-        format!("check.object({member:?}, {borrowed}, {nullable})?;\n")
+        let (nullable, borrowed) = (value.nullable, &checked.borrowed);
+        format!("check.object({name:?}, {borrowed}, {nullable})?;\n")
     } else {
-        checks(schemas, &value.ty, member, &place)
+        checks(schemas, &value.ty, name, &checked)
     };
-    if checks.is_empty() || !property.is_option() {
+    if !property.is_option() {
         return checks;
     }
-    format!("if let Some(value) = &self.{field} {{\n{checks}}}\n")
+    wrapped(&format!("if let Some(value) = &self.{field}"), &checks)
 }
 
-/// The checks of an item of a list, in the variable `item`.
-pub(super) fn item(schemas: &Schemas, items: &Ty, name: &str) -> String {
-    checks(schemas, items, name, &Place::of("item"))
-}
-
-fn checks(schemas: &Schemas, ty: &Ty, member: &str, place: &Place) -> String {
-    let Place { value, borrowed } = place;
-    let each = |items: &Ty, head: &str| {
-        let inner = checks(schemas, items, member, &Place::of("item"));
-        if inner.is_empty() {
-            return inner;
-        }
-        format!("{head} {borrowed} {{\n{inner}}}\n")
+/// The checks of a parameter. The cursor of a list is a variable, because each page has its own.
+pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: bool) -> String {
+    let Parameter { name, field, .. } = parameter;
+    let (value, borrowed) = (format!("self.{field}"), borrow(schemas, parameter));
+    let optional = if is_cursor {
+        "cursor".to_owned()
+    } else if parameter.required {
+        format!("Some({borrowed})")
+    } else {
+        borrowed.clone()
     };
-    let validate = format!("Validate::validate({borrowed}, &check.member({member:?}))?;\n");
+    let checked = Checked {
+        value,
+        borrowed,
+        optional,
+    };
+    let (ty, optional) = (&parameter.value.ty, &checked.optional);
+    let if_set = |borrow: &str| {
+        let variable = Checked::of(field.clone(), field.clone());
+        let checks = checks(schemas, ty, name, &variable);
+        wrapped(
+            &format!("if let Some({field}) = {borrow}self.{field}"),
+            &checks,
+        )
+    };
+    match (ty, schemas.kind(ty)) {
+        (Ty::Count { min, max }, _) => {
+            format!("check.range({name:?}, {optional}, {min}, {max})?;\n")
+        }
+        (Ty::Array { items, min, max }, _) => {
+            let (style, min, max) = (style(parameter), min.unwrap_or(0), limit("usize", *max));
+            let each = checks(schemas, items, name, &Checked::variable("item"));
+            format!("check.list({name:?}, {optional}, ListStyle::{style}, {min}, {max})?;\n")
+                + &wrapped(
+                    &format!("for item in {optional}.into_iter().flatten()"),
+                    &each,
+                )
+        }
+        (Ty::Integer { .. }, _) if !parameter.required => if_set(""),
+        (_, Some(Kind::Reference(_))) if !parameter.required => if_set("&"),
+        (Ty::Named(ty), Some(Kind::Enum { closed: true, .. })) if !parameter.required => {
+            let text = format!("self.{field}.as_ref().map({ty}::as_str)");
+            format!("check.known({name:?}, {text}, {ty}::KNOWN)?;\n")
+        }
+        _ => segment(schemas, parameter) + &checks(schemas, ty, name, &checked),
+    }
+}
+
+/// The check that a parameter does not climb out of its place in the path.
+fn segment(schemas: &Schemas, parameter: &Parameter) -> String {
+    let Parameter { name, field, .. } = parameter;
+    let ty = &parameter.value.ty;
+    let value = match (ty, schemas.kind(ty)) {
+        _ if parameter.place != Place::Path => return String::new(),
+        (Ty::Text { .. }, _) | (_, Some(Kind::Constant(_))) => format!("&self.{field}"),
+        // What begins so is not `..`.
+        (_, Some(Kind::Reference(pattern))) if pattern.sample().starts_with(is_plain) => {
+            return String::new();
+        }
+        (_, Some(Kind::Reference(_) | Kind::Enum { .. })) => format!("self.{field}.as_str()"),
+        _ => return String::new(),
+    };
+    format!("check.segment({name:?}, {value})?;\n")
+}
+
+fn is_plain(first: char) -> bool {
+    first.is_ascii_alphanumeric()
+}
+
+fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
+    let Checked {
+        value,
+        borrowed,
+        optional,
+    } = checked;
+    let each = |items: &Ty, head: &str| {
+        let checks = checks(schemas, items, name, &Checked::variable("item"));
+        wrapped(&format!("{head} {borrowed}"), &checks)
+    };
+    let text = format!("{}.as_str()", value.trim_start_matches('*'));
+    let validate = format!("Validate::validate({borrowed}, &check.member({name:?}))?;\n");
     match ty {
         Ty::Text { min, max, .. } if min.is_some() || max.is_some() => {
             let (min, max) = (min.unwrap_or(0), limit("usize", *max));
-            format!("check.length({member:?}, Some({borrowed}), {min}, {max})?;\n")
+            format!("check.length({name:?}, {optional}, {min}, {max})?;\n")
         }
         Ty::Integer { min, max } if min.is_some() || max.is_some() => {
             let min = min.map_or("i64::MIN".to_owned(), |min| min.to_string());
             let max = limit("i64", *max);
-            format!("check.integer({member:?}, {value}, {min}, {max})?;\n")
+            format!("check.integer({name:?}, {value}, {min}, {max})?;\n")
         }
         Ty::Array { items, min, max } => {
             let mut code = String::new();
             if min.is_some() || max.is_some() {
                 let list = borrowed.trim_start_matches('&');
                 let (min, max) = (min.unwrap_or(0), limit("usize", *max));
-                let _ = writeln!(
-                    code,
-                    "check.items({member:?}, {list}.len(), {min}, {max})?;"
-                );
+                let _ = writeln!(code, "check.items({name:?}, {list}.len(), {min}, {max})?;");
             }
             if has_rules(schemas, items) {
                 return code + &validate;
@@ -96,25 +159,30 @@ fn checks(schemas: &Schemas, ty: &Ty, member: &str, place: &Place) -> String {
         Ty::Map(values) if has_rules(schemas, values) => validate,
         Ty::Map(values) => each(values, "for (_, item) in"),
         Ty::Nullable(inner) => each(inner, "if let Some(item) ="),
-        Ty::Timestamp | Ty::Date => {
-            format!("check.rfc3339({member:?}, Some({borrowed}))?;\n")
-        }
-        ty => match schemas.kind(ty) {
+        Ty::Timestamp | Ty::Date => format!("check.rfc3339({name:?}, {optional})?;\n"),
+        Ty::Named(component) => match schemas.kind(ty) {
             Some(Kind::Enum { closed: true, .. }) => {
-                let (text, name) = (place.text(), ty.name().map_or("", String::as_str));
-                format!("check.known({member:?}, Some({text}), {name}::KNOWN)?;\n")
+                format!("check.known({name:?}, Some({text}), {component}::KNOWN)?;\n")
             }
             Some(Kind::Reference(_)) => {
-                let (text, name) = (place.text(), ty.name().map_or("", String::as_str));
-                format!("check.pattern({member:?}, {text}, &{name}::FORM)?;\n")
+                format!("check.pattern({name:?}, {text}, &{component}::FORM)?;\n")
             }
             Some(Kind::Constant(constant)) => {
-                format!("check.known({member:?}, Some({borrowed}), &[{constant:?}])?;\n")
+                format!("check.known({name:?}, {optional}, &[{constant:?}])?;\n")
             }
-            _ if has_rules(schemas, ty) => validate,
+            Some(Kind::Struct(_) | Kind::Union { .. }) => validate,
             _ => String::new(),
         },
+        _ => String::new(),
     }
+}
+
+/// Code in a block; nothing if there is none.
+pub(super) fn wrapped(head: &str, code: &str) -> String {
+    if code.is_empty() {
+        return String::new();
+    }
+    format!("{head} {{\n{code}}}\n")
 }
 
 /// Whether values of a type check themselves.

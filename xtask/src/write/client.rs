@@ -40,7 +40,7 @@ pub(crate) fn left_out(root: &Path, spec: &Spec) -> Result<Vec<String>> {
 pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     let reach = Reach::of(spec);
     let folder = format!("{}/src/generated", spec.app.folder);
-    let (types, face) = (types::write(spec, &reach), face::write(spec)?);
+    let (types, face) = (types::write(spec, &reach), face::write(spec));
     // What the contract marks as deprecated is still checked and sent.
     let has_deprecated = [&types, &face]
         .iter()

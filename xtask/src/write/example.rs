@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use crate::Result;
 use crate::model::{Body, Kind, Operation, Property, Schemas, Spec, Ty};
 
+use super::checks::has_rules;
 use super::rust;
 
-/// How many optional members an example of a body sets, to show how it is done.
+/// How many optional fields an example of a body sets, to show how it is done.
 const SHOWN: usize = 2;
 
-/// How deep an example writes objects out: a required member may contain its own type.
+/// How deep an example writes objects out: a required field may contain its own type.
 const DEPTH: usize = 4;
 
 /// What an example needs besides its lines.
@@ -25,248 +25,207 @@ struct Context<'a> {
     depth: usize,
 }
 
-impl Context<'_> {
-    /// A value that the reader has, by a name that no other one has.
-    fn give(&mut self, name: &str, ty: impl Into<String>) -> String {
-        let taken = |name: &str| self.given.iter().any(|(given, _)| given == name);
-        let mut free = name.to_owned();
-        while taken(&free) {
-            free = format!("other_{free}");
-        }
-        self.given.push((free.clone(), ty.into()));
-        free
-    }
-}
-
 /// Writes the example as a code block.
-pub(super) fn write(spec: &Spec, operation: &Operation) -> Result<String> {
+pub(super) fn write(spec: &Spec, operation: &Operation) -> String {
     let (client, package) = (spec.app.name, spec.app.crate_name());
     let mut context = Context {
         schemas: &spec.schemas,
-        package: package.clone(),
         types: BTreeSet::new(),
         given: vec![(client.to_owned(), format!("{package}::Client"))],
+        package,
         depth: 0,
     };
     let mut arguments = Vec::new();
     for parameter in operation.parameters.iter().filter(|it| it.required) {
-        let ty = &parameter.value.ty;
-        arguments.push(value(ty, &parameter.field, &mut context)?);
+        arguments.push(context.value(&parameter.value.ty, &parameter.field));
     }
-    let mut lines = Vec::new();
-    let mut optional = String::new();
+    let (mut lines, mut optional) = (Vec::new(), String::new());
     if let Some(body) = &operation.body {
-        let argument = body_value(body, &mut lines, &mut context)?;
+        let argument = match context.body(body) {
+            Some(written) => {
+                lines.push(format!("let body = {written};"));
+                "&body".to_owned()
+            }
+            None => context.give("body", "sdk_core::RawJson"),
+        };
         if body.required {
             arguments.push(argument);
         } else {
             optional = format!(".body({argument})");
         }
     }
-    let call = format!(
-        "{client}.{}().{}({}){optional}",
-        operation.group,
-        operation.name,
-        arguments.join(", ")
-    );
+    let (group, name, arguments) = (&operation.group, &operation.name, arguments.join(", "));
+    let call = format!("{client}.{group}().{name}({arguments}){optional}");
     let limit = operation.parameter("limit").filter(|it| !it.required);
     let limited = match limit.map(|limit| (&limit.value.ty, &limit.field)) {
         Some((Ty::Count { max, .. }, field)) => format!("{call}.{field}({max})"),
         _ => call.clone(),
     };
-    if operation.is_list() {
-        lines.extend([
-            format!("let page = {limited}.await?;"),
-            "println!(\"{} on this page\", page.items()?.len());\n".to_owned(),
-        ]);
-        if let Some(members) = members(operation) {
+    match operation.reply.ty() {
+        Some(Ty::Page { items, members }) if operation.is_list() => {
+            lines.push(format!("let page = {limited}.await?;"));
+            lines.push("println!(\"{} on this page\", page.items()?.len());\n".to_owned());
+            if let Some(members) = members {
+                lines.push(format!(
+                    "let members = page.members::<{members}>()?;\nprintln!(\"{{members:?}}\");\n"
+                ));
+                context.types.insert(members.clone());
+            }
+            let shown = if is_open(items) { "{item}" } else { "{item:?}" };
             lines.push(format!(
-                "let members = page.members::<{members}>()?;\nprintln!(\"{{members:?}}\");\n"
+                "// Or all of them: pages are fetched as they are needed.\n\
+                 let mut items = {call}.items();\n\
+                 while let Some(item) = items.try_next().await? {{\n    println!(\"{shown}\");\n}}"
             ));
-            context.types.insert(members.clone());
         }
-        let shown = if is_record(operation) {
-            "{item}"
-        } else {
-            "{item:?}"
-        };
-        lines.extend([
-            "// Or all of them: pages are fetched as they are needed.".to_owned(),
-            format!("let mut items = {call}.items();"),
-            format!(
-                "while let Some(item) = items.try_next().await? {{\n    println!(\"{shown}\");\n}}"
-            ),
-        ]);
-    } else {
-        let name = if operation.is_command() {
-            "receipt"
-        } else {
-            "response"
-        };
-        lines.extend([
-            format!("let {name} = {limited}.await?;"),
-            format!("println!(\"{{{name}:?}}\");"),
-        ]);
+        _ => {
+            let name = operation.output();
+            lines.push(format!("let {name} = {limited}.await?;"));
+            lines.push(format!("println!(\"{{{name}:?}}\");"));
+        }
     }
-    let mut given = Vec::new();
-    for (name, ty) in &context.given {
-        given.push(format!("{name}: {ty}"));
-    }
+    let given = context
+        .given
+        .iter()
+        .map(|(name, ty)| format!("{name}: {ty}"));
+    let given: Vec<String> = given.collect();
+    let package = &context.package;
     let types: Vec<&str> = context.types.iter().map(String::as_str).collect();
     let imports = match types.as_slice() {
         [] => String::new(),
         [only] => format!("use {package}::types::{only};\n\n"),
         several => format!("use {package}::types::{{{}}};\n\n", several.join(", ")),
     };
-    Ok(format!(
+    format!(
         "```no_run\n# async fn example({}) -> Result<(), sdk_core::Error> {{\n\
          {imports}{}\n# Ok(())\n# }}\n```",
         given.join(", "),
         lines.join("\n")
-    ))
+    )
 }
 
-/// The component of the further members of a page.
-fn members(operation: &Operation) -> Option<&String> {
-    match operation.reply.ty()? {
-        Ty::Page { members, .. } => members.as_ref(),
-        _ => None,
+impl Context<'_> {
+    /// A value that the reader has, by a name that no other one has.
+    fn give(&mut self, name: &str, ty: impl Into<String>) -> String {
+        let mut free = name.to_owned();
+        while self.given.iter().any(|(given, _)| *given == free) {
+            free = format!("other_{free}");
+        }
+        self.given.push((free.clone(), ty.into()));
+        free
     }
-}
 
-/// Whether the items of a list can be printed as they are.
-fn is_record(operation: &Operation) -> bool {
-    let items = operation.reply.ty().and_then(Ty::inner);
-    matches!(items, Some(Ty::Value | Ty::Record))
-}
-
-/// What is handed in as a body; it has lines of its own if it is written out.
-fn body_value(body: &Body, lines: &mut Vec<String>, context: &mut Context<'_>) -> Result<String> {
-    let ty = &body.value.ty;
-    let written = match ty {
-        Ty::Named(name) => object(name, SHOWN, context)?,
-        Ty::Array { items, .. } if items.name().is_some() => {
-            format!("[{}]", value(items, "item", context)?)
-        }
-        _ => return Ok(context.give("body", "sdk_core::RawJson")),
-    };
-    lines.push(format!("let body = {written};"));
-    Ok("&body".to_owned())
-}
-
-/// A value of a type: written out where the spec says enough, and otherwise one that the reader has.
-fn value(ty: &Ty, name: &str, context: &mut Context<'_>) -> Result<String> {
-    match ty {
-        Ty::Text { .. } => return Ok(context.give(name, "&str")),
-        Ty::Integer { min, .. } => return Ok(min.unwrap_or(1).to_string()),
-        Ty::Count { min, .. } => return Ok(min.to_string()),
-        Ty::Boolean => return Ok("true".into()),
-        Ty::Nullable(_) => return Ok("None".into()),
-        Ty::Array { items, .. } if !is_open(items) => {
-            return Ok(format!("[{}]", value(items, name, context)?));
-        }
-        Ty::Map(values) if !is_open(values) => {
-            let value = value(values, name, context)?;
-            return Ok(format!("[(\"name\", {value})]"));
-        }
-        Ty::Named(component) => match context.schemas.kind(ty) {
-            Some(Kind::Reference(pattern)) => {
-                return Ok(format!("{:?}", pattern.sample()));
+    /// A body that is written out; none where the reader has it as JSON.
+    fn body(&mut self, body: &Body) -> Option<String> {
+        match &body.value.ty {
+            ty @ Ty::Named(name) if has_rules(self.schemas, ty) => self.object(name, SHOWN),
+            Ty::Array { items, .. } if items.name().is_some() => {
+                Some(format!("[{}]", self.value(items, "item")))
             }
-            Some(Kind::Enum { values, .. }) => {
-                if let Some(first) = values.first() {
-                    context.types.insert(component.clone());
-                    return Ok(format!("{component}::{}", first.variant));
+            _ => None,
+        }
+    }
+
+    /// A value of a type: written out where the spec says enough, and otherwise one that the reader has.
+    fn value(&mut self, ty: &Ty, name: &str) -> String {
+        let written = match ty {
+            Ty::Text { .. } => return self.give(name, "&str"),
+            Ty::Integer { min, .. } => Some(min.unwrap_or(1).to_string()),
+            Ty::Count { min, .. } => Some(min.to_string()),
+            Ty::Boolean => Some("true".to_owned()),
+            Ty::Nullable(_) => Some("None".to_owned()),
+            Ty::Array { items, .. } if !is_open(items) => {
+                Some(format!("[{}]", self.value(items, name)))
+            }
+            Ty::Map(values) if !is_open(values) => {
+                Some(format!("[(\"name\", {})]", self.value(values, name)))
+            }
+            Ty::Named(component) => self.named(ty, component),
+            _ => None,
+        };
+        written.unwrap_or_else(|| {
+            let ty = self.path(ty);
+            self.give(name, ty)
+        })
+    }
+
+    fn named(&mut self, ty: &Ty, component: &str) -> Option<String> {
+        match self.schemas.kind(ty)? {
+            Kind::Reference(pattern) => Some(format!("{:?}", pattern.sample())),
+            Kind::Enum { values, .. } => {
+                self.types.insert(component.to_owned());
+                Some(format!("{component}::{}", values.first()?.variant))
+            }
+            Kind::Struct(_) | Kind::Union { .. } if self.depth < DEPTH => self.object(component, 0),
+            _ => None,
+        }
+    }
+
+    /// A type with the path that it has outside of its crate.
+    fn path(&self, ty: &Ty) -> String {
+        match ty {
+            Ty::Nullable(inner) => format!("Option<{}>", self.path(inner)),
+            Ty::Array { items, .. } => format!("Vec<{}>", self.path(items)),
+            Ty::Map(values) => format!("std::collections::BTreeMap<String, {}>", self.path(values)),
+            _ if rust::is_copied(ty) || self.schemas.is_text(ty) => self.schemas.rust(ty),
+            Ty::Named(name) => format!("{}::types::{name}", self.package),
+            _ => format!("sdk_core::{}", self.schemas.rust(ty)),
+        }
+    }
+
+    /// An expression that makes an object with its required fields and some optional ones, or a union of its first variant.
+    fn object(&mut self, name: &str, optional: usize) -> Option<String> {
+        let schemas = self.schemas;
+        self.types.insert(name.to_owned());
+        self.depth += 1;
+        let text = match schemas.kind(&Ty::Named(name.to_owned()))? {
+            Kind::Struct(fields) => self.structure(name, fields, optional),
+            Kind::Union { variants, .. } => {
+                let variant = variants.first()?;
+                let mut value = self.object(&variant.component, optional)?;
+                if rust::is_boxed(schemas, name, &variant.component) {
+                    value = format!("Box::new({value})");
                 }
+                format!("{name}::{}({value})", variant.name)
             }
-            Some(Kind::Struct(_) | Kind::Union { .. }) if context.depth < DEPTH => {
-                return object(component, 0, context);
-            }
-            _ => {}
-        },
-        _ => {}
+            _ => return None,
+        };
+        self.depth -= 1;
+        Some(text)
     }
-    let ty = path(ty, context);
-    Ok(context.give(name, ty))
+
+    fn structure(&mut self, name: &str, fields: &[Property], optional: usize) -> String {
+        let schemas = self.schemas;
+        let fields = fields.iter();
+        let fields = fields.filter(|it| schemas.constant(&it.value.ty).is_none());
+        let (required, others): (Vec<_>, Vec<_>) = fields.partition(|it| it.required);
+        let mut arguments = Vec::new();
+        for Property { field, value, .. } in required {
+            let collects = matches!(value.ty, Ty::Array { .. } | Ty::Map(_));
+            arguments.push(if value.nullable && collects {
+                "None".to_owned()
+            } else {
+                let text = self.value(&value.ty, field);
+                if value.nullable {
+                    format!("Some({text}.into())")
+                } else {
+                    text
+                }
+            });
+        }
+        let mut text = format!("{name}::new({})", arguments.join(", "));
+        let is_telling = |it: &&Property| match schemas.kind(&it.value.ty) {
+            Some(kind) => matches!(kind, Kind::Enum { .. } | Kind::Reference(_)),
+            None => matches!(it.value.ty, Ty::Text { .. }),
+        };
+        for Property { field, value, .. } in others.into_iter().filter(is_telling).take(optional) {
+            let value = self.value(&value.ty, field);
+            let _ = write!(text, "\n    .{field}({value})");
+        }
+        text
+    }
 }
 
 fn is_open(ty: &Ty) -> bool {
     matches!(ty, Ty::Value | Ty::Record)
-}
-
-/// A type with the path that it has outside of its crate.
-fn path(ty: &Ty, context: &Context<'_>) -> String {
-    match ty {
-        Ty::Nullable(inner) => format!("Option<{}>", path(inner, context)),
-        Ty::Array { items, .. } => format!("Vec<{}>", path(items, context)),
-        Ty::Map(values) => format!(
-            "std::collections::BTreeMap<String, {}>",
-            path(values, context)
-        ),
-        _ if rust::is_copied(ty) || context.schemas.is_text(ty) => context.schemas.rust(ty),
-        Ty::Named(name) => format!("{}::types::{name}", context.package),
-        _ => format!("sdk_core::{}", context.schemas.rust(ty)),
-    }
-}
-
-/// An expression that makes an object with its required members and some optional ones, or a union of its first variant.
-fn object(name: &str, optional: usize, context: &mut Context<'_>) -> Result<String> {
-    let schemas = context.schemas;
-    context.types.insert(name.to_owned());
-    context.depth += 1;
-    let text = match schemas.kind(&Ty::Named(name.to_owned())) {
-        Some(Kind::Struct(members)) => structure(name, members, optional, context)?,
-        Some(Kind::Union { variants, .. }) => {
-            let variant = variants.first().ok_or("a union without variants")?;
-            let value = object(&variant.component, optional, context)?;
-            let boxed = rust::is_boxed(schemas, name, &variant.component);
-            let value = if boxed {
-                format!("Box::new({value})")
-            } else {
-                value
-            };
-            format!("{name}::{}({value})", variant.name)
-        }
-        _ => return Err(format!("schema `{name}` is no object")),
-    };
-    context.depth -= 1;
-    Ok(text)
-}
-
-fn structure(
-    name: &str,
-    members: &[Property],
-    optional: usize,
-    context: &mut Context<'_>,
-) -> Result<String> {
-    let schemas = context.schemas;
-    let stated = |member: &&Property| schemas.constant(&member.value.ty).is_none();
-    let (required, others): (Vec<_>, Vec<_>) = members
-        .iter()
-        .filter(stated)
-        .partition(|member| member.required);
-    let mut arguments = Vec::new();
-    for member in required {
-        let collects = matches!(member.value.ty, Ty::Array { .. } | Ty::Map(_));
-        arguments.push(if member.value.nullable && collects {
-            "None".to_owned()
-        } else {
-            let value = value(&member.value.ty, &member.field, context)?;
-            if member.value.nullable {
-                format!("Some({value}.into())")
-            } else {
-                value
-            }
-        });
-    }
-    let mut text = format!("{name}::new({})", arguments.join(", "));
-    let telling = |member: &&Property| match schemas.kind(&member.value.ty) {
-        Some(kind) => matches!(kind, Kind::Enum { .. } | Kind::Reference(_)),
-        None => matches!(member.value.ty, Ty::Text { .. }),
-    };
-    for member in others.into_iter().filter(telling).take(optional) {
-        let value = value(&member.value.ty, &member.field, context)?;
-        let _ = write!(text, "\n    .{}({value})", member.field);
-    }
-    Ok(text)
 }

@@ -2,17 +2,16 @@
 //! for each operation, and the request builder that it makes.
 
 use crate::model::{Group, Spec};
-use crate::{Result, names};
+use crate::names;
 
 use super::builder::Builder;
 use super::text::{comment, prose_or};
 use super::{docs, example, rust};
 
 /// Writes the file.
-pub(super) fn write(spec: &Spec) -> Result<String> {
+pub(super) fn write(spec: &Spec) -> String {
     let groups = spec.groups.iter();
-    let code: Result<String> = groups.map(|group| write_group(spec, group)).collect();
-    let code = code?;
+    let code: String = groups.map(|group| write_group(spec, group)).collect();
     let types = rust::own_types(spec).map(|name| (name, "super::types"));
     let own = [
         ("Client", "crate"),
@@ -20,12 +19,12 @@ pub(super) fn write(spec: &Spec) -> Result<String> {
         ("operations", "super"),
     ];
     let imports = rust::imports(&code, types.chain(own));
-    Ok(format!(
+    format!(
         "//! The operations: groups, and a request builder for each operation.\n\n{imports}\n{code}"
-    ))
+    )
 }
 
-fn write_group(spec: &Spec, group: &Group) -> Result<String> {
+fn write_group(spec: &Spec, group: &Group) -> String {
     let (method, name) = (&group.name, names::group_type(&group.name));
     let description = prose_or(&group.description, format!("The group `{method}`."));
     let mut code = format!(
@@ -40,14 +39,14 @@ fn write_group(spec: &Spec, group: &Group) -> Result<String> {
     let mut builders = String::new();
     let operations = spec.operations.iter();
     for operation in operations.filter(|operation| operation.group == group.name) {
-        let builder = Builder { spec, operation };
+        let builder = Builder { schemas, operation };
         let text = docs::operation(schemas, operation);
-        let example = example::write(spec, operation)?;
+        let example = example::write(spec, operation);
         code += &comment(&format!("{text}\n\n# Example\n\n{example}"));
-        code += &builder.method()?;
-        builders += &builder.write(&name)?;
+        code += &builder.method();
+        builders += &builder.write(&name);
     }
-    Ok(code + "}\n\n" + &builders)
+    code + "}\n\n" + &builders
 }
 
 /// The public names of the file.

@@ -13,7 +13,6 @@ mod object;
 pub(crate) mod operations;
 mod options;
 mod provenance;
-mod request;
 mod root;
 pub(crate) mod rust;
 pub(crate) mod server;

@@ -15,7 +15,7 @@ fn read(text: &str) -> Spec {
 /// What becomes of a spec: `face.rs` and `types.rs`.
 fn written(spec: &Spec) -> (String, String) {
     let reach = Reach::of(spec);
-    (face::write(spec).unwrap(), types::write(spec, &reach))
+    (face::write(spec), types::write(spec, &reach))
 }
 
 #[test]
