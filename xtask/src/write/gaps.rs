@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::Result;
-use crate::model::{Component, Operation, Provenance, Reach, Spec, Ty};
+use crate::model::{Provenance, Reach, Spec, Ty};
 
-use super::text::{codes, joined, prose};
+use super::text::{code, codes, joined, prose};
 
 /// Where the page is.
 pub(crate) const PAGE: &str = "sdk-core/docs/gaps.md";
@@ -62,23 +62,27 @@ pub(crate) fn write(
     Ok(page.trim_end().to_owned() + "\n")
 }
 
-type Row = (String, String);
-
-/// The rows of one spec: operations first, then types. With `strict`, what is left open must say so.
-fn rows(spec: &Spec, strict: bool) -> Result<Vec<Row>> {
+/// The places of one spec with the sentences about gaps: operations first, then types. With `strict`, each field that is
+/// left open must have one, or its type.
+fn rows(spec: &Spec, strict: bool) -> Result<Vec<(String, String)>> {
     let mut rows = Vec::new();
-    let (named, documented): (Vec<_>, Vec<_>) = spec.operations.iter().partition(|it| it.name_only);
-    if !named.is_empty() {
-        let ids = codes(named.iter().map(|it| &it.id)).join(", ");
+    let named = spec.operations.iter().filter(|it| it.name_only);
+    let ids = codes(named.map(|it| &it.id)).join(", ");
+    if !ids.is_empty() {
         rows.push((ids, "Everything but method, path and name.".to_owned()));
     }
-    for operation in documented {
-        of_operation(operation, &mut rows);
+    for operation in spec.operations.iter().filter(|it| !it.name_only) {
+        let id = &operation.id;
+        rows.push((code(id), gaps(&operation.description)));
+        // What has a type of its own has a row of its own.
+        let parameters = operation.parameters.iter();
+        for parameter in parameters.filter(|it| it.value.ty.name().is_none()) {
+            let text = format!("{} {}", parameter.description, parameter.value.description);
+            rows.push((code(format!("{id}({})", parameter.name)), gaps(&text)));
+        }
     }
-    let statuses = spec
-        .operations
-        .iter()
-        .flat_map(|it| &it.statuses.documented);
+    let statuses = spec.operations.iter();
+    let statuses = statuses.flat_map(|it| &it.statuses.documented);
     let silent = statuses.filter(|(status, it)| *status >= 400 && gaps(it).contains("body"));
     let silent: BTreeSet<String> = silent.map(|it| it.0.to_string()).collect();
     if !silent.is_empty() {
@@ -86,47 +90,30 @@ fn rows(spec: &Spec, strict: bool) -> Result<Vec<Row>> {
         rows.push((errors, "The bodies are not shown.".to_owned()));
     }
     let reach = Reach::of(spec);
-    for component in spec.schemas.components.values() {
-        if component.provenance == Provenance::NameOnly || reach.contains(&component.name) {
-            of_type(component, strict, &mut rows)?;
+    let components = spec.schemas.components.values();
+    for component in
+        components.filter(|it| it.provenance == Provenance::NameOnly || reach.contains(&it.name))
+    {
+        let (name, whole) = (&component.name, gaps(&component.description));
+        let is_told = !whole.is_empty();
+        rows.push((code(name), whole));
+        for field in component.members() {
+            let (ty, own) = (&field.value.ty, gaps(&field.value.description));
+            let is_open = is_open(ty);
+            if strict && own.is_empty() && is_open && !is_told {
+                return Err(format!(
+                    "schema `{name}`: field `{}` is left open, and no description says what is not shown",
+                    field.name
+                ));
+            }
+            // What the type says is not said twice.
+            if ty.name().is_none() && !(is_told && is_open) {
+                rows.push((code(format!("{name}.{}", field.name)), own));
+            }
         }
     }
+    rows.retain(|(_, gaps)| !gaps.is_empty());
     Ok(rows)
-}
-
-fn of_operation(operation: &Operation, rows: &mut Vec<Row>) {
-    rows.extend(row(&operation.id, &operation.description));
-    for parameter in &operation.parameters {
-        // What has a type of its own has a row of its own.
-        if parameter.value.ty.name().is_none() {
-            let place = format!("{}({})", operation.id, parameter.name);
-            let texts = [&parameter.description, &parameter.value.description];
-            rows.extend(texts.iter().find_map(|text| row(&place, text)));
-        }
-    }
-}
-
-/// The rows of a type and its fields. A field that is left open without a word is an error.
-fn of_type(component: &Component, strict: bool, rows: &mut Vec<Row>) -> Result<()> {
-    let name = &component.name;
-    let whole = row(name, &component.description);
-    let is_told = whole.is_some();
-    rows.extend(whole);
-    for field in component.members() {
-        let own = row(&format!("{name}.{}", field.name), &field.value.description);
-        let is_open = is_open(&field.value.ty);
-        if strict && own.is_none() && is_open && !is_told {
-            return Err(format!(
-                "schema `{name}`: field `{}` is left open, and no description says what is not shown",
-                field.name
-            ));
-        }
-        // What has a type of its own has a row of its own, and what the type says is not said twice.
-        if field.value.ty.name().is_none() && !(is_told && is_open) {
-            rows.extend(own);
-        }
-    }
-    Ok(())
 }
 
 fn is_open(ty: &Ty) -> bool {
@@ -134,12 +121,6 @@ fn is_open(ty: &Ty) -> bool {
         Ty::Array { items, .. } => is_open(items),
         ty => matches!(ty, Ty::Value | Ty::Record),
     }
-}
-
-/// A row, if the text says that something is not shown.
-fn row(place: &str, text: &str) -> Option<Row> {
-    let gaps = gaps(text);
-    (!gaps.is_empty()).then(|| (format!("`{place}`"), gaps))
 }
 
 /// The sentences that say that something is not shown.
@@ -158,53 +139,37 @@ mod tests {
     use crate::findings::Findings;
     use crate::model::app::APPS;
     use crate::read;
-
-    const SPEC: &str = r##"
-openapi: 3.0.3
-info: {title: Sample API, version: "1"}
-tags: [{name: things, description: Things.}]
-paths:
-  /things:
-    get:
-      operationId: getThing
-      x-assumption: A01
-      x-provenance: documented
-      x-sdk-method: get
-      tags: [things]
-      summary: Get a thing.
-      description: "There is one. What it is for is not shown. Source: contract, Endpoints."
-      security: [{suiteToken: ["things:read"]}]
-      responses:
-        "200": {description: A thing., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
-        "503": {description: Down. The body is not shown.}
-components:
-  securitySchemes: {suiteToken: {type: http, scheme: bearer}}
-  schemas:
-    Thing:
-      type: object
-      properties:
-        amount: {description: The amount. Its type is not shown.}
-        colour: {type: string, x-type-assumption: A02, description: The colour. The values are not shown.}
-        size: {type: integer, description: The size.}
-      additionalProperties: {}
-"##;
+    use crate::read::tests::SAMPLE;
 
     const REGISTER: &str = "What this is.\n\n# Specs\n\n## A01 Ids\n**Assumption**: ids.\n\n# Runtime\n\n## A40 Keys\n\
                             Scope: runtime\n**Assumption**: keys.\n\n# Reference server\n\n## A70 Claims\n";
 
-    fn page(spec: &str) -> crate::Result<String> {
-        let specs = [read::spec(&APPS[0], spec, &mut Findings::default())?];
+    fn page_of(amount: &str) -> crate::Result<String> {
+        let mut text = SAMPLE.replace("amount: {description: Not shown.}", amount);
+        for (from, to) in [
+            (
+                "List things.\n      description: \"",
+                "What they are for is not shown. ",
+            ),
+            ("Invalid.", " The body is not shown."),
+        ] {
+            text = text.replace(from, &format!("{from}{to}"));
+        }
+        let specs = [read::spec(&APPS[0], &text, &mut Findings::default())?];
         write(&specs, &|_| true, "About.\n\n| roles | none |", REGISTER)
     }
 
     #[test]
     fn each_gap_has_a_row_and_each_assumption_of_the_sdk_its_text() {
-        let page = page(SPEC).unwrap();
+        let fields = "amount: {description: Its type is not shown.}\n        \
+                      size: {type: integer, description: The size.}\n        \
+                      colour: {type: string, description: Any. The values are not shown.}";
+        let page = page_of(fields).unwrap();
         for row in [
-            "| `getThing` | What it is for is not shown. |",
-            "| errors 503 | The bodies are not shown. |",
-            "| `Thing.amount` | Its type is not shown. |",
-            "| `Thing.colour` | The values are not shown. |",
+            "| `listThings` | What they are for is not shown. |\n",
+            "| errors 400 | The bodies are not shown. |\n",
+            "| `Thing.amount` | Its type is not shown. |\n",
+            "| `Thing.colour` | The values are not shown. |\n",
             "# In no spec\n\n| roles | none |",
             "## A01 Ids\n**Assumption**: ids.\n\n## A40 Keys\n**Assumption**: keys.\n",
         ] {
@@ -214,11 +179,7 @@ components:
             !page.contains("Thing.size") && !page.contains("A70"),
             "{page}"
         );
-    }
-
-    #[test]
-    fn what_is_left_open_says_what_is_not_shown() {
-        let error = page(&SPEC.replace(" Its type is not shown.", "")).unwrap_err();
+        let error = page_of("amount: {description: The amount.}").unwrap_err();
         assert!(error.contains("field `amount` is left open"), "{error}");
     }
 }
