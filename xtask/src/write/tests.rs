@@ -6,7 +6,7 @@ use crate::model::{Reach, Spec};
 use crate::read as reader;
 use crate::read::tests::SAMPLE;
 
-use super::{calls, face, operations, root, rust, table, types};
+use super::{calls, face, operations, root, table, types};
 
 fn read(text: &str) -> Spec {
     reader::spec(&APPS[0], text, &mut Findings::default()).unwrap()
@@ -14,63 +14,7 @@ fn read(text: &str) -> Spec {
 
 /// What becomes of a spec: `face.rs` and `types.rs`.
 fn written(spec: &Spec) -> (String, String) {
-    let reach = Reach::of(spec);
-    (face::write(spec), types::write(spec, &reach))
-}
-
-#[test]
-fn a_header_is_sent_and_stored_with_the_options_of_the_call() {
-    let header =
-        "{name: X-Workspace, in: header, required: true, schema: {type: string, maxLength: 40}}";
-    let text = SAMPLE.replace(
-        "- {name: limit,",
-        &format!("- {header}\n        - {{name: limit,"),
-    );
-    let spec = read(&text);
-
-    let (face, _) = written(&spec);
-
-    for code in [
-        "pub fn list(&self, x_workspace: impl Into<String>) -> ListThings {",
-        "check.length(\"X-Workspace\", Some(&self.x_workspace), 0, 40)?;",
-        "self.call.set_header(\"X-Workspace\", &self.x_workspace);",
-        "let this = self.headers();",
-    ] {
-        assert!(face.contains(code), "{code}\n{face}");
-    }
-}
-
-#[test]
-fn a_time_is_handed_in_as_what_turns_into_it_and_checked() {
-    let times = "{name: since, in: query, schema: {type: string, format: date-time}}\n        \
-                 - {name: day, in: query, required: true, schema: {type: string, format: date}}\n        - ";
-    let text = SAMPLE.replace("{name: limit,", &format!("{times}{{name: limit,"));
-    let open = "Open: {description: Any JSON value.}";
-    let closed = "Open: {type: object, properties: {at: {type: string, format: date-time}}, additionalProperties: {}}";
-    let text = text.replace(open, closed);
-
-    let (face, types) = written(&read(&text));
-
-    for (file, code) in [
-        (&face, "pub fn list(&self, day: impl Into<Date>)"),
-        (&face, "day: day.into()"),
-        (&face, "pub fn since(mut self, since: impl Into<Timestamp>)"),
-        (&face, "check.rfc3339(\"since\", self.since.as_ref())?;"),
-        (&face, "check.rfc3339(\"day\", Some(&self.day))?;"),
-        (&face, "day: sdk_core::Date"),
-        (&types, "at: optional \"at\","),
-        (&types, "check.rfc3339(\"at\", Some(value))?;"),
-    ] {
-        assert!(file.contains(code), "{code}\n{file}");
-    }
-}
-
-#[test]
-fn the_page_of_operations_has_a_table_for_each_application() {
-    let page = operations::write(&[read(SAMPLE)]);
-    let row =
-        "| `crm.things().create(body)` | `createThing`<br>`POST /things` | `things:write` |\n";
-    assert!(page.contains("| Rust |") && page.contains(row), "{page}");
+    (face::write(spec), types::write(spec, &Reach::of(spec)))
 }
 
 /// A document without any extension of ours, with what our own specs do not have.
@@ -89,7 +33,7 @@ paths:
       parameters:
         - {name: colours, in: query, explode: false, schema: {type: array, maxItems: 3, items: {enum: [red, green], type: string}}}
         - {name: timeout, in: query, deprecated: true, schema: {type: boolean}}
-        - {name: If-Match, in: header, required: true, schema: {type: string}}
+        - {name: If-Match, in: header, required: true, schema: {type: string, maxLength: 40}}
       requestBody: {required: true, content: {application/merge-patch+json: {schema: {$ref: "#/components/schemas/Shape"}}}}
       responses:
         "200":
@@ -102,6 +46,9 @@ paths:
       operationId: deleteThing
       tags: [Things]
       summary: Delete a thing.
+      parameters:
+        - {name: since, in: query, schema: {type: string, format: date-time}}
+        - {name: day, in: query, required: true, schema: {type: string, format: date}}
       requestBody: {content: {application/json: {schema: {type: array, items: {$ref: "#/components/schemas/Shape"}}}}}
       responses: {"204": {description: Gone.}}
 components:
@@ -109,7 +56,7 @@ components:
     Shape:
       oneOf: [{$ref: "#/components/schemas/Circle"}, {$ref: "#/components/schemas/Group"}]
       discriminator: {propertyName: kind, mapping: {circle: "#/components/schemas/Circle", group: "#/components/schemas/Group"}}
-    Circle: {type: object, required: [kind, radius], properties: {kind: {const: circle}, radius: {type: integer}, level: {type: integer, enum: [1, 3]}}}
+    Circle: {type: object, required: [kind, radius], properties: {kind: {const: circle}, radius: {type: integer}, at: {type: string, format: date-time}, level: {type: integer, enum: [1, 3]}}}
     Group:
       type: object
       required: [kind]
@@ -126,8 +73,9 @@ fn each_construct_of_a_vendor_has_its_place() {
     let spec = read(VENDOR);
     let (face, types) = written(&spec);
     let files = [face, types, calls::write(&spec), table::write(&spec)];
+    let page = operations::write(&[spec]);
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let files = one_line(&files.concat());
+    let files = one_line(&(files.concat() + &page));
 
     for code in [
         // The parameters.
@@ -136,7 +84,20 @@ fn each_construct_of_a_vendor_has_its_place() {
         "check.list(\"colours\", self.colours.as_deref(), ListStyle::Comma, 0, 3)?;",
         "for item in self.colours.as_deref().into_iter().flatten() { check.known(\"colours\", Some(item.as_str()), ReplaceThingColour::KNOWN)?; }",
         "#[deprecated = \"deprecated by the contract\"] pub fn timeout_(mut self, timeout_: bool) -> Self {",
+        // A header is sent and stored with the options of the call.
+        "pub fn replace(&self, id: i64, if_match: impl Into<String>, body: &Shape) -> ReplaceThing {",
+        "check.length(\"If-Match\", Some(&self.if_match), 0, 40)?;",
         "self.call.set_header(\"If-Match\", &self.if_match);",
+        "let this = self.headers();",
+        // A time is handed in as what turns into it.
+        "pub fn delete(&self, id: i64, day: impl Into<Date>)",
+        "day: day.into()",
+        "pub fn since(mut self, since: impl Into<Timestamp>)",
+        "check.rfc3339(\"since\", self.since.as_ref())?;",
+        "check.rfc3339(\"day\", Some(&self.day))?;",
+        "day: sdk_core::Date",
+        "at: optional \"at\",",
+        "if let Some(value) = &self.at { check.rfc3339(\"at\", Some(value))?; }",
         // The bodies.
         "body: Body::json(&operations::REPLACE_THING, body)",
         "it.media_type = Some(\"application/merge-patch+json\");",
@@ -157,7 +118,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "pub const KNOWN: &'static [&'static str] = &[\"circle\", \"group\"];",
         "Some(\"group\") => sdk_core::codegen::decode_variant(&object).map(Self::Group), _ => Ok(Self::Unknown(",
         "match self { Self::Circle(body) => body.validate(check), Self::Group(body) => body.validate(check), Self::Unknown(_) => Ok(()), }",
-        "pub fn new(radius: i64) -> Self { Self { kind: \"circle\".to_owned(), radius, level: None, extra: Members::new() } }",
+        "pub fn new(radius: i64) -> Self { Self { kind: \"circle\".to_owned(), radius, at: None, level: None, extra: Members::new() } }",
         "/// The member `level`. /// /// It is one of `[1, 3]`. Only the service checks that. pub level: Option<i64>,",
         "pub fn by(mut self, by: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {",
         "for (_, item) in value { check.length(\"by\", Some(item), 0, 5)?; }",
@@ -167,6 +128,9 @@ fn each_construct_of_a_vendor_has_its_place() {
         // The examples.
         "let body = Shape::Circle(Circle::new(1));",
         "let body = [Shape::Circle(Circle::new(1))];",
+        // The page of operations.
+        "| Rust | Operation | Scope |",
+        "| `crm.things().delete(id, day)` | `deleteThing`<br>`DELETE /things/{id}` | none |",
     ] {
         assert!(files.contains(code), "{code}\n{files}");
     }
@@ -219,13 +183,6 @@ components:
     let odd = text.replace("  /things:", "  /things?all=1:");
     let refused = reader::spec(&APPS[0], &odd, &mut Findings::default()).unwrap_err();
     assert!(refused.contains("its path has a query"), "{refused}");
-}
-
-#[test]
-fn a_type_that_only_shares_its_name_is_not_imported() {
-    let code = "fn of(items: impl IntoIterator<Item = Thing>)";
-    let own = [("Item", "super::types"), ("Thing", "super::types")];
-    assert_eq!(rust::imports(code, own), "use super::types::{Thing};\n");
 }
 
 #[test]
