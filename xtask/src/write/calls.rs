@@ -3,18 +3,15 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Body, Operation, Parameter, Place, Schemas, Spec, Style, Ty};
+use crate::model::{Body, Operation, Parameter, Place, Schemas, Spec, Ty};
 use crate::names;
 
 use super::rust;
 
 /// Writes the file.
 pub(super) fn write(spec: &Spec) -> String {
-    let code: String = spec
-        .operations
-        .iter()
-        .map(|it| call(&spec.schemas, it))
-        .collect();
+    let operations = spec.operations.iter();
+    let code: String = operations.map(|it| call(&spec.schemas, it)).collect();
     let own = rust::own_types(spec).map(|name| (name, "super::types"));
     let imports = rust::imports(&code, own);
     format!("//! One function per operation, which builds its request.\n\n{imports}\n{code}")
@@ -22,15 +19,11 @@ pub(super) fn write(spec: &Spec) -> String {
 
 /// What a call takes besides endpoint and body: the parameters of the path in its order, and those of the query by name.
 pub(super) fn arguments(operation: &Operation) -> Vec<&Parameter> {
-    let of = |place| {
-        operation
-            .parameters
-            .iter()
-            .filter(move |it| it.place == place)
-    };
-    let mut path: Vec<&Parameter> = of(Place::Path).collect();
+    let parameters = operation.parameters.iter();
+    let parameters = parameters.filter(|it| it.place != Place::Header);
+    let (mut path, mut query): (Vec<_>, Vec<_>) =
+        parameters.partition(|it| it.place == Place::Path);
     path.sort_by_key(|it| operation.path.find(&format!("{{{}}}", it.name)));
-    let mut query: Vec<&Parameter> = of(Place::Query).collect();
     query.sort_by_key(|it| &it.name);
     path.append(&mut query);
     path
@@ -49,15 +42,16 @@ fn body(body: &Body) -> (&'static str, &'static str) {
 fn call(schemas: &Schemas, operation: &Operation) -> String {
     let body = operation.body.as_ref().map(body);
     let mut inputs = vec!["endpoint: &Endpoint".to_owned()];
-    let (mut route, mut segments, mut query) = (operation.path.clone(), Vec::new(), String::new());
+    let (mut route, mut segments, mut query) =
+        (operation.path.clone(), String::new(), String::new());
     for parameter in arguments(operation) {
         let Parameter { name, field, .. } = parameter;
         inputs.push(format!("{field}: {}", rust::borrowed(schemas, parameter)));
         if parameter.place == Place::Path {
             route = route.replace(&format!("{{{name}}}"), "{}");
-            let by_value = rust::is_copied(&parameter.value.ty);
-            let borrow = if by_value { "&" } else { "" };
-            segments.push(format!(", encode_segment({borrow}{field})"));
+            let is_copied = rust::is_copied(&parameter.value.ty);
+            let borrow = if is_copied { "&" } else { "" };
+            let _ = write!(segments, ", encode_segment({borrow}{field})");
             continue;
         }
         let value = if parameter.required {
@@ -65,12 +59,9 @@ fn call(schemas: &Schemas, operation: &Operation) -> String {
         } else {
             field.clone()
         };
+        let style = parameter.style;
         let _ = if let Ty::Array { .. } = parameter.value.ty {
-            write!(
-                query,
-                ".list({name:?}, {value}, ListStyle::{})",
-                style(parameter)
-            )
+            write!(query, ".list({name:?}, {value}, ListStyle::{style:?})")
         } else {
             write!(query, ".query({name:?}, {value})")
         };
@@ -79,7 +70,7 @@ fn call(schemas: &Schemas, operation: &Operation) -> String {
     let path = if segments.is_empty() {
         format!("{route:?}")
     } else {
-        format!("&format!({route:?}{})", segments.concat())
+        format!("&format!({route:?}{segments})")
     };
     format!(
         "/// `{}`.\npub(crate) fn {}({}) -> Draft {{\nendpoint.{}({path}){query}{}\n}}\n\n",
@@ -89,12 +80,4 @@ fn call(schemas: &Schemas, operation: &Operation) -> String {
         operation.method.key(),
         body.map_or_else(String::new, |(_, method)| format!(".{method}(body)"))
     )
-}
-
-/// How a list stands in the query, as the runtime calls it.
-pub(super) fn style(parameter: &Parameter) -> &'static str {
-    match parameter.style {
-        Style::Repeated => "Repeated",
-        Style::Comma => "Comma",
-    }
 }

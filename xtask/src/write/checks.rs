@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use crate::model::{Kind, Parameter, Place, Property, Schemas, Ty};
 
-use super::calls::style;
 use super::rust::{borrow, limit};
 
 /// The expressions of a value that is checked.
@@ -83,9 +82,9 @@ pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: boo
             format!("check.range({name:?}, {optional}, {min}, {max})?;\n")
         }
         (Ty::Array { items, min, max }, _) => {
-            let (style, min, max) = (style(parameter), min.unwrap_or(0), limit("usize", *max));
+            let (style, min, max) = (parameter.style, min.unwrap_or(0), limit("usize", *max));
             let each = checks(schemas, items, name, &Checked::variable("item"));
-            format!("check.list({name:?}, {optional}, ListStyle::{style}, {min}, {max})?;\n")
+            format!("check.list({name:?}, {optional}, ListStyle::{style:?}, {min}, {max})?;\n")
                 + &wrapped(
                     &format!("for item in {optional}.into_iter().flatten()"),
                     &each,

@@ -54,34 +54,30 @@ impl ByHand {
     /// The modules of a client.
     pub(super) fn of(root: &Path, spec: &Spec, reach: &Reach) -> Result<Vec<Self>> {
         let folder = format!("{}/src", spec.app.folder);
-        let path = root.join(&folder);
-        if !path.exists() {
-            return Ok(Vec::new());
-        }
         let has = |name: &&str| reach.contains(name) && spec.schemas.components[*name].is_type();
         let mut modules = Vec::new();
-        for entry in fs::read_dir(&path).map_err(at(path.display()))? {
-            let file = entry.map_err(at(path.display()))?.file_name();
+        let entries = fs::read_dir(root.join(&folder)).into_iter().flatten();
+        for entry in entries {
+            let file = entry.map_err(at(&folder))?.file_name();
             let file = file.to_string_lossy().into_owned();
             let Some(name) = file.strip_suffix(".rs").filter(|it| *it != "lib") else {
                 continue;
             };
-            let text = text_of(root, &format!("{folder}/{file}"))?;
+            let file = format!("{folder}/{file}");
+            let text = text_of(root, &file)?;
             let uses = text.split("use crate::types::").skip(1);
             let uses = uses.filter_map(|it| it.split(';').next());
             let names = uses.flat_map(|it| it.split(|c: char| !c.is_alphanumeric() && c != '_'));
             let lacks = names.filter(|it| !it.is_empty() && !has(it));
-            let functions = text
-                .lines()
-                .filter_map(|it| it.trim_start().split_once("pub fn "));
-            let functions = functions.filter(|it| it.0.is_empty());
+            let functions = text.lines().filter_map(|it| {
+                let function = it.trim_start().strip_prefix("pub fn ")?;
+                Some(function.split_once('(')?.0.to_owned())
+            });
             modules.push(Self {
                 name: name.to_owned(),
                 lacks: lacks.map(str::to_owned).collect(),
-                functions: functions
-                    .filter_map(|it| Some(it.1.split_once('(')?.0.to_owned()))
-                    .collect(),
-                file: format!("{folder}/{file}"),
+                functions: functions.collect(),
+                file,
             });
         }
         modules.sort_by(|one, other| one.name.cmp(&other.name));

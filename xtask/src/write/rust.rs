@@ -246,8 +246,11 @@ mod tests {
     #[test]
     fn what_is_a_type_in_code_is_imported_and_nothing_else() {
         let code = "/// A Page.\nfn page(at: impl IntoIterator<Item = Date>) -> Future<Output = Record> {\n\
-                    check(\"Secret\", sdk_core::Number, &self.number)\n}";
-        let own = [("Item", "types"), ("Output", "types")];
-        assert_eq!(imports(code, own), "use sdk_core::{Date, Record};\n");
+                    check(\"Secret\", sdk_core::Number, &self.number)\n}\n/// A variant.\nPages(Thing),\n";
+        let own = [("Item", "types"), ("Output", "types"), ("Thing", "types")];
+        assert_eq!(
+            imports(code, own),
+            "use sdk_core::{Date, Record};\nuse types::{Thing};\n"
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::model::{Auth, Operation, Replay, Reply, Spec};
+use crate::model::{Auth, Operation, Reply, Spec};
 use crate::names;
 
 use super::text::{comment, prose};
@@ -69,11 +69,6 @@ fn row(spec: &Spec, operation: &Operation) -> String {
     let statuses = operation.statuses.documented.iter();
     let statuses: Vec<u16> = statuses.map(|(status, _)| *status).collect();
     let assumptions: Vec<&String> = operation.assumptions.iter().collect();
-    let replay = match operation.replay {
-        Replay::NotShown => "NotShown".to_owned(),
-        Replay::Status(status) => format!("Status({status})"),
-        Replay::Member => "Member".to_owned(),
-    };
     let provenance = names::pascal(operation.provenance());
     let body = operation.body.as_ref();
     let holds_secret = |ty| spec.schemas.holds_secret(ty);
@@ -81,7 +76,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         "/// `{route}`.\npub static {constant}: Operation = {{\n\
          let mut it = Operation::generated(App::{application}, {id:?}, Method::{method}, {path:?});\n\
          it.group = {group:?}; it.name = {name:?}; it.scopes = &{scopes:?}; it.authenticated = {authenticated};\n\
-         it.safety = Safety::{safety:?}; it.replay = Replay::{replay}; it.cursor = {cursor}; it.body = {body};\n\
+         it.safety = Safety::{safety:?}; it.replay = Replay::{replay:?}; it.cursor = {cursor}; it.body = {body};\n\
          it.optional_body = {optional}; it.media_type = {media_type:?}; it.accept = {accept:?};\n\
          it.schema_version = {version:?}; it.secret_reply = {secret}; it.provenance = Provenance::{provenance};\n\
          it.assumptions = &{assumptions:?}; it.statuses = &{statuses:?}; it.summary = {summary:?};\n\
@@ -98,6 +93,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
         authenticated = operation.auth == Auth::Bearer,
         cursor = operation.is_list(),
         safety = operation.safety,
+        replay = operation.replay,
         body = body.is_some(),
         optional = body.is_some_and(|body| !body.required),
         media_type = body.and_then(|body| body.media_type.as_deref()),

@@ -102,16 +102,14 @@ fn rustfmt(root: &Path, code: &str) -> Result<String> {
         .stderr(Stdio::piped())
         .spawn()
         .map_err(at("rustfmt does not start"))?;
-    let mut input = child.stdin.take().ok_or("rustfmt takes no input")?;
-    // Its output is read while it is fed, or both sides could wait for each other.
-    let code = code.to_owned();
-    let feeder = std::thread::spawn(move || input.write_all(code.as_bytes()));
+    // It reads all of its input before it writes anything.
+    let input = child.stdin.take();
+    let fed = input.map(|mut input| input.write_all(code.as_bytes()));
     let output = child.wait_with_output().map_err(at("rustfmt"))?;
-    let fed = feeder.join().map_err(|_| "rustfmt could not be fed")?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("rustfmt: {}", said.trim()));
     }
-    fed.map_err(at("rustfmt"))?;
+    fed.transpose().map_err(at("rustfmt"))?;
     String::from_utf8(output.stdout).map_err(at("rustfmt"))
 }
