@@ -883,11 +883,9 @@ impl ListIntakeSubmissions {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.range("limit", self.limit, 1, 50)?;
-        check.known(
-            "state",
-            self.state.as_ref().map(IntakeState::as_str),
-            IntakeState::KNOWN,
-        )?;
+        if let Some(value) = &self.state {
+            check.known("state", Some(value.as_str()), IntakeState::KNOWN)?;
+        }
         check.length("cursor", cursor, 20, 500)?;
         check.exclusive(&[
             ("status", self.status.is_some()),
@@ -1510,11 +1508,9 @@ impl ListPeople {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known(
-            "status",
-            self.status.as_ref().map(PersonStatus::as_str),
-            PersonStatus::KNOWN,
-        )?;
+        if let Some(value) = &self.status {
+            check.known("status", Some(value.as_str()), PersonStatus::KNOWN)?;
+        }
         check.range("limit", self.limit, 1, 50)?;
         Ok(calls::list_people(
             self.call.endpoint(),
@@ -2080,11 +2076,9 @@ impl ListOrganizations {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known(
-            "status",
-            self.status.as_ref().map(OrganizationStatus::as_str),
-            OrganizationStatus::KNOWN,
-        )?;
+        if let Some(value) = &self.status {
+            check.known("status", Some(value.as_str()), OrganizationStatus::KNOWN)?;
+        }
         check.range("limit", self.limit, 1, 50)?;
         Ok(calls::list_organizations(
             self.call.endpoint(),
@@ -2517,14 +2511,12 @@ impl ListOpportunities {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known(
-            "stage",
-            self.stage.as_ref().map(OpportunityStage::as_str),
-            OpportunityStage::KNOWN,
-        )?;
+        if let Some(value) = &self.stage {
+            check.known("stage", Some(value.as_str()), OpportunityStage::KNOWN)?;
+        }
         check.range("limit", self.limit, 1, 50)?;
-        if let Some(owner) = &self.owner {
-            check.pattern("owner", owner.as_str(), &OpportunityOwner::FORM)?;
+        if let Some(value) = &self.owner {
+            check.pattern("owner", value.as_str(), &OpportunityOwner::FORM)?;
         }
         Ok(calls::list_opportunities(
             self.call.endpoint(),
@@ -2905,16 +2897,12 @@ impl ListTasks {
     fn request(&self, cursor: Option<&str>) -> Result<Draft, Error> {
         let check = self.call.check();
         check.length("q", self.q.as_deref(), 2, 100)?;
-        check.known(
-            "status",
-            self.status.as_ref().map(TaskStatus::as_str),
-            TaskStatus::KNOWN,
-        )?;
-        check.known(
-            "owner",
-            self.owner.as_ref().map(TaskOwner::as_str),
-            TaskOwner::KNOWN,
-        )?;
+        if let Some(value) = &self.status {
+            check.known("status", Some(value.as_str()), TaskStatus::KNOWN)?;
+        }
+        if let Some(value) = &self.owner {
+            check.known("owner", Some(value.as_str()), TaskOwner::KNOWN)?;
+        }
         check.range("limit", self.limit, 1, 50)?;
         Ok(calls::list_tasks(
             self.call.endpoint(),

@@ -177,7 +177,7 @@ impl Builder<'_> {
             let (value, borrow) = if parameter.required {
                 (format!("self.{field}"), "&")
             } else {
-                (field.clone(), "")
+                ("value".to_owned(), "")
             };
             let text = match ty {
                 ty if self.schemas.is_text(ty) => format!("{borrow}{value}"),
@@ -188,7 +188,7 @@ impl Builder<'_> {
             if parameter.required {
                 lines += &set;
             } else {
-                lines += &checks::wrapped(&format!("if let Some({field}) = &self.{field}"), &set);
+                lines += &checks::if_set(field, &set);
             }
         }
         if lines.is_empty() {

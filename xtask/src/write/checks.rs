@@ -49,7 +49,7 @@ pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
     if !property.is_option() {
         return checks;
     }
-    wrapped(&format!("if let Some(value) = &self.{field}"), &checks)
+    if_set(field, &checks)
 }
 
 /// The checks of a parameter. The cursor of a list is a variable, because each page has its own.
@@ -69,14 +69,6 @@ pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: boo
         optional,
     };
     let (ty, optional) = (&parameter.value.ty, &checked.optional);
-    let if_set = |borrow: &str| {
-        let variable = Checked::of(field.clone(), field.clone());
-        let checks = checks(schemas, ty, name, &variable);
-        wrapped(
-            &format!("if let Some({field}) = {borrow}self.{field}"),
-            &checks,
-        )
-    };
     match (ty, schemas.kind(ty)) {
         (Ty::Count { min, max }, _) => {
             format!("check.range({name:?}, {optional}, {min}, {max})?;\n")
@@ -90,11 +82,13 @@ pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: boo
                     &each,
                 )
         }
-        (Ty::Integer { .. }, _) if !parameter.required => if_set(""),
-        (_, Some(Kind::Reference(_))) if !parameter.required => if_set("&"),
-        (Ty::Named(ty), Some(Kind::Enum { closed: true, .. })) if !parameter.required => {
-            let text = format!("self.{field}.as_ref().map({ty}::as_str)");
-            format!("check.known({name:?}, {text}, {ty}::KNOWN)?;\n")
+        (Ty::Integer { .. }, _) | (_, Some(Kind::Enum { .. } | Kind::Reference(_)))
+            if !parameter.required =>
+        {
+            if_set(
+                field,
+                &checks(schemas, ty, name, &Checked::variable("value")),
+            )
         }
         _ => segment(schemas, parameter) + &checks(schemas, ty, name, &checked),
     }
@@ -176,8 +170,13 @@ fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
     }
 }
 
+/// Code with the value of a field, if that is set.
+pub(super) fn if_set(field: &str, code: &str) -> String {
+    wrapped(&format!("if let Some(value) = &self.{field}"), code)
+}
+
 /// Code in a block; nothing if there is none.
-pub(super) fn wrapped(head: &str, code: &str) -> String {
+fn wrapped(head: &str, code: &str) -> String {
     if code.is_empty() {
         return String::new();
     }
