@@ -8,9 +8,10 @@ use crate::model::{Reach, Spec};
 use super::tree::Tree;
 use super::{application, calls, face, root, table, types};
 
-/// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style.
+/// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style, and what
+/// the contract marks as deprecated is still checked and sent.
 const MODULE: &str = "\
-#![allow(clippy::all, clippy::pedantic)]
+#![allow(clippy::all, clippy::pedantic, deprecated)]
 
 pub(crate) mod calls;
 pub(crate) mod client;
@@ -38,25 +39,14 @@ pub(crate) fn left_out(root: &Path, spec: &Spec) -> Result<Vec<String>> {
 
 /// Adds all but the root of the crate.
 pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
-    let reach = Reach::of(spec);
     let folder = format!("{}/src/generated", spec.app.folder);
-    let (types, face) = (types::write(spec, &reach), face::write(spec));
-    // What the contract marks as deprecated is still checked and sent.
-    let has_deprecated = [&types, &face]
-        .iter()
-        .any(|code| code.contains("#[deprecated"));
-    let module = if has_deprecated {
-        MODULE.replacen("pedantic)", "pedantic, deprecated)", 1)
-    } else {
-        MODULE.to_owned()
-    };
     for (name, code) in [
-        ("mod.rs", module),
-        ("types.rs", types),
+        ("mod.rs", MODULE.to_owned()),
+        ("types.rs", types::write(spec, &Reach::of(spec))),
         ("client.rs", application::write(spec)),
         ("calls.rs", calls::write(spec)),
         ("operations.rs", table::write(spec)),
-        ("face.rs", face),
+        ("face.rs", face::write(spec)),
     ] {
         tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
     }
