@@ -1176,10 +1176,10 @@ impl InvoiceDraftsApi {
     /// # Example
     ///
     /// ```no_run
-    /// # async fn example(accounting: sdk_accounting::Client, lines: Vec<sdk_core::RawJson>, billing_profile_reference: &str, customer_note: &str) -> Result<(), sdk_core::Error> {
+    /// # async fn example(accounting: sdk_accounting::Client, lines: sdk_core::RawJson, billing_profile_reference: &str, customer_note: &str) -> Result<(), sdk_core::Error> {
     /// use sdk_accounting::types::{InvoiceDraftCreate, TaxAmount};
     ///
-    /// let body = InvoiceDraftCreate::new("FCP-A0B1C2D3E4F5", TaxAmount::new(), lines)
+    /// let body = InvoiceDraftCreate::new("FCP-A0B1C2D3E4F5", TaxAmount::new(), [lines])
     ///     .billing_profile_reference(billing_profile_reference)
     ///     .customer_note(customer_note);
     /// let receipt = accounting.invoice_drafts().create(&body).await?;

@@ -128,48 +128,32 @@ impl Context<'_> {
 
     /// A value of a type: written out where the spec says enough, and otherwise one that the reader has.
     fn value(&mut self, ty: &Ty, name: &str) -> String {
-        let written = match ty {
-            Ty::Text { .. } => return self.give(name, "&str"),
-            Ty::Integer { min, .. } => Some(min.unwrap_or(1).to_string()),
-            Ty::Count { min, .. } => Some(min.to_string()),
-            Ty::Boolean => Some("true".to_owned()),
-            Ty::Nullable(_) => Some("None".to_owned()),
-            Ty::Array { items, .. } if !is_open(items) => {
-                Some(format!("[{}]", self.value(items, name)))
-            }
-            Ty::Map(values) if !is_open(values) => {
-                Some(format!("[(\"name\", {})]", self.value(values, name)))
-            }
-            Ty::Named(component) => self.named(ty, component),
-            _ => None,
-        };
-        written.unwrap_or_else(|| {
-            let ty = self.path(ty);
-            self.give(name, ty)
-        })
+        match ty {
+            Ty::Text { .. } => self.give(name, "&str"),
+            Ty::Integer { min, .. } => min.unwrap_or(1).to_string(),
+            Ty::Count { min, .. } => min.to_string(),
+            Ty::Boolean => "true".to_owned(),
+            Ty::Nullable(_) => "None".to_owned(),
+            Ty::Array { items, .. } => format!("[{}]", self.value(items, name)),
+            Ty::Map(values) => format!("[(\"name\", {})]", self.value(values, name)),
+            Ty::Named(component) => self.named(ty, component).unwrap_or_else(|| {
+                let path = format!("{}::types::{component}", self.package);
+                self.give(name, path)
+            }),
+            _ => self.give(name, format!("sdk_core::{}", self.schemas.rust(ty))),
+        }
     }
 
     fn named(&mut self, ty: &Ty, component: &str) -> Option<String> {
         match self.schemas.kind(ty)? {
             Kind::Reference(pattern) => Some(format!("{:?}", pattern.sample())),
+            Kind::Constant(value) => Some(format!("{value:?}")),
             Kind::Enum { values, .. } => {
                 self.types.insert(component.to_owned());
                 Some(format!("{component}::{}", values.first()?.variant))
             }
             Kind::Struct(_) | Kind::Union { .. } if self.depth < DEPTH => self.object(component, 0),
             _ => None,
-        }
-    }
-
-    /// A type with the path that it has outside of its crate.
-    fn path(&self, ty: &Ty) -> String {
-        match ty {
-            Ty::Nullable(inner) => format!("Option<{}>", self.path(inner)),
-            Ty::Array { items, .. } => format!("Vec<{}>", self.path(items)),
-            Ty::Map(values) => format!("std::collections::BTreeMap<String, {}>", self.path(values)),
-            _ if rust::is_copied(ty) || self.schemas.is_text(ty) => self.schemas.rust(ty),
-            Ty::Named(name) => format!("{}::types::{name}", self.package),
-            _ => format!("sdk_core::{}", self.schemas.rust(ty)),
         }
     }
 
@@ -201,16 +185,10 @@ impl Context<'_> {
         let (required, others): (Vec<_>, Vec<_>) = fields.partition(|it| it.required);
         let mut arguments = Vec::new();
         for Property { field, value, .. } in required {
-            let collects = matches!(value.ty, Ty::Array { .. } | Ty::Map(_));
-            arguments.push(if value.nullable && collects {
+            arguments.push(if value.nullable {
                 "None".to_owned()
             } else {
-                let text = self.value(&value.ty, field);
-                if value.nullable {
-                    format!("Some({text}.into())")
-                } else {
-                    text
-                }
+                self.value(&value.ty, field)
             });
         }
         let mut text = format!("{name}::new({})", arguments.join(", "));
