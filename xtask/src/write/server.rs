@@ -2,7 +2,6 @@
 //! function that serves each, so that the compiler names the one that is not written yet; and the specs themselves,
 //! which it serves, copied because its package has nothing outside its own folder.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -59,62 +58,55 @@ fn contracts(specs: &[Spec]) -> String {
 /// The handler of `listPeople`, tagged `people` and with `x-sdk-method: list`, is `crm::people::list`; of an operation with
 /// `x-served-from-schema` it is the one that needs only the schema.
 fn handlers(specs: &[Spec]) -> String {
-    // An application of which no operation has a handler has no module.
-    let by_hand = all(specs).filter(|(_, operation)| !operation.served);
-    let apps: BTreeSet<&str> = by_hand.map(|(spec, _)| spec.app.name).collect();
-    let apps: Vec<&str> = apps.into_iter().collect();
-    let mut code = format!(
-        "use crate::call::Handler;\nuse crate::generated::operations::Operation;\nuse crate::{{{}}};\n\n\
-         /// What serves `operation`: the function that its application, tag and `x-sdk-method` name.\n\
-         pub(crate) fn handler(operation: Operation) -> Handler {{\nmatch operation {{\n",
-        apps.join(", ")
-    );
-    for (spec, operation) in all(specs) {
+    let arms = each(specs, |spec, operation| {
         let id = names::pascal(&operation.id);
         let handler = if operation.served {
-            "crate::schema::serve".to_owned()
+            "schema::serve".to_owned()
         } else {
             format!("{}::{}::{}", spec.app.name, operation.group, operation.name)
         };
-        let _ = writeln!(code, "Operation::{id} => {handler},");
-    }
-    code + "}\n}\n"
+        format!("Operation::{id} => crate::{handler},\n")
+    });
+    format!(
+        "use crate::call::Handler;\nuse crate::generated::operations::Operation;\n\n\
+         /// What serves `operation`: the function that its application, tag and `x-sdk-method` name.\n\
+         pub(crate) fn handler(operation: Operation) -> Handler {{\nmatch operation {{\n{arms}}}\n}}\n"
+    )
+}
+
+/// A line for each operation.
+fn each(specs: &[Spec], line: impl Fn(&Spec, &Operation) -> String) -> String {
+    all(specs).map(|(spec, it)| line(spec, it)).collect()
 }
 
 fn operations(specs: &[Spec]) -> String {
-    let mut code = String::from(
-        "use crate::app::App;\n\n/// An operation of the suite, named as its `operationId`.\n\
-         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum Operation {\n",
-    );
-    for (_, operation) in all(specs) {
-        let (id, route) = (&operation.id, operation.route());
-        let _ = writeln!(code, "/// `{id}`: `{route}`.\n{},", names::pascal(id));
-    }
+    let declared = each(specs, |_, it| {
+        let (id, route) = (&it.id, it.route());
+        format!("/// `{id}`: `{route}`.\n{},\n", names::pascal(id))
+    });
+    let listed = each(specs, |_, it| {
+        format!("Operation::{},\n", names::pascal(&it.id))
+    });
     let count = all(specs).count();
-    let _ = write!(
-        code,
-        "}}\n\nimpl Operation {{\n/// Every operation, for this repository: its length is part of its type.\n#[doc(hidden)]\n\
-         pub const ALL: [Operation; {count}] = [\n"
-    );
-    for (_, operation) in all(specs) {
-        let _ = writeln!(code, "Operation::{},", names::pascal(&operation.id));
-    }
-    code.push_str(
-        "];\n\n/// Every operation, in the order of the specs.\n\
-         pub fn all() -> impl Iterator<Item = Operation> {\nOperation::ALL.into_iter()\n}\n\n",
+    let mut code = format!(
+        "use crate::app::App;\n\n/// An operation of the suite, named as its `operationId`.\n\
+         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum Operation {{\n{declared}}}\n\n\
+         impl Operation {{\n/// Every operation, for this repository: its length is part of its type.\n#[doc(hidden)]\n\
+         pub const ALL: [Operation; {count}] = [\n{listed}];\n\n\
+         /// Every operation, in the order of the specs.\n\
+         pub fn all() -> impl Iterator<Item = Operation> {{\nOperation::ALL.into_iter()\n}}\n\n"
     );
     for (at, method) in METHODS.lines().enumerate() {
         let mut parts = method.split(" | ");
         let [name, ty, docs] = [(); 3].map(|()| parts.next().unwrap_or_default());
+        let arms = each(specs, |spec, it| {
+            let (id, value) = (names::pascal(&it.id), &values(spec, it)[at]);
+            format!("Operation::{id} => {value},\n")
+        });
         let _ = write!(
             code,
-            "/// {docs}\n#[must_use]\npub const fn {name}(self) -> {ty} {{\nmatch self {{\n"
+            "/// {docs}\n#[must_use]\npub const fn {name}(self) -> {ty} {{\nmatch self {{\n{arms}}}\n}}\n\n"
         );
-        for (spec, operation) in all(specs) {
-            let (id, value) = (names::pascal(&operation.id), &values(spec, operation)[at]);
-            let _ = writeln!(code, "Operation::{id} => {value},");
-        }
-        code.push_str("}\n}\n\n");
     }
     code + "}\n"
 }
