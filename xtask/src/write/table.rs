@@ -66,41 +66,44 @@ fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
 }
 
 fn row(spec: &Spec, operation: &Operation) -> String {
+    let Operation {
+        id,
+        path,
+        group,
+        name,
+        scopes,
+        safety,
+        replay,
+        schema_version,
+        summary,
+        ..
+    } = operation;
     let statuses = operation.statuses.documented.iter();
     let statuses: Vec<u16> = statuses.map(|(status, _)| *status).collect();
     let assumptions: Vec<&String> = operation.assumptions.iter().collect();
-    let provenance = names::pascal(operation.provenance());
     let body = operation.body.as_ref();
-    let holds_secret = |ty| spec.schemas.holds_secret(ty);
+    let mut replies = operation.reply.types().into_iter();
     format!(
         "/// `{route}`.\npub static {constant}: Operation = {{\n\
          let mut it = Operation::generated(App::{application}, {id:?}, Method::{method}, {path:?});\n\
          it.group = {group:?}; it.name = {name:?}; it.scopes = &{scopes:?}; it.authenticated = {authenticated};\n\
-         it.safety = Safety::{safety:?}; it.replay = Replay::{replay:?}; it.cursor = {cursor}; it.body = {body};\n\
+         it.safety = Safety::{safety:?}; it.replay = Replay::{replay:?}; it.cursor = {cursor}; it.body = {has_body};\n\
          it.optional_body = {optional}; it.media_type = {media_type:?}; it.accept = {accept:?};\n\
-         it.schema_version = {version:?}; it.secret_reply = {secret}; it.provenance = Provenance::{provenance};\n\
+         it.schema_version = {schema_version:?}; it.secret_reply = {secret}; it.provenance = Provenance::{provenance};\n\
          it.assumptions = &{assumptions:?}; it.statuses = &{statuses:?}; it.summary = {summary:?};\n\
          it.checked()\n}};\n\n",
         route = operation.route(),
-        path = operation.path,
-        constant = names::screaming(&operation.id),
-        id = operation.id,
+        constant = names::screaming(id),
         application = names::pascal(spec.app.name),
-        group = operation.group,
-        name = operation.name,
         method = names::pascal(operation.method.key()),
-        scopes = operation.scopes,
         authenticated = operation.auth == Auth::Bearer,
         cursor = operation.is_list(),
-        safety = operation.safety,
-        replay = operation.replay,
-        body = body.is_some(),
+        has_body = body.is_some(),
         optional = body.is_some_and(|body| !body.required),
         media_type = body.and_then(|body| body.media_type.as_deref()),
         accept = accept(&operation.reply),
-        version = operation.schema_version,
-        secret = operation.reply.types().into_iter().any(holds_secret),
-        summary = operation.summary,
+        secret = replies.any(|ty| spec.schemas.holds_secret(ty)),
+        provenance = names::pascal(operation.provenance()),
     )
 }
 

@@ -51,7 +51,12 @@ impl Tree {
         let files = self.files.iter();
         let differing = files.filter(|(path, text)| read(path).as_ref() != Some(text));
         let mut paths: Vec<PathBuf> = differing.map(|(path, _)| path.clone()).collect();
-        paths.extend(self.left_over(root));
+        // What is left over in folders of generated files.
+        for folder in &self.folders {
+            let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
+            let entries = entries.flatten().map(|it| folder.join(it.file_name()));
+            paths.extend(entries.filter(|path| !self.files.contains_key(path)));
+        }
         paths.sort();
         paths
     }
@@ -70,20 +75,6 @@ impl Tree {
             done.map_err(at(path.display()))?;
         }
         Ok(changed)
-    }
-
-    fn left_over(&self, root: &Path) -> Vec<PathBuf> {
-        let mut paths = Vec::new();
-        for folder in &self.folders {
-            let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
-            paths.extend(
-                entries
-                    .flatten()
-                    .map(|entry| folder.join(entry.file_name())),
-            );
-        }
-        paths.retain(|path| !self.files.contains_key(path));
-        paths
     }
 }
 
