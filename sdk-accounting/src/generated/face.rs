@@ -2,10 +2,10 @@
 
 //! The operations: groups, and a request builder for each operation.
 
+use super::operations;
 use super::types::{
     AccountingCommandResult, AccountingMetadata, ImportRunCreate, InvoiceDraftCreate,
 };
-use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{
@@ -147,7 +147,7 @@ pub struct GetAccountingMetadata {
 
 impl GetAccountingMetadata {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_accounting_metadata(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/meta"))
     }
 
     /// Sends the request.
@@ -248,7 +248,7 @@ pub struct GetAccountingReadiness {
 
 impl GetAccountingReadiness {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_accounting_readiness(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/ready"))
     }
 
     /// Sends the request.
@@ -407,7 +407,7 @@ pub struct GetAccountingActor {
 
 impl GetAccountingActor {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_accounting_actor(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/actor"))
     }
 
     /// Sends the request.
@@ -566,7 +566,7 @@ pub struct GetAccountingOverview {
 
 impl GetAccountingOverview {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_accounting_overview(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/overview"))
     }
 
     /// Sends the request.
@@ -771,7 +771,7 @@ pub struct ListFinancialCounterparties {
 
 impl ListFinancialCounterparties {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::list_financial_counterparties(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/counterparties"))
     }
 
     /// Sends the request.
@@ -877,10 +877,11 @@ pub struct CreateFinancialCounterparty {
 
 impl CreateFinancialCounterparty {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::create_financial_counterparty(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/counterparties")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.
@@ -1058,7 +1059,7 @@ pub struct ListInvoices {
 
 impl ListInvoices {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::list_invoices(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/invoices"))
     }
 
     /// Sends the request.
@@ -1238,10 +1239,11 @@ pub struct CreateInvoiceDraft {
 
 impl CreateInvoiceDraft {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::create_invoice_draft(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/invoice-drafts")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.
@@ -1432,10 +1434,11 @@ pub struct CreateImportRun {
 
 impl CreateImportRun {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::create_import_run(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/import-runs")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.
@@ -1623,10 +1626,11 @@ pub struct CreateApprovalIntent {
 
 impl CreateApprovalIntent {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::create_approval_intent(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/approval-intents")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.

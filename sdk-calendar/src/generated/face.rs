@@ -2,8 +2,8 @@
 
 //! The operations: groups, and a request builder for each operation.
 
+use super::operations;
 use super::types::{CalendarCommandResult, EventCommand};
-use super::{calls, operations};
 use crate::Client;
 use sdk_core::codegen::{ApiClient, Body, Call, Draft};
 use sdk_core::{
@@ -137,10 +137,11 @@ pub struct SubmitEventCommand {
 
 impl SubmitEventCommand {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::submit_event_command(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/calendar/v1/event-commands")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.
@@ -327,10 +328,11 @@ pub struct RespondAttendance {
 
 impl RespondAttendance {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::respond_attendance(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/calendar/v1/attendance-commands")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.
@@ -522,10 +524,11 @@ pub struct ChangeRecurrence {
 
 impl ChangeRecurrence {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::change_recurrence(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/calendar/v1/recurrence-commands")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.
@@ -717,7 +720,11 @@ pub struct ManageHold {
 
 impl ManageHold {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::manage_hold(self.call.endpoint(), self.body.bytes()?))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/calendar/v1/hold-commands")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.

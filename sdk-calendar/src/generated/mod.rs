@@ -2,7 +2,6 @@
 
 #![allow(clippy::all, clippy::pedantic, deprecated)]
 
-pub(crate) mod calls;
 pub(crate) mod client;
 pub(crate) mod face;
 pub mod operations;

@@ -2,14 +2,14 @@
 
 //! The operations: groups, and a request builder for each operation.
 
+use super::operations;
 use super::types::{
     AttentionQueue, Funnel, IntakeReference, IntakeState, IntakeSubmissionDetail, OpportunityOwner,
     OpportunityReference, OpportunityStage, OrganizationReference, OrganizationStatus,
     PersonReference, PersonStatus, Presentation, TaskOwner, TaskStatus,
 };
-use super::{calls, operations};
 use crate::Client;
-use sdk_core::codegen::{ApiClient, Body, Call, Draft};
+use sdk_core::codegen::{ApiClient, Body, Call, Draft, encode_segment};
 use sdk_core::{
     CallOptions, Error, ExactReplay, IntoKey, Items, JsonBody, Page, Pages, PreparedCommand,
     RawJson, Receipt, Record, Response, RetryPolicy, SchemaPolicy, Timestamp,
@@ -188,7 +188,7 @@ pub struct GetHealth {
 
 impl GetHealth {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_health(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/api/health"))
     }
 
     /// Sends the request.
@@ -286,7 +286,7 @@ pub struct GetReadiness {
 
 impl GetReadiness {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_readiness(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/api/ready"))
     }
 
     /// Sends the request.
@@ -384,7 +384,7 @@ pub struct GetCrmMetadata {
 
 impl GetCrmMetadata {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_crm_metadata(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/api/crm/v1/meta"))
     }
 
     /// Sends the request.
@@ -545,7 +545,7 @@ pub struct GetToday {
 
 impl GetToday {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_today(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/api/crm/v1/today"))
     }
 
     /// Sends the request.
@@ -891,13 +891,14 @@ impl ListIntakeSubmissions {
             ("status", self.status.is_some()),
             ("state", self.state.is_some()),
         ])?;
-        Ok(calls::list_intake_submissions(
-            self.call.endpoint(),
-            cursor,
-            self.limit,
-            self.state.as_ref(),
-            self.status.as_deref(),
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .get("/api/crm/v1/intake-submissions")
+            .query("cursor", cursor)
+            .query("limit", self.limit)
+            .query("state", self.state.as_ref())
+            .query("status", self.status.as_deref()))
     }
 
     /// Gets one page.
@@ -1025,10 +1026,10 @@ impl GetIntakeSubmission {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.pattern("reference", self.reference.as_str(), &IntakeReference::FORM)?;
-        Ok(calls::get_intake_submission(
-            self.call.endpoint(),
-            &self.reference,
-        ))
+        Ok(self.call.endpoint().get(&format!(
+            "/api/crm/v1/intake-submissions/{}",
+            encode_segment(&self.reference)
+        )))
     }
 
     /// Sends the request.
@@ -1143,10 +1144,11 @@ pub struct ReviewIntakeSubmission {
 
 impl ReviewIntakeSubmission {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::review_intake_submission(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/api/crm/v1/intake-review-commands")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.
@@ -1512,13 +1514,14 @@ impl ListPeople {
             check.known("status", Some(value.as_str()), PersonStatus::KNOWN)?;
         }
         check.range("limit", self.limit, 1, 50)?;
-        Ok(calls::list_people(
-            self.call.endpoint(),
-            cursor,
-            self.limit,
-            self.q.as_deref(),
-            self.status.as_ref(),
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .get("/api/crm/v1/people")
+            .query("cursor", cursor)
+            .query("limit", self.limit)
+            .query("q", self.q.as_deref())
+            .query("status", self.status.as_ref()))
     }
 
     /// Gets one page.
@@ -1646,7 +1649,10 @@ impl GetPerson {
     fn request(&self) -> Result<Draft, Error> {
         let check = self.call.check();
         check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
-        Ok(calls::get_person(self.call.endpoint(), &self.reference))
+        Ok(self.call.endpoint().get(&format!(
+            "/api/crm/v1/people/{}",
+            encode_segment(&self.reference)
+        )))
     }
 
     /// Sends the request.
@@ -1778,12 +1784,15 @@ impl GetPersonTimeline {
         let check = self.call.check();
         check.pattern("reference", self.reference.as_str(), &PersonReference::FORM)?;
         check.range("limit", self.limit, 1, 200)?;
-        Ok(calls::get_person_timeline(
-            self.call.endpoint(),
-            &self.reference,
-            cursor,
-            self.limit,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .get(&format!(
+                "/api/crm/v1/people/{}/timeline",
+                encode_segment(&self.reference)
+            ))
+            .query("cursor", cursor)
+            .query("limit", self.limit))
     }
 
     /// Gets one page.
@@ -2080,13 +2089,14 @@ impl ListOrganizations {
             check.known("status", Some(value.as_str()), OrganizationStatus::KNOWN)?;
         }
         check.range("limit", self.limit, 1, 50)?;
-        Ok(calls::list_organizations(
-            self.call.endpoint(),
-            cursor,
-            self.limit,
-            self.q.as_deref(),
-            self.status.as_ref(),
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .get("/api/crm/v1/organizations")
+            .query("cursor", cursor)
+            .query("limit", self.limit)
+            .query("q", self.q.as_deref())
+            .query("status", self.status.as_ref()))
     }
 
     /// Gets one page.
@@ -2218,10 +2228,10 @@ impl GetOrganization {
             self.reference.as_str(),
             &OrganizationReference::FORM,
         )?;
-        Ok(calls::get_organization(
-            self.call.endpoint(),
-            &self.reference,
-        ))
+        Ok(self.call.endpoint().get(&format!(
+            "/api/crm/v1/organizations/{}",
+            encode_segment(&self.reference)
+        )))
     }
 
     /// Sends the request.
@@ -2518,14 +2528,15 @@ impl ListOpportunities {
         if let Some(value) = &self.owner {
             check.pattern("owner", value.as_str(), &OpportunityOwner::FORM)?;
         }
-        Ok(calls::list_opportunities(
-            self.call.endpoint(),
-            cursor,
-            self.limit,
-            self.owner.as_ref(),
-            self.q.as_deref(),
-            self.stage.as_ref(),
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .get("/api/crm/v1/opportunities")
+            .query("cursor", cursor)
+            .query("limit", self.limit)
+            .query("owner", self.owner.as_ref())
+            .query("q", self.q.as_deref())
+            .query("stage", self.stage.as_ref()))
     }
 
     /// Gets one page.
@@ -2657,10 +2668,10 @@ impl GetOpportunity {
             self.reference.as_str(),
             &OpportunityReference::FORM,
         )?;
-        Ok(calls::get_opportunity(
-            self.call.endpoint(),
-            &self.reference,
-        ))
+        Ok(self.call.endpoint().get(&format!(
+            "/api/crm/v1/opportunities/{}",
+            encode_segment(&self.reference)
+        )))
     }
 
     /// Sends the request.
@@ -2904,14 +2915,15 @@ impl ListTasks {
             check.known("owner", Some(value.as_str()), TaskOwner::KNOWN)?;
         }
         check.range("limit", self.limit, 1, 50)?;
-        Ok(calls::list_tasks(
-            self.call.endpoint(),
-            cursor,
-            self.limit,
-            self.owner.as_ref(),
-            self.q.as_deref(),
-            self.status.as_ref(),
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .get("/api/crm/v1/tasks")
+            .query("cursor", cursor)
+            .query("limit", self.limit)
+            .query("owner", self.owner.as_ref())
+            .query("q", self.q.as_deref())
+            .query("status", self.status.as_ref()))
     }
 
     /// Gets one page.
@@ -3126,7 +3138,12 @@ impl Search {
         let check = self.call.check();
         check.length("q", Some(&self.q), 2, 100)?;
         check.range("limit", self.limit, 1, 50)?;
-        Ok(calls::search(self.call.endpoint(), self.limit, &self.q))
+        Ok(self
+            .call
+            .endpoint()
+            .get("/api/crm/v1/search")
+            .query("limit", self.limit)
+            .query("q", Some(&self.q)))
     }
 
     /// Sends the request.
@@ -3304,11 +3321,12 @@ impl GetFunnel {
         let check = self.call.check();
         check.rfc3339("from", self.from.as_ref())?;
         check.rfc3339("to", self.to.as_ref())?;
-        Ok(calls::get_funnel(
-            self.call.endpoint(),
-            self.from.as_ref(),
-            self.to.as_ref(),
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .get("/api/crm/v1/funnel")
+            .query("from", self.from.as_ref())
+            .query("to", self.to.as_ref()))
     }
 
     /// Sends the request.
@@ -3463,7 +3481,7 @@ pub struct GetActors {
 
 impl GetActors {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_actors(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/api/crm/v1/actors"))
     }
 
     /// Sends the request.
@@ -3624,7 +3642,7 @@ pub struct GetPresentation {
 
 impl GetPresentation {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_presentation(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/api/crm/v1/presentation"))
     }
 
     /// Sends the request.
@@ -3815,10 +3833,11 @@ pub struct SubmitCommand {
 
 impl SubmitCommand {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::submit_command(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/api/crm/v1/commands")
+            .json(self.body.bytes()?))
     }
 
     /// Sends the command.

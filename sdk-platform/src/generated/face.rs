@@ -2,10 +2,10 @@
 
 //! The operations: groups, and a request builder for each operation.
 
+use super::operations;
 use super::types::{TokenForm, TokenResponse};
-use super::{calls, operations};
 use crate::Client;
-use sdk_core::codegen::{ApiClient, Body, Call, Draft};
+use sdk_core::codegen::{ApiClient, Body, Call, Draft, encode_segment};
 use sdk_core::{CallOptions, Error, RawJson, Response, RetryPolicy, SchemaPolicy};
 
 impl Client {
@@ -118,10 +118,11 @@ pub struct ExchangeToken {
 
 impl ExchangeToken {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::exchange_token(
-            self.call.endpoint(),
-            self.body.bytes()?,
-        ))
+        Ok(self
+            .call
+            .endpoint()
+            .post("/oauth/token")
+            .form(self.body.bytes()?))
     }
 
     /// Sends the request.
@@ -280,7 +281,7 @@ pub struct ListApps {
 
 impl ListApps {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::list_apps(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/platform/v1/apps"))
     }
 
     /// Sends the request.
@@ -437,7 +438,7 @@ pub struct GetOrganizationContext {
 
 impl GetOrganizationContext {
     fn request(&self) -> Result<Draft, Error> {
-        Ok(calls::get_organization_context(self.call.endpoint()))
+        Ok(self.call.endpoint().get("/platform/v1/organization"))
     }
 
     /// Sends the request.
@@ -621,12 +622,12 @@ impl GetPublication {
         check.segment("appId", &self.app_id)?;
         check.segment("resourceType", &self.resource_type)?;
         check.segment("sourceRecordId", &self.source_record_id)?;
-        Ok(calls::get_publication(
-            self.call.endpoint(),
-            &self.app_id,
-            &self.resource_type,
-            &self.source_record_id,
-        ))
+        Ok(self.call.endpoint().get(&format!(
+            "/platform/v1/publications/{}/{}/{}",
+            encode_segment(&self.app_id),
+            encode_segment(&self.resource_type),
+            encode_segment(&self.source_record_id)
+        )))
     }
 
     /// Sends the request.

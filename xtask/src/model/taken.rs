@@ -28,7 +28,6 @@ pub(crate) const IMPORTS: &[(&str, &str)] = &[
     ("Call", "sdk_core::codegen"),
     ("Check", "sdk_core::codegen"),
     ("Draft", "sdk_core::codegen"),
-    ("Endpoint", "sdk_core::codegen"),
     ("FromReply", "sdk_core::codegen"),
     ("ListStyle", "sdk_core::codegen"),
     ("Pattern", "sdk_core::codegen"),

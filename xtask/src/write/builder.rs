@@ -8,7 +8,7 @@ use crate::names;
 use super::checks::{self, has_rules};
 use super::rust::{self, Argument};
 use super::text::comment;
-use super::{calls, docs, options};
+use super::{docs, options};
 
 /// The builder of an operation.
 pub(super) struct Builder<'a> {
@@ -140,30 +140,52 @@ impl Builder<'_> {
         if !checks.is_empty() {
             checks.insert_str(0, "let check = self.call.check();\n");
         }
-        let mut arguments = vec!["self.call.endpoint()".to_owned()];
-        for parameter in calls::arguments(operation) {
-            arguments.push(if is_cursor(parameter) {
-                "cursor".to_owned()
-            } else {
-                rust::borrow(self.schemas, parameter)
-            });
+        let (mut path, mut segments, mut rest) =
+            (operation.path.clone(), String::new(), String::new());
+        let mut parameters: Vec<&Parameter> = operation.parameters.iter().collect();
+        // Those of the path in its order, and those of the query by name.
+        parameters.sort_by_key(|it| (operation.path.find(&format!("{{{}}}", it.name)), &it.name));
+        for parameter in parameters {
+            let Parameter {
+                name, field, style, ..
+            } = parameter;
+            let value = rust::optional(self.schemas, parameter, is_cursor(parameter));
+            let _ = match (parameter.place, &parameter.value.ty) {
+                (Place::Path, _) => {
+                    path = path.replace(&format!("{{{name}}}"), "{}");
+                    write!(segments, ", encode_segment(&self.{field})")
+                }
+                (Place::Query, Ty::Array { .. }) => {
+                    write!(rest, ".list({name:?}, {value}, ListStyle::{style:?})")
+                }
+                (Place::Query, _) => write!(rest, ".query({name:?}, {value})"),
+                (Place::Header, _) => Ok(()),
+            };
         }
-        match &operation.body {
-            Some(body) if body.required => arguments.push("self.body.bytes()?".to_owned()),
-            Some(_) => {
-                arguments.push("self.body.as_ref().map(Body::bytes).transpose()?".to_owned());
-            }
-            None => {}
+        let path = if segments.is_empty() {
+            format!("{path:?}")
+        } else {
+            format!("&format!({path:?}{segments})")
+        };
+        if let Some(body) = &operation.body {
+            let form = if body.form { "form" } else { "json" };
+            let (method, bytes) = if body.required {
+                (form.to_owned(), "self.body.bytes()?")
+            } else {
+                let bytes = "self.body.as_ref().map(Body::bytes).transpose()?";
+                (format!("{form}_if"), bytes)
+            };
+            let _ = write!(rest, ".{method}({bytes})");
         }
         let cursor = if operation.is_list() {
             ", cursor: Option<&str>"
         } else {
             ""
         };
+        let method = operation.method.key();
         format!(
-            "fn request(&self{cursor}) -> Result<Draft, Error> {{\n{checks}Ok(calls::{}({}))\n}}\n\n",
-            names::snake(&operation.id),
-            arguments.join(", ")
+            "fn request(&self{cursor}) -> Result<Draft, Error> {{\n\
+             {checks}Ok(self.call.endpoint().{method}({path}){rest})\n}}\n\n"
         )
     }
 

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::{Kind, Parameter, Place, Property, Schemas, Ty};
 
-use super::rust::{borrow, limit};
+use super::rust::{limit, optional};
 
 /// The expressions of a value that is checked.
 struct Checked {
@@ -52,21 +52,13 @@ pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
     if_set(field, &checks)
 }
 
-/// The checks of a parameter. The cursor of a list is a variable, because each page has its own.
+/// The checks of a parameter.
 pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: bool) -> String {
     let Parameter { name, field, .. } = parameter;
-    let (value, borrowed) = (format!("self.{field}"), borrow(schemas, parameter));
-    let optional = if is_cursor {
-        "cursor".to_owned()
-    } else if parameter.required {
-        format!("Some({borrowed})")
-    } else {
-        borrowed.clone()
-    };
     let checked = Checked {
-        value,
-        borrowed,
-        optional,
+        value: format!("self.{field}"),
+        borrowed: format!("&self.{field}"),
+        optional: optional(schemas, parameter, is_cursor),
     };
     let (ty, optional) = (&parameter.value.ty, &checked.optional);
     match (ty, schemas.kind(ty)) {

@@ -6,14 +6,13 @@ use crate::Result;
 use crate::model::{Reach, Spec};
 
 use super::tree::Tree;
-use super::{application, calls, face, root, table, types};
+use super::{application, face, root, table, types};
 
 /// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style, and what
 /// the contract marks as deprecated is still checked and sent.
 const MODULE: &str = "\
 #![allow(clippy::all, clippy::pedantic, deprecated)]
 
-pub(crate) mod calls;
 pub(crate) mod client;
 pub(crate) mod face;
 pub mod operations;
@@ -44,7 +43,6 @@ pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
         ("mod.rs", MODULE.to_owned()),
         ("types.rs", types::write(spec, &Reach::of(spec))),
         ("client.rs", application::write(spec)),
-        ("calls.rs", calls::write(spec)),
         ("operations.rs", table::write(spec)),
         ("face.rs", face::write(spec)),
     ] {

@@ -13,11 +13,7 @@ pub(super) fn write(spec: &Spec) -> String {
     let groups = spec.groups.iter();
     let code: String = groups.map(|group| write_group(spec, group)).collect();
     let types = rust::own_types(spec).map(|name| (name, "super::types"));
-    let own = [
-        ("Client", "crate"),
-        ("calls", "super"),
-        ("operations", "super"),
-    ];
+    let own = [("Client", "crate"), ("operations", "super")];
     let imports = rust::imports(&code, types.chain(own));
     format!(
         "//! The operations: groups, and a request builder for each operation.\n\n{imports}\n{code}"

@@ -2,7 +2,6 @@
 
 mod application;
 mod builder;
-mod calls;
 mod checks;
 pub(crate) mod client;
 mod docs;

@@ -110,31 +110,18 @@ fn holds<'a>(
     parts.any(|part| part == sought || holds(schemas, part, sought, seen))
 }
 
-/// The type of what a call borrows.
-pub(super) fn borrowed(schemas: &Schemas, parameter: &Parameter) -> String {
-    let ty = &parameter.value.ty;
-    let ty = match ty {
-        Ty::Array { items, .. } => format!("&[{}]", schemas.rust(items)),
-        _ if is_copied(ty) => schemas.rust(ty),
-        _ if schemas.is_text(ty) => "&str".to_owned(),
-        _ => format!("&{}", schemas.rust(ty)),
-    };
-    if parameter.required {
-        ty
-    } else {
-        format!("Option<{ty}>")
-    }
-}
-
-/// What makes of a field what a call borrows.
-pub(super) fn borrow(schemas: &Schemas, parameter: &Parameter) -> String {
+/// The value of a parameter as an `Option` of what is borrowed. The cursor of a list is a variable, because each page has
+/// its own.
+pub(super) fn optional(schemas: &Schemas, parameter: &Parameter, is_cursor: bool) -> String {
     let (field, ty) = (&parameter.field, &parameter.value.ty);
     let is_deref = schemas.is_text(ty) || matches!(ty, Ty::Array { .. });
-    match parameter.required {
-        _ if is_copied(ty) => format!("self.{field}"),
-        true => format!("&self.{field}"),
-        false if is_deref => format!("self.{field}.as_deref()"),
-        false => format!("self.{field}.as_ref()"),
+    match (parameter.required, is_copied(ty)) {
+        _ if is_cursor => "cursor".to_owned(),
+        (true, true) => format!("Some(self.{field})"),
+        (true, false) => format!("Some(&self.{field})"),
+        (false, true) => format!("self.{field}"),
+        (false, false) if is_deref => format!("self.{field}.as_deref()"),
+        (false, false) => format!("self.{field}.as_ref()"),
     }
 }
 

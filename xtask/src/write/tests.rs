@@ -6,7 +6,7 @@ use crate::model::{Reach, Spec};
 use crate::read as reader;
 use crate::read::tests::SAMPLE;
 
-use super::{calls, face, operations, root, table, types};
+use super::{face, operations, root, table, types};
 
 fn read(text: &str) -> Spec {
     reader::spec(&APPS[0], text, &mut Findings::default()).unwrap()
@@ -72,15 +72,15 @@ components:
 fn each_construct_of_a_vendor_has_its_place() {
     let spec = read(VENDOR);
     let (face, types) = written(&spec);
-    let files = [face, types, calls::write(&spec), table::write(&spec)];
+    let files = [face, types, table::write(&spec)];
     let page = operations::write(&[spec]);
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let files = one_line(&(files.concat() + &page));
 
     for code in [
         // The parameters.
-        "pub(crate) fn replace_thing(endpoint: &Endpoint, id: i64, colours: Option<&[ReplaceThingColour]>, timeout_: Option<bool>, body: Bytes) -> Draft {",
-        "endpoint.put(&format!(\"/things/{}\", encode_segment(&id))).list(\"colours\", colours, ListStyle::Comma).query(\"timeout\", timeout_).json(body)",
+        "pub struct ReplaceThing { call: Call, id: i64, colours: Option<Vec<ReplaceThingColour>>, timeout_: Option<bool>, if_match: String, body: Body, }",
+        ".put(&format!(\"/things/{}\", encode_segment(&self.id))).list(\"colours\", self.colours.as_deref(), ListStyle::Comma).query(\"timeout\", self.timeout_).json(self.body.bytes()?)",
         "check.list(\"colours\", self.colours.as_deref(), ListStyle::Comma, 0, 3)?;",
         "for item in self.colours.as_deref().into_iter().flatten() { check.known(\"colours\", Some(item.as_str()), ReplaceThingColour::KNOWN)?; }",
         "#[deprecated = \"deprecated by the contract\"] pub fn timeout_(mut self, timeout_: bool) -> Self {",
@@ -95,6 +95,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "pub fn since(mut self, since: impl Into<Timestamp>)",
         "check.rfc3339(\"since\", self.since.as_ref())?;",
         "check.rfc3339(\"day\", Some(&self.day))?;",
+        ".query(\"day\", Some(&self.day)).query(\"since\", self.since.as_ref())",
         "day: sdk_core::Date",
         "at: optional \"at\",",
         "if let Some(value) = &self.at { check.rfc3339(\"at\", Some(value))?; }",
@@ -102,8 +103,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "body: Body::json(&operations::REPLACE_THING, body)",
         "it.media_type = Some(\"application/merge-patch+json\");",
         "pub fn body(mut self, body: &[Shape]) -> Self { self.body = Some(Body::list(&operations::DELETE_THING, body, 0, usize::MAX));",
-        "self.body.as_ref().map(Body::bytes).transpose()?",
-        ".json_if(body)",
+        ".json_if(self.body.as_ref().map(Body::bytes).transpose()?)",
         // The replies.
         "impl IntoFuture for DeleteThing { type Output = Result<Receipt<()>, Error>;",
         "pub fn exact_replay(self, replay: ExactReplay) -> Self {",
