@@ -7,7 +7,7 @@ use crate::findings::Findings;
 use crate::model::app::{APPS, SAMPLE, tried};
 use crate::model::{App, Spec, all};
 use crate::write::tree::{Tree, text_of};
-use crate::write::{client, gaps, operations, server};
+use crate::write::{client, pages, server};
 use crate::{Result, adopt, assumptions, at, names, read};
 
 /// Generates all code below `root`, or with `check` only says what would change.
@@ -95,9 +95,9 @@ fn generate(root: &Path) -> Result<Tree> {
         };
         !["json", "yaml"].iter().any(|kind| vendors(kind).exists())
     };
-    let page = gaps::write(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
-    tree.add(gaps::PAGE, page.map_err(at(gaps::PAGE))?);
-    tree.add(operations::PAGE, operations::write(&specs));
+    let page = pages::gaps(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
+    tree.add(pages::GAPS, page.map_err(at(pages::GAPS))?);
+    tree.add(pages::OPERATIONS, pages::operations(&specs));
     Ok(tree)
 }
 

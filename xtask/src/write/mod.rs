@@ -1,16 +1,13 @@
 //! The model as files: one for each output. Nothing here reads a document.
 
-mod application;
 mod builder;
 mod checks;
 pub(crate) mod client;
 mod docs;
 mod example;
 mod face;
-pub(crate) mod gaps;
 mod object;
-pub(crate) mod operations;
-mod options;
+pub(crate) mod pages;
 mod provenance;
 mod root;
 pub(crate) mod rust;

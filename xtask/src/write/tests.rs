@@ -6,7 +6,7 @@ use crate::model::{Reach, Spec};
 use crate::read as reader;
 use crate::read::tests::SAMPLE;
 
-use super::{face, operations, root, table, types};
+use super::{face, pages, root, table, types};
 
 fn read(text: &str) -> Spec {
     reader::spec(&APPS[0], text, &mut Findings::default()).unwrap()
@@ -73,7 +73,7 @@ fn each_construct_of_a_vendor_has_its_place() {
     let spec = read(VENDOR);
     let (face, types) = written(&spec);
     let files = [face, types, table::write(&spec)];
-    let page = operations::write(&[spec]);
+    let page = pages::operations(&[spec]);
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let files = one_line(&(files.concat() + &page));
 
