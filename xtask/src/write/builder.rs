@@ -113,11 +113,9 @@ impl Builder<'_> {
                 (format!("&{name}"), format!("Body::json({operation}, body)"))
             }
             Ty::Array { items, min, max } if has_rules(self.schemas, items) => {
-                let (min, max) = (min.unwrap_or(0), rust::limit("usize", *max));
-                (
-                    format!("&[{}]", self.schemas.rust(items)),
-                    format!("Body::list({operation}, body, {min}, {max})"),
-                )
+                let range = rust::range(*min, *max);
+                let value = format!("Body::list({operation}, body, {range})");
+                (format!("&[{}]", self.schemas.rust(items)), value)
             }
             _ => (
                 "impl Into<JsonBody>".to_owned(),

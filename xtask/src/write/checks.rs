@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::model::{Kind, Parameter, Place, Property, Schemas, Ty};
 
-use super::rust::{limit, optional};
+use super::rust::{limit, optional, range};
 
 /// The expressions of a value that is checked.
 struct Checked {
@@ -66,21 +66,18 @@ pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: boo
             format!("check.range({name:?}, {optional}, {min}, {max})?;\n")
         }
         (Ty::Array { items, min, max }, _) => {
-            let (style, min, max) = (parameter.style, min.unwrap_or(0), limit("usize", *max));
+            let (style, range) = (parameter.style, range(*min, *max));
+            let list =
+                format!("check.list({name:?}, {optional}, ListStyle::{style:?}, {range})?;\n");
             let each = checks(schemas, items, name, &Checked::variable("item"));
-            format!("check.list({name:?}, {optional}, ListStyle::{style:?}, {min}, {max})?;\n")
-                + &wrapped(
-                    &format!("for item in {optional}.into_iter().flatten()"),
-                    &each,
-                )
+            let head = format!("for item in {optional}.into_iter().flatten()");
+            list + &wrapped(&head, &each)
         }
         (Ty::Integer { .. }, _) | (_, Some(Kind::Enum { .. } | Kind::Reference(_)))
             if !parameter.required =>
         {
-            if_set(
-                field,
-                &checks(schemas, ty, name, &Checked::variable("value")),
-            )
+            let checks = checks(schemas, ty, name, &Checked::variable("value"));
+            if_set(field, &checks)
         }
         _ => segment(schemas, parameter) + &checks(schemas, ty, name, &checked),
     }
@@ -89,22 +86,19 @@ pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: boo
 /// The check that a parameter does not climb out of its place in the path.
 fn segment(schemas: &Schemas, parameter: &Parameter) -> String {
     let Parameter { name, field, .. } = parameter;
+    // What begins so is not `..`.
+    let is_plain = |first: char| first.is_ascii_alphanumeric();
     let ty = &parameter.value.ty;
     let value = match (ty, schemas.kind(ty)) {
         _ if parameter.place != Place::Path => return String::new(),
-        (Ty::Text { .. }, _) | (_, Some(Kind::Constant(_))) => format!("&self.{field}"),
-        // What begins so is not `..`.
-        (_, Some(Kind::Reference(pattern))) if pattern.sample().starts_with(is_plain) => {
-            return String::new();
+        (Ty::Text { .. }, _) => format!("&self.{field}"),
+        (_, Some(Kind::Enum { .. })) => format!("self.{field}.as_str()"),
+        (_, Some(Kind::Reference(pattern))) if !pattern.sample().starts_with(is_plain) => {
+            format!("self.{field}.as_str()")
         }
-        (_, Some(Kind::Reference(_) | Kind::Enum { .. })) => format!("self.{field}.as_str()"),
         _ => return String::new(),
     };
     format!("check.segment({name:?}, {value})?;\n")
-}
-
-fn is_plain(first: char) -> bool {
-    first.is_ascii_alphanumeric()
 }
 
 fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
@@ -121,8 +115,8 @@ fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
     let validate = format!("Validate::validate({borrowed}, &check.member({name:?}))?;\n");
     match ty {
         Ty::Text { min, max, .. } if min.is_some() || max.is_some() => {
-            let (min, max) = (min.unwrap_or(0), limit("usize", *max));
-            format!("check.length({name:?}, {optional}, {min}, {max})?;\n")
+            let range = range(*min, *max);
+            format!("check.length({name:?}, {optional}, {range})?;\n")
         }
         Ty::Integer { min, max } if min.is_some() || max.is_some() => {
             let min = min.map_or("i64::MIN".to_owned(), |min| min.to_string());
@@ -133,13 +127,14 @@ fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
             let mut code = String::new();
             if min.is_some() || max.is_some() {
                 let list = borrowed.trim_start_matches('&');
-                let (min, max) = (min.unwrap_or(0), limit("usize", *max));
-                let _ = writeln!(code, "check.items({name:?}, {list}.len(), {min}, {max})?;");
+                let range = range(*min, *max);
+                let _ = writeln!(code, "check.items({name:?}, {list}.len(), {range})?;");
             }
             if has_rules(schemas, items) {
-                return code + &validate;
+                code + &validate
+            } else {
+                code + &each(items, "for item in")
             }
-            code + &each(items, "for item in")
         }
         Ty::Map(values) if has_rules(schemas, values) => validate,
         Ty::Map(values) => each(values, "for (_, item) in"),

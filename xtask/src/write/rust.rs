@@ -204,6 +204,11 @@ fn converts(schemas: &Schemas, ty: &Ty) -> bool {
     }
 }
 
+/// The bounds of a length as arguments.
+pub(super) fn range(min: Option<u64>, max: Option<u64>) -> String {
+    format!("{}, {}", min.unwrap_or(0), limit("usize", max))
+}
+
 /// An upper bound as Rust writes it.
 pub(super) fn limit(ty: &str, max: Option<impl Display>) -> String {
     max.map_or_else(|| format!("{ty}::MAX"), |max| max.to_string())

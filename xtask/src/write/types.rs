@@ -8,14 +8,14 @@ use crate::model::{
 
 use super::object::Object;
 use super::text::{code, codes, comment, prose};
-use super::{provenance, rust};
+use super::{docs, rust};
 
 /// Writes the file.
 pub(super) fn write(spec: &Spec, reach: &Reach) -> String {
     let mut code = String::new();
     let components = spec.schemas.components.values();
     for component in components.filter(|it| it.is_type() && reach.contains(&it.name)) {
-        code += &comment(&provenance::described(component));
+        code += &comment(&docs::component(component));
         code += &item(spec, reach, component);
         if reach.whole_replies.contains(&component.name) {
             code += &from_json(&component.name);
@@ -149,7 +149,7 @@ fn replies(schemas: &Schemas, operation: &Operation, name: &str, cases: &[Case])
     let docs = comment(&format!(
         "What `{}` returns, by the status.\n\n{}",
         operation.id,
-        provenance::operation(operation)
+        docs::provenance(operation)
     ));
     let (mut declared, mut read, mut written) = (String::new(), String::new(), String::new());
     for case in cases {
