@@ -246,11 +246,8 @@ impl Builder<'_> {
             };
             let _ = write!(rest, ".{method}({bytes})");
         }
-        let cursor = if operation.is_list() {
-            ", cursor: Option<&str>"
-        } else {
-            ""
-        };
+        let cursor = operation.is_list().then_some(", cursor: Option<&str>");
+        let cursor = cursor.unwrap_or_default();
         let method = operation.method.key();
         format!(
             "fn request(&self{cursor}) -> Result<Draft, Error> {{\n\

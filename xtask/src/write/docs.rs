@@ -34,28 +34,25 @@ pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
         (_, true) => "Only in requests.",
         _ => "",
     };
-    let limits = match schemas.constant(&value.ty) {
-        Some(constant) => format!("It is always {}.", code(constant)),
-        None => limits_of(&value.ty).map_or_else(String::new, |it| format!("Limits: {it}.")),
-    };
-    let example = value.example.iter();
-    let example = example.map(|example| format!("For example: {}.", code(example)));
+    let limits = limits_of(&value.ty).map(|it| format!("Limits: {it}."));
     let parts = [
         prose_or(&value.description, format!("The member {}.", code(name))),
         only.to_owned(),
-        default(value),
-        limits,
+        said(DEFAULT, value.default.as_deref()),
+        said("It is always", schemas.constant(&value.ty)),
+        limits.unwrap_or_default(),
         stated(value),
-        example.collect(),
+        said("For example:", value.example.as_deref()),
         provenance_of_field(value),
     ];
     joined(parts, "\n\n")
 }
 
-fn default(value: &Use) -> String {
-    let default = value.default.iter();
-    let text = default.map(|default| format!("The service defaults to {}.", code(default)));
-    text.collect()
+const DEFAULT: &str = "The service defaults to";
+
+/// A sentence that ends with a value, if there is one.
+fn said(begin: &str, value: Option<&str>) -> String {
+    value.map_or_else(String::new, |value| format!("{begin} {}.", code(value)))
 }
 
 /// The bounds of a value and of what it contains, but for those that its type says.
@@ -96,7 +93,7 @@ pub(super) fn body(body: &Body) -> String {
 pub(super) fn parameter(parameter: &Parameter) -> String {
     let Parameter { name, value, .. } = parameter;
     let text = prose_or(&parameter.description, format!("Sets {}.", code(name)));
-    joined([text, default(value)], "\n\n")
+    joined([text, said(DEFAULT, value.default.as_deref())], "\n\n")
 }
 
 /// The bounds of a value in words, as in "2 to 100 characters".

@@ -8,7 +8,6 @@ mod example;
 mod face;
 mod object;
 pub(crate) mod pages;
-mod root;
 pub(crate) mod rust;
 pub(crate) mod server;
 mod table;

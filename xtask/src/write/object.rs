@@ -142,12 +142,6 @@ impl<'a> Object<'a> {
             let name = &field.field;
             fields.push(if !field.required {
                 format!("{name}: None")
-            } else if let Some(constant) = schemas.constant(&field.value.ty) {
-                if field.is_option() {
-                    format!("{name}: Some({constant:?}.to_owned())")
-                } else {
-                    format!("{name}: {constant:?}.to_owned()")
-                }
             } else if field.is_option() {
                 let ty = schemas.rust(&field.value.ty);
                 arguments.push(format!("{name}: Option<{ty}>"));
@@ -156,6 +150,8 @@ impl<'a> Object<'a> {
                 } else {
                     name.clone()
                 }
+            } else if let Some(constant) = schemas.constant(&field.value.ty) {
+                format!("{name}: {constant:?}.to_owned()")
             } else {
                 let argument = argument(schemas, field);
                 arguments.push(format!("{name}: {}", argument.ty));

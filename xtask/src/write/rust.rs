@@ -9,15 +9,14 @@ use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Spec, Ty};
 /// Imports for the names that the code uses, and for the given names from elsewhere in the crate.
 pub(super) fn imports<'a>(code: &str, own: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let words = words(code);
-    let mut modules = BTreeMap::<&str, BTreeSet<&str>>::new();
+    let mut modules = BTreeMap::<&str, Vec<&str>>::new();
     for (name, module) in IMPORTS.iter().copied().chain(own) {
         if words.contains(name) {
-            modules.entry(module).or_default().insert(name);
+            modules.entry(module).or_default().push(name);
         }
     }
     let mut text = String::new();
     for (module, names) in modules {
-        let names: Vec<&str> = names.into_iter().collect();
         let _ = writeln!(text, "use {module}::{{{}}};", names.join(", "));
     }
     text

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::model::{Auth, Operation, Reply, Spec};
 use crate::names;
 
-use super::text::{comment, prose};
+use super::text::{comment, joined, prose};
 
 /// Writes the file.
 pub(super) fn write(spec: &Spec) -> String {
@@ -24,10 +24,8 @@ pub(super) fn write(spec: &Spec) -> String {
     let (title, version, statuses) = (&spec.title, &spec.version, &spec.statuses);
     let (app, envelope) = (names::pascal(spec.app.name), spec.shows_envelope);
     let (members, operation) = (metadata(spec), spec.metadata_operation());
-    let metadata = operation.map_or_else(
-        || "None".to_owned(),
-        |operation| format!("Some(&{})", names::screaming(&operation.id)),
-    );
+    let metadata = operation.map(|it| format!("Some(&{})", names::screaming(&it.id)));
+    let metadata = metadata.unwrap_or_else(|| "None".to_owned());
     let _ = write!(
         code,
         "];\n\n/// The application that these operations belong to.\n\
@@ -46,11 +44,8 @@ fn skipped(spec: &Spec) -> String {
     }
     let lines = spec.skipped.iter();
     let lines = lines.map(|it| format!("- `{}`: {}", it.route, prose(&it.reason)));
-    let lines: Vec<String> = lines.collect();
-    let text = format!(
-        "\n\n# Not generated\n\n{}\n\nCall them with `raw_call`.",
-        lines.join("\n")
-    );
+    let lines = joined(lines, "\n");
+    let text = format!("\n\n# Not generated\n\n{lines}\n\nCall them with `raw_call`.");
     format!("///\n{}", comment(&text)).replace("///", "//!")
 }
 

@@ -6,7 +6,7 @@ use crate::model::{Reach, Spec};
 use crate::read as reader;
 use crate::read::tests::SAMPLE;
 
-use super::{face, pages, root, table, types};
+use super::{client, face, pages, table, types};
 
 fn read(text: &str) -> Spec {
     reader::spec(&APPS[0], text, &mut Findings::default()).unwrap()
@@ -86,7 +86,7 @@ components:
 fn each_construct_of_a_vendor_has_its_place() {
     let spec = read(VENDOR);
     let (face, types) = written(&spec);
-    let (table, root) = (table::write(&spec), root::write(&spec, &[]));
+    let (table, root) = (table::write(&spec), client::library(&spec, &[]));
     let files = [face, types, table, root, pages::operations(&[spec])].concat();
     let files: Vec<&str> = files.split_whitespace().collect();
     let files = files.join(" ");
@@ -224,8 +224,8 @@ components:
 fn a_module_by_hand_is_left_out_with_what_it_lacks() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let spec = read(SAMPLE);
-    let modules = root::ByHand::of(&root, &spec, &Reach::of(&spec)).unwrap();
-    let findings: Vec<String> = modules.iter().filter_map(root::ByHand::finding).collect();
+    let modules = client::ByHand::of(&root, &spec).unwrap();
+    let findings: Vec<String> = modules.iter().filter_map(client::ByHand::finding).collect();
     let lacks = "it needs ActorReference, OpportunityOwner, which this document lacks";
     assert_eq!(
         findings,
@@ -233,5 +233,5 @@ fn a_module_by_hand_is_left_out_with_what_it_lacks() {
             "sdk-crm/src/owner.rs: {lacks}: not compiled; its functions are gone: none"
         )]
     );
-    assert!(!root::write(&spec, &modules).contains("mod owner;"));
+    assert!(!client::library(&spec, &modules).contains("mod owner;"));
 }
