@@ -153,13 +153,9 @@ impl Builder<'_> {
         )
     }
 
-    /// The builder itself: fields, setters and the methods that send it.
-    pub(super) fn write(&self, group: &str) -> String {
-        let (builder, method) = (self.name(), &self.operation.name);
-        let text = docs::operation(self.schemas, self.operation);
-        let mut code = comment(&format!(
-            "{text}\n\nMade by [`{group}::{method}`]; see there for an example."
-        ));
+    /// The builder itself with its docs: fields, setters and the methods that send it.
+    pub(super) fn write(&self, docs: &str) -> String {
+        let (builder, mut code) = (self.name(), comment(docs));
         let _ = writeln!(
             code,
             "#[derive(Clone, Debug)]\n#[must_use = \"a request does nothing until it is sent: add `.await`\"]\npub struct {builder} {{\ncall: Call,"

@@ -107,12 +107,12 @@ fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
         borrowed,
         optional,
     } = checked;
-    let each = |items: &Ty, head: &str| {
-        let checks = checks(schemas, items, name, &Checked::variable("item"));
-        wrapped(&format!("{head} {borrowed}"), &checks)
-    };
     let text = format!("{}.as_str()", value.trim_start_matches('*'));
     let validate = format!("Validate::validate({borrowed}, &check.member({name:?}))?;\n");
+    let item = |item: &Ty, head: &str| {
+        let checks = checks(schemas, item, name, &Checked::variable("item"));
+        wrapped(&format!("{head} {borrowed}"), &checks)
+    };
     match ty {
         Ty::Text { min, max, .. } if min.is_some() || max.is_some() => {
             let range = range(*min, *max);
@@ -126,19 +126,18 @@ fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
         Ty::Array { items, min, max } => {
             let mut code = String::new();
             if min.is_some() || max.is_some() {
-                let list = borrowed.trim_start_matches('&');
-                let range = range(*min, *max);
+                let (list, range) = (borrowed.trim_start_matches('&'), range(*min, *max));
                 let _ = writeln!(code, "check.items({name:?}, {list}.len(), {range})?;");
             }
-            if has_rules(schemas, items) {
-                code + &validate
+            code + &if has_rules(schemas, items) {
+                validate
             } else {
-                code + &each(items, "for item in")
+                item(items, "for item in")
             }
         }
         Ty::Map(values) if has_rules(schemas, values) => validate,
-        Ty::Map(values) => each(values, "for (_, item) in"),
-        Ty::Nullable(inner) => each(inner, "if let Some(item) ="),
+        Ty::Map(values) => item(values, "for (_, item) in"),
+        Ty::Nullable(inner) => item(inner, "if let Some(item) ="),
         Ty::Timestamp | Ty::Date => format!("check.rfc3339({name:?}, {optional})?;\n"),
         Ty::Named(component) => match schemas.kind(ty) {
             Some(Kind::Enum { closed: true, .. }) => {

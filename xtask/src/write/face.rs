@@ -40,7 +40,11 @@ fn write_group(spec: &Spec, group: &Group) -> String {
         let example = example::write(spec, operation);
         code += &comment(&format!("{text}\n\n# Example\n\n{example}"));
         code += &builder.method();
-        builders += &builder.write(&name);
+        let made = format!(
+            "Made by [`{name}::{}`]; see there for an example.",
+            operation.name
+        );
+        builders += &builder.write(&format!("{text}\n\n{made}"));
     }
     code + "}\n\n" + &builders
 }

@@ -191,16 +191,10 @@ mod tests {
                             Scope: runtime\n**Assumption**: keys.\n\n# Reference server\n\n## A70 Claims\n";
 
     fn page_of(amount: &str) -> crate::Result<String> {
-        let mut text = SAMPLE.replace("amount: {description: Not shown.}", amount);
-        for (from, to) in [
-            (
-                "List things.\n      description: \"",
-                "What they are for is not shown. ",
-            ),
-            ("Invalid.", " The body is not shown."),
-        ] {
-            text = text.replace(from, &format!("{from}{to}"));
-        }
+        let list = "List things.\n      description: \"";
+        let text = SAMPLE.replace("amount: {description: Not shown.}", amount);
+        let text = text.replace(list, &format!("{list}What they are for is not shown. "));
+        let text = text.replace("Invalid.", "Invalid. The body is not shown.");
         let specs = [read::spec(&APPS[0], &text, &mut Findings::default())?];
         gaps(&specs, &|_| true, "About.\n\n| roles | none |", REGISTER)
     }

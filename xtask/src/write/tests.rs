@@ -21,7 +21,8 @@ fn written(spec: &Spec) -> (String, String) {
 const VENDOR: &str = r##"
 openapi: 3.1.0
 x-adopted-from: vendor
-info: {title: "Odd [things]\nAPI", version: "2"}
+info: {title: "Odd [things]\nAPI", version: "2", description: TEXT}
+tags: [{name: Things, description: TEXT}]
 paths:
   /things:
     parameters: [{name: cursor, in: query, schema: {type: string}}]
@@ -35,22 +36,25 @@ paths:
       requestBody: {required: true, content: {application/json: {schema: {$ref: "#/components/schemas/ThingPatch"}}}}
       responses: {"200": {description: It., content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}}
   /things/{id}:
-    parameters: [{name: id, in: path, required: true, schema: {type: integer, format: int64}}]
+    parameters: [{name: id, in: path, required: true, description: TEXT, schema: {type: integer, format: int64}}]
     put:
       operationId: replaceThing
       tags: [Things]
-      summary: Replace a thing.
+      summary: TEXT
+      description: TEXT
       deprecated: true
       parameters:
-        - {name: colours, in: query, explode: false, schema: {type: array, maxItems: 3, items: {enum: [red, green], type: string}}}
+        - {name: colours, in: query, explode: false, description: TEXT, schema: {type: array, maxItems: 3, items: {enum: [red, green], type: string, description: TEXT}}}
         - {name: timeout, in: query, deprecated: true, schema: {type: boolean}}
         - {name: If-Match, in: header, required: true, schema: {type: string, maxLength: 40}}
-      requestBody: {required: true, content: {application/merge-patch+json: {schema: {$ref: "#/components/schemas/Shape"}}}}
+      requestBody: {required: true, description: TEXT, content: {application/merge-patch+json: {schema: {$ref: "#/components/schemas/Shape"}}}}
       responses:
         "200":
           description: Replaced.
-          headers: {ETag: {description: Its version., schema: {type: string}}}
+          headers: {ETag: {description: TEXT, schema: {type: string}}}
           content: {application/json: {schema: {$ref: "#/components/schemas/Shape"}}}
+        "400": {description: TEXT, headers: {X-Trace: {description: TEXT, schema: {type: string}}}}
+        default: {description: TEXT}
         "202": {description: Later., content: {text/csv: {schema: {type: string}}}}
         "204": {description: Nothing to do.}
     delete:
@@ -67,7 +71,7 @@ components:
     Shape:
       oneOf: [{$ref: "#/components/schemas/Circle"}, {$ref: "#/components/schemas/Group"}]
       discriminator: {propertyName: kind, mapping: {circle: "#/components/schemas/Circle", group: "#/components/schemas/Group"}}
-    Circle: {type: object, required: [kind, radius], properties: {kind: {const: circle}, radius: {type: integer}, at: {type: string, format: date-time}, level: {type: integer, enum: [1, 3]}}}
+    Circle: {type: object, description: TEXT, required: [kind, radius], properties: {kind: {const: circle}, radius: {type: integer}, at: {type: string, format: date-time}, level: {type: integer, enum: [1, 3]}}}
     Group:
       type: object
       required: [kind]
@@ -78,13 +82,13 @@ components:
         by: {type: object, additionalProperties: {type: string, maxLength: 5}}
         named: {type: array, items: {type: string, maxLength: 7, nullable: true}}
     ThingPage: {type: object, properties: {items: {type: array, items: {$ref: "#/components/schemas/Thing"}}, nextCursor: {type: string}}}
-    Thing: {type: object, required: [key], properties: {name: {type: string}, key: {type: string, format: password, writeOnly: true}}}
+    Thing: {type: object, required: [key], properties: {name: {type: string, description: TEXT, example: "```\n# a", pattern: "(?x)\n\n# Begins.\n\n    ^a\n```\n"}, key: {type: string, format: password, writeOnly: true}}}
     ThingPatch: {type: object, properties: {status: {const: closed}, name: {type: string}}}
 "##;
 
 #[test]
 fn each_construct_of_a_vendor_has_its_place() {
-    let spec = read(VENDOR);
+    let spec = read(&VENDOR.replace("TEXT", "Text."));
     let (face, types) = written(&spec);
     let (table, root) = (table::write(&spec), client::library(&spec, &[]));
     let files = [face, types, table, root, pages::operations(&[spec])].concat();
@@ -125,7 +129,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "it.accept = Some(\"application/json, text/csv\");",
         "pub enum ReplaceThingReply { /// 200: Replaced. Ok(Shape), /// 202: Later. Accepted(Bytes), /// 204: Nothing to do. NoContent,",
         "200 => FromReply::receive(reply).map(Self::Ok), 202 => FromReply::receive(reply).map(Self::Accepted), 204 => <()>::receive(reply)",
-        "/// # Reply headers /// /// - `ETag`: Its version. /// /// `receipt.header(\"ETag\")` reads one.",
+        "/// # Reply headers /// /// - `ETag`: Text. /// /// `receipt.header(\"ETag\")` reads one.",
         "#[deprecated = \"deprecated by the contract\"] pub fn replace(",
         // The types: a pointer where a variant contains its union, and a constant that is filled in.
         "pub enum Shape { /// `circle`. Circle(Circle), /// `group`. Group(Box<Group>), /// An object that",
@@ -165,41 +169,8 @@ fn each_construct_of_a_vendor_has_its_place() {
 
 #[test]
 fn no_text_of_a_vendor_becomes_a_test() {
-    let text = r##"
-openapi: 3.1.0
-x-adopted-from: vendor
-info: {title: Code, version: "1", description: CODE}
-tags: [{name: things, description: CODE}]
-paths:
-  /things/{id}:
-    put:
-      operationId: replaceThing
-      tags: [things]
-      summary: CODE
-      description: CODE
-      parameters:
-        - {name: id, in: path, required: true, description: CODE, schema: {type: string}}
-        - {name: at, in: query, description: CODE, schema: {$ref: "#/components/schemas/Kind"}}
-      requestBody: {description: CODE, content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}}
-      responses:
-        "200":
-          description: CODE
-          headers: {ETag: {description: CODE, schema: {type: string}}}
-          content: {application/json: {schema: {$ref: "#/components/schemas/Thing"}}}
-        "400": {description: CODE, headers: {X-Trace: {schema: {type: string}}}}
-        default: {description: CODE}
-components:
-  schemas:
-    Kind: {type: string, enum: [a, b], description: CODE}
-    Thing:
-      type: object
-      description: CODE
-      properties:
-        kind: {$ref: "#/components/schemas/Kind", description: CODE}
-        name: {type: string, description: CODE, example: "```\n# a", pattern: "(?x)\n\n# Begins.\n\n    ^a\n```\n"}
-"##;
     let code = r#""```\nlet x = 1;\n```\n\nand\n\n    more""#;
-    let spec = read(&text.replace("CODE", code));
+    let spec = read(&VENDOR.replace("TEXT", code));
     let (face, types) = written(&spec);
     assert!(face.contains("It has `X-Trace`."), "{face}");
     assert!(types.contains("For example: ``"), "{types}");
