@@ -23,21 +23,6 @@ pub(crate) fn of_operation(document: &Node, operation: &Node) -> BTreeSet<String
     walk(document, operation, true)
 }
 
-/// Whether an operation is or refers to what holds this node.
-pub(crate) fn reaches(document: &Node, operation: &Node, node: &Node) -> bool {
-    let (mut seen, mut open) = (BTreeSet::new(), vec![operation]);
-    while let Some(next) = open.pop() {
-        if std::ptr::eq(next, node) {
-            return true;
-        }
-        let target = next.text_at("$ref").filter(|it| seen.insert(*it));
-        open.extend(target.and_then(|it| document.pointer(it.trim_start_matches('#'))));
-        open.extend(next.members().map(|it| it.1));
-        open.extend(next.items());
-    }
-    false
-}
-
 fn walk(document: &Node, from: &Node, follow: bool) -> BTreeSet<String> {
     let mut walk = Walk {
         document,

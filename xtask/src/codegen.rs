@@ -86,15 +86,7 @@ fn generate(root: &Path) -> Result<Tree> {
         client::add(root, spec, &mut tree).map_err(at(spec.file()))?;
     }
     server::add(root, &specs, &mut tree)?;
-    let ours = |spec: &Spec| {
-        let vendors = |kind: &str| {
-            root.join(format!(
-                "{}/vendor/{}.{kind}",
-                spec.app.specs, spec.app.name
-            ))
-        };
-        !["json", "yaml"].iter().any(|kind| vendors(kind).exists())
-    };
+    let ours = |spec: &Spec| !adopt::is_adopted(root, spec.app);
     let page = pages::gaps(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
     tree.add(pages::GAPS, page.map_err(at(pages::GAPS))?);
     tree.add(pages::OPERATIONS, pages::operations(&specs));

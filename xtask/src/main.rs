@@ -23,7 +23,7 @@ usage: cargo xtask <chore>
   codegen --check   say whether the generated code is up to date
   codegen --root DIR
                     generate the client of an adopted document in a folder of its own, to try it
-  adopt APP DOCUMENT [--root DIR] [--before SPEC] [--accept]
+  adopt APP DOCUMENT [--root DIR] [--accept]
                     take over a vendor's document: specs/vendor/APP, specs/overlays/APP.yaml and specs/APP.yaml
   adopt --check     say whether each spec is what its vendor's document and its overlay make
   api               record the public API of the published crates in api/*.txt

@@ -1,10 +1,12 @@
-//! An `OpenAPI` Overlay 1.1: what is ours, and what we correct, laid over a document that stays as its vendor wrote it.
+//! An `OpenAPI` Overlay 1.1: our additions and corrections, laid over a document that stays as its vendor wrote it.
 //!
-//! `roas-overlay` applies it. Its values are unordered, so the order of the document is put back; it stops at the first
-//! action that fails, so then each is tried on its own; and it passes over keys that it does not know: they are refused.
+//! `roas-overlay` applies it. Its values are unordered, so the order of the document is restored; and it ignores unknown
+//! keys, so they are rejected here. The text belongs to a person: this module only adds and removes its own lines.
+
+use std::fmt;
 
 use indexmap::IndexMap;
-use roas_overlay::apply::{Apply, ApplyErrorKind, ApplyOptions};
+use roas_overlay::apply::{Apply, ApplyOptions, ApplyReport};
 use roas_overlay::v1_1;
 use roas_overlay::validation::{Validate, ValidationOptions};
 use serde_json::Value;
@@ -15,100 +17,186 @@ use crate::{Result, at};
 const ROOT_KEYS: [&str; 4] = ["overlay", "info", "extends", "actions"];
 const ACTION_KEYS: [&str; 5] = ["target", "description", "update", "copy", "remove"];
 
-/// An overlay whose actions are well-formed.
+/// An overlay whose actions are well-formed, as its text has them.
 #[derive(Debug)]
-pub(crate) struct Overlay {
+pub(super) struct Overlay {
+    pub(super) text: String,
+    node: Node,
     whole: v1_1::Overlay,
 }
 
+/// An action as this program writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Action {
+    /// A `JSONPath`.
+    pub(super) target: String,
+    pub(super) update: Node,
+}
+
+/// What an action updates.
+pub(super) type Members = Vec<(String, Node)>;
+
+impl Action {
+    pub(super) fn new(target: String, update: Members) -> Self {
+        let update = Node::Object(update.into_iter().collect());
+        Self { target, update }
+    }
+}
+
 impl Overlay {
-    pub(crate) fn parse(text: &str) -> Result<Self> {
+    pub(super) fn parse(text: &str) -> Result<Self> {
         let node = Node::parse(text)?;
-        let mut wrong = Vec::new();
-        unknown("the overlay", &node, &ROOT_KEYS, &mut wrong);
+        let mut wrong = unknown("the overlay", &node, &ROOT_KEYS);
         for (index, action) in node.at("actions").items().iter().enumerate() {
             let name = format!("action {}", index + 1);
-            unknown(&name, action, &ACTION_KEYS, &mut wrong);
+            wrong.extend(unknown(&name, action, &ACTION_KEYS));
         }
         if !wrong.is_empty() {
             return Err(wrong.join("\n"));
         }
-        let value = serde_json::to_value(&node).map_err(at("not JSON"))?;
         let whole: v1_1::Overlay =
-            serde_json::from_value(value).map_err(at("not an OpenAPI Overlay 1.1"))?;
-        // A document that needs no action is one of the best; only the format wants at least one.
+            serde_json::from_value(value(&node)?).map_err(at("not an OpenAPI Overlay 1.1"))?;
+        // The best document needs no action, but the format wants at least one.
         if !whole.actions.is_empty() {
             whole
                 .validate(ValidationOptions::IgnoreEmptyInfoVersion.into())
                 .map_err(|error| error.to_string().trim_end().to_owned())?;
         }
-        Ok(Self { whole })
+        let text = text.to_owned();
+        Ok(Self { text, node, whole })
     }
 
-    /// The document with all actions applied, or everything that is wrong with any of them.
-    pub(crate) fn apply(&self, document: &Node) -> Result<Node> {
-        let options = ApplyOptions::ErrorOnZeroMatch | ApplyOptions::ErrorOnMixedKindMatch;
-        let mut value = serde_json::to_value(document).map_err(at("not JSON"))?;
-        if self.whole.apply(&mut value, options).is_ok() {
-            return Ok(in_order(value, Some(document)));
+    /// The document with all actions applied. The error names every action that matches nothing.
+    pub(super) fn apply(&self, document: &Node) -> Result<Node> {
+        let mut value = value(document)?;
+        let dead = dead(&self.whole, &mut value)?.into_iter().map(|index| {
+            let action = &self.whole.actions[index];
+            let reason = action.description.iter().map(|it| format!(" ({it})"));
+            let (target, reason) = (&action.target, reason.collect::<String>());
+            format!("`{target}`{reason} matches nothing; correct the target, or remove the action")
+        });
+        let dead: Vec<String> = dead.collect();
+        if dead.is_empty() {
+            Ok(in_order(value, Some(document)))
+        } else {
+            Err(dead.join("\n"))
         }
-        let mut wrong = Vec::new();
-        for (index, action) in self.whole.actions.iter().enumerate() {
-            let one = v1_1::Overlay {
-                actions: vec![action.clone()],
-                ..self.whole.clone()
-            };
-            if let Err(error) = one.apply(&mut value, options) {
-                let why = match error.kind {
-                    ApplyErrorKind::ZeroMatch => {
-                        "its target matches nothing; correct the target, or take the action out"
-                            .to_owned()
-                    }
-                    other => other.to_string(),
-                };
-                let reason = action.description.iter().map(|it| format!(" ({it})"));
-                let (target, reason) = (&action.target, reason.collect::<String>());
-                wrong.push(format!("action {} at `{target}`{reason}: {why}", index + 1));
-            }
+    }
+
+    /// This overlay without the lines that this program wrote and that match nothing in a document, and what they said.
+    pub(super) fn fitted(self, document: &Node) -> Result<(Self, Vec<Action>)> {
+        let dead = dead(&self.whole, &mut value(document)?)?;
+        let gone: Vec<Action> = dead.into_iter().filter_map(|it| self.written(it)).collect();
+        let mut text = self.text;
+        for action in &gone {
+            text = text.replacen(&action.to_string(), "", 1);
         }
-        Err(wrong.join("\n"))
+        if Node::parse(&text)?.at("actions").is_null() {
+            text = text.replacen("\nactions:\n", "\nactions: []\n", 1);
+        }
+        Ok((Self::parse(&text)?, gone))
     }
 
-    /// The document with all actions that have a target, and the indices of those that have none.
-    pub(crate) fn loose(&self, document: &Node) -> Result<(Node, Vec<usize>)> {
-        let mut value = serde_json::to_value(document).map_err(at("not JSON"))?;
-        let options = ApplyOptions::ErrorOnMixedKindMatch;
-        let done = self.whole.apply(&mut value, options.into());
-        let done = done.map_or(Vec::new(), |it| it.actions);
-        let dead = done.iter().filter(|it| it.matched == 0).map(|it| it.index);
-        Ok((in_order(value, Some(document)), dead.collect()))
+    /// This overlay with more actions at its end; comments and layout stay.
+    pub(super) fn with(self, actions: &[Action]) -> Result<Self> {
+        if actions.is_empty() {
+            return Ok(self);
+        }
+        let mut text = self.text.trim_end().to_owned() + "\n";
+        if let Some(head) = text.strip_suffix("actions: []\n") {
+            text = format!("{head}actions:\n");
+        }
+        text.extend(actions.iter().map(Action::to_string));
+        let grown = Self::parse(&text).map(|it| (it.whole.actions.len(), it));
+        match grown {
+            Ok((count, grown)) if count == self.whole.actions.len() + actions.len() => Ok(grown),
+            _ => Err(
+                "the overlay must end with its `actions`, one below the other and indented by two"
+                    .to_owned(),
+            ),
+        }
     }
 
-    /// The targets of those of these actions that change nothing.
-    pub(crate) fn idle(&self, document: &Node, indices: &[usize]) -> Result<Vec<String>> {
-        let mut value = serde_json::to_value(document).map_err(at("not JSON"))?;
+    /// The targets of a person's actions that change nothing by themselves.
+    pub(super) fn idle(&self, document: &Node) -> Result<Vec<&str>> {
+        let document = value(document)?;
         let mut idle = Vec::new();
         for (index, action) in self.whole.actions.iter().enumerate() {
-            let one = v1_1::Overlay {
-                actions: vec![action.clone()],
-                ..self.whole.clone()
-            };
-            let before = indices.contains(&index).then(|| value.clone());
-            let done = one.apply(&mut value, ApplyOptions::ErrorOnMixedKindMatch.into());
-            done.map_err(|error| error.to_string())?;
-            idle.extend((before.as_ref() == Some(&value)).then(|| action.target.clone()));
+            let (mut one, mut changed) = (self.whole.clone(), document.clone());
+            one.actions = vec![action.clone()];
+            // One without a match builds on another.
+            if self.written(index).is_none() && dead(&one, &mut changed)?.is_empty() {
+                idle.extend((changed == document).then_some(&*action.target));
+            }
         }
         Ok(idle)
     }
+
+    /// The action at an index, if this program wrote it and nobody edited it.
+    fn written(&self, index: usize) -> Option<Action> {
+        let node = self.node.at("actions").items().get(index)?;
+        let action = Action {
+            target: node.text_at("target")?.to_owned(),
+            update: node.get("update")?.clone(),
+        };
+        let is_ours = |key: &String| key.starts_with("x-") || key == "operationId";
+        let is_written = action.update.members().all(|it| is_ours(it.0))
+            && self.text.contains(&action.to_string());
+        is_written.then_some(action)
+    }
 }
 
-/// Refuses the keys of an object that are neither known nor an extension.
-fn unknown(name: &str, node: &Node, known: &[&str], wrong: &mut Vec<String>) {
-    for (key, _) in node.members() {
-        if !known.contains(&key.as_str()) && !key.starts_with("x-") {
-            wrong.push(format!("{name} has an unknown key `{key}`"));
-        }
+/// As it stands in an overlay. JSON is YAML, and fits on a line.
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let json = |value: &Node| serde_json::to_string(value).unwrap_or_default();
+        let target = json(&Node::Text(self.target.clone()));
+        let update = json(&self.update);
+        writeln!(f, "  - {{target: {target}, update: {update}}}")
     }
+}
+
+/// A JSON pointer as a `JSONPath`, if something stands there.
+pub(super) fn path(document: &Node, pointer: &str) -> Option<String> {
+    let quoted = |name: &str| format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"));
+    let (mut node, mut path) = (document, "$".to_owned());
+    for step in pointer.split('/').skip(1) {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        let item = step.parse().ok().and_then(|at: usize| node.items().get(at));
+        let is_plain = step.chars().all(|it| it.is_ascii_alphabetic());
+        // A parameter may move.
+        let next = match item.map(|it| it.text_at("name")) {
+            Some(Some(name)) => format!("[?@.name=={}]", quoted(name)),
+            Some(None) => format!("[{step}]"),
+            None if is_plain => format!(".{step}"),
+            None => format!("[{}]", quoted(&step)),
+        };
+        path += &next;
+        node = item.or_else(|| node.get(&step))?;
+    }
+    Some(path)
+}
+
+/// The keys of an object that are neither known nor an extension.
+fn unknown(name: &str, node: &Node, known: &[&str]) -> Vec<String> {
+    let keys = node.members().map(|it| it.0);
+    let wrong = keys.filter(|key| !known.contains(&key.as_str()) && !key.starts_with("x-"));
+    wrong
+        .map(|key| format!("{name} has an unknown key `{key}`"))
+        .collect()
+}
+
+fn value(node: &Node) -> Result<Value> {
+    serde_json::to_value(node).map_err(at("not JSON"))
+}
+
+/// Applies what matches, and returns the indices of the actions that match nothing.
+fn dead(overlay: &v1_1::Overlay, value: &mut Value) -> Result<Vec<usize>> {
+    let done = overlay.apply(value, ApplyOptions::ErrorOnMixedKindMatch.into());
+    let ApplyReport { actions, .. } =
+        done.map_err(|error| format!("`{}`: {}", error.target, error.kind))?;
+    let dead = actions.iter().filter(|it| it.matched == 0);
+    Ok(dead.map(|it| it.index).collect())
 }
 
 /// A value with its members in the order of what it was made from; what is new comes last.
@@ -127,16 +215,15 @@ fn in_order(value: Value, model: Option<&Node>) -> Node {
         }
         Value::Array(items) => {
             let old = model.map(Node::items).unwrap_or_default();
-            let aligned = items.len() >= old.len();
+            // Where items are gone, the others are known by what they are.
+            let is_shorter = items.len() < old.len();
             let mut rest = old.iter();
-            let next = |item: Value| {
-                // Where items are gone, the others are known by what they are.
-                let same =
-                    |old: &&Node| aligned || serde_json::to_value(old).is_ok_and(|old| old == item);
+            let ordered = items.into_iter().map(|item| {
+                let same = |it: &&Node| !is_shorter || value_is(it, &item);
                 let model = rest.find(same);
                 in_order(item, model)
-            };
-            Node::List(items.into_iter().map(next).collect())
+            });
+            Node::List(ordered.collect())
         }
         Value::String(text) => Node::Text(text),
         Value::Number(number) => Node::Number(number),
@@ -145,12 +232,23 @@ fn in_order(value: Value, model: Option<&Node>) -> Node {
     }
 }
 
+fn value_is(node: &Node, item: &Value) -> bool {
+    value(node).is_ok_and(|it| it == *item)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Overlay;
+    use super::{Action, Overlay, path};
     use crate::node::Node;
 
-    const DOCUMENT: &str = "
+    const HEAD: &str = "overlay: 1.1.0\ninfo: {title: Ours, version: '1'}\n";
+
+    fn overlay(actions: &str) -> Overlay {
+        Overlay::parse(&format!("{HEAD}actions:\n{actions}")).unwrap()
+    }
+
+    fn document() -> Node {
+        let text = "
 openapi: 3.1.0
 paths:
   /zebras:
@@ -159,96 +257,110 @@ paths:
   /ants: {get: {summary: List}}
 info: {version: 1, title: Zoo}
 ";
-
-    fn overlay(actions: &str) -> Overlay {
-        parse(&format!("actions:\n{actions}")).unwrap()
-    }
-
-    fn parse(rest: &str) -> crate::Result<Overlay> {
-        Overlay::parse(&format!(
-            "overlay: 1.1.0\ninfo: {{title: Ours, version: '1'}}\n{rest}"
-        ))
-    }
-
-    fn document() -> Node {
-        Node::parse(DOCUMENT).unwrap()
+        Node::parse(text).unwrap()
     }
 
     #[test]
     fn what_is_not_touched_stays_as_it_was_and_in_its_order() {
         let actions = "
-- {target: \"$.paths['/zebras'].get\", update: {x-sdk-group: herd, summary: All}}
-- {target: \"$.paths['/zebras'].get.parameters[?@.name=='filter']\", remove: true}
-- {target: \"$.paths['/ants']\", remove: true}
-- {target: \"$.paths['/zebras'].delete.tags\", update: [b]}
+  - {target: \"$.paths['/zebras'].get\", update: {x-sdk-group: herd, summary: All}}
+  - {target: \"$.paths['/zebras'].get.parameters[?@.name=='filter']\", remove: true}
+  - {target: \"$.paths['/ants']\", remove: true}
+  - {target: \"$.paths['/zebras'].delete.tags\", update: [b]}
 ";
         let laid = overlay(actions).apply(&document()).unwrap();
         let expected = r#"{"openapi":"3.1.0","paths":{"/zebras":{"get":{"summary":"All","parameters":[{"name":"q","in":"query"},{"name":"a","in":"query"}],"x-sdk-group":"herd"},"delete":{"tags":["z","a","b"]}}},"info":{"version":1,"title":"Zoo"}}"#;
         assert_eq!(serde_json::to_string(&laid).unwrap(), expected);
-    }
-
-    #[test]
-    fn an_overlay_without_actions_changes_nothing() {
-        let none = parse("actions: []").unwrap();
+        let none = Overlay::parse(&format!("{HEAD}actions: []")).unwrap();
         assert_eq!(none.apply(&document()), Ok(document()));
     }
 
     #[test]
-    fn all_actions_that_fail_are_named_at_once() {
+    fn actions_without_a_match_or_an_effect_are_told() {
         let actions = "
-- {target: \"$.paths['/yaks'].get\", update: {deprecated: true}, description: Yaks are old.}
-- {target: \"$.paths['/ants'].get\", update: {deprecated: true}}
-- {target: \"$.info.title\", update: Farm}
-- {target: \"$.paths['/cows']\", remove: true}
+  - {target: \"$.paths['/yaks'].get\", update: {deprecated: true}, description: Yaks are old.}
+  - {target: \"$.paths['/ants'].get\", update: {summary: List}}
+  - {target: \"$.paths['/ants'].get\", update: {summary: All}}
+  - {target: \"$.paths['/cows']\", remove: true}
 ";
         let error = overlay(actions).apply(&document()).unwrap_err();
-        let lines: Vec<&str> = error.lines().collect();
         assert_eq!(
-            lines[0],
-            "action 1 at `$.paths['/yaks'].get` (Yaks are old.): its target matches nothing; correct the target, or take the action out"
+            error,
+            "`$.paths['/yaks'].get` (Yaks are old.) matches nothing; correct the target, or remove the action\n\
+             `$.paths['/cows']` matches nothing; correct the target, or remove the action"
         );
-        assert!(
-            lines[1].starts_with("action 3 at `$.info.title`: "),
-            "{error}"
-        );
-        assert_eq!(
-            lines[2],
-            "action 4 at `$.paths['/cows']`: its target matches nothing; correct the target, or take the action out"
-        );
-        assert_eq!(lines.len(), 3, "{error}");
-    }
-
-    #[test]
-    fn actions_without_a_target_or_an_effect_are_told() {
-        let actions = "
-- {target: \"$.paths['/yaks'].get\", update: {deprecated: true}}
-- {target: \"$.paths['/ants'].get\", update: {summary: List}}
-- {target: \"$.paths['/ants'].get\", update: {summary: All}}
-";
-        let (overlay, document) = (overlay(actions), document());
-        let (laid, dead) = overlay.loose(&document).unwrap();
-        let summary = laid.pointer("/paths/~1ants/get/summary").unwrap();
-        assert_eq!((summary.text(), dead), (Some("All"), vec![0]));
-        let idle = overlay.idle(&document, &[1, 2]).unwrap();
-        assert_eq!(idle, ["$.paths['/ants'].get"]);
+        let idle = overlay(actions);
+        assert_eq!(idle.idle(&document()).unwrap(), ["$.paths['/ants'].get"]);
+        let primitive = overlay("  - {target: $.info.title, update: Farm}\n");
+        let error = primitive.apply(&document()).unwrap_err();
+        assert!(error.starts_with("`$.info.title`: "), "{error}");
     }
 
     #[test]
     fn a_misspelt_key_and_a_version_that_is_not_1_1_are_refused() {
         let misspelt = "action: []\nactions: [{target: $, update: {}, delete: true}]";
-        assert_eq!(
-            parse(misspelt).unwrap_err(),
-            "the overlay has an unknown key `action`\naction 1 has an unknown key `delete`"
-        );
         for (wrong, why) in [
+            (
+                misspelt,
+                "the overlay has an unknown key `action`\naction 1 has an unknown key `delete`",
+            ),
             ("x-none: true", "actions"),
             ("actions: [{target: nowhere, update: {}}]", "JSONPath"),
             ("actions: [{target: $.info}]", "must specify one of"),
         ] {
-            let error = parse(wrong).unwrap_err();
+            let error = Overlay::parse(&format!("{HEAD}{wrong}")).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
-        let later = "overlay: 2.0.0\ninfo: {title: T, version: '1'}\nactions: []";
-        assert!(Overlay::parse(later).unwrap_err().contains("2.0.0"));
+        let later = HEAD.replace("1.1.0", "2.0.0") + "actions: []";
+        assert!(Overlay::parse(&later).unwrap_err().contains("2.0.0"));
+    }
+
+    #[test]
+    fn what_was_written_here_goes_with_its_target_and_what_a_person_wrote_stays() {
+        let actions = ["/it's new", "/ants"].map(|it| {
+            let target = format!("$.paths['{}'].get", it.replace('\'', "\\'"));
+            Action::new(
+                target,
+                vec![("x-sdk-skip".to_owned(), Node::Text("Why.".to_owned()))],
+            )
+        });
+        let empty = format!("{HEAD}# Ours.\nactions: []\n");
+        let grown = Overlay::parse(&empty).unwrap().with(&actions).unwrap();
+        let expected = r#"# Ours.
+actions:
+  - {target: "$.paths['/it\\'s new'].get", update: {"x-sdk-skip":"Why."}}
+  - {target: "$.paths['/ants'].get", update: {"x-sdk-skip":"Why."}}
+"#;
+        assert_eq!(grown.text, format!("{HEAD}{expected}"));
+        let without = Node::parse("paths: {}").unwrap();
+        let (left, gone) = grown.fitted(&without).unwrap();
+        assert_eq!((left.text, gone), (empty, actions.to_vec()));
+
+        let edited = expected.replace("{\"x-sdk-skip\":\"Why.\"}", "{\"deprecated\":true}");
+        let edited = overlay(edited.strip_prefix("# Ours.\nactions:\n").unwrap());
+        let text = edited.text.clone();
+        assert_eq!(edited.fitted(&without).unwrap().0.text, text);
+
+        let error = Overlay::parse("overlay: 1.1.0\nactions: []\ninfo: {title: T, version: '1'}\n");
+        let error = error.unwrap().with(&actions).unwrap_err();
+        assert!(error.contains("must end with its `actions`"), "{error}");
+    }
+
+    #[test]
+    fn a_pointer_becomes_a_path_if_something_stands_there() {
+        for (pointer, expected) in [
+            ("/paths/~1ants/get", Some("$.paths['/ants'].get")),
+            (
+                "/paths/~1zebras/get/parameters/1",
+                Some("$.paths['/zebras'].get.parameters[?@.name=='filter']"),
+            ),
+            (
+                "/paths/~1zebras/delete/tags/1",
+                Some("$.paths['/zebras'].delete.tags[1]"),
+            ),
+            ("/paths/~1yaks", None),
+        ] {
+            assert_eq!(path(&document(), pointer).as_deref(), expected);
+        }
     }
 }

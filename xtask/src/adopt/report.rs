@@ -1,183 +1,148 @@
-//! What a person reads after a document was taken over.
+//! What a person reads before anything is written.
 
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
-use super::document::{Document, route};
-use super::propose::{Action, Decision, Name, Names};
+use super::overlay::Action;
+use super::propose::{Read, by_route};
+use super::route;
 use crate::diff::Assumption;
 use crate::findings::{Findings, Weight};
-use crate::model::{Auth, Operation, Safety, Spec};
+use crate::model::{Method, Operation, Spec};
 use crate::node::Node;
 use crate::write::rust::reply_type;
 
 pub(super) struct Report<'a> {
-    pub(super) spec: Option<&'a Spec>,
-    pub(super) before: Option<&'a Node>,
-    pub(super) laid: &'a Node,
+    pub(super) before: Option<Read<'a>>,
+    pub(super) after: Read<'a>,
     pub(super) findings: &'a Findings,
-    pub(super) derived: &'a [Action],
-    pub(super) accepted: &'a [Action],
+    /// What is added to the overlay, and what is removed from it.
+    pub(super) added: &'a [Action],
     pub(super) gone: &'a [Action],
-    /// By route, what each operation was called.
-    pub(super) names: &'a Names,
-    pub(super) decisions: &'a [Decision<'a>],
+    /// What settles rejections.
+    pub(super) skips: &'a [Action],
     /// What the document says of the assumptions of the spec before.
     pub(super) assumed: &'a [Assumption],
     /// The handwritten modules of the client that cannot be compiled any more.
     pub(super) left_out: &'a [String],
 }
 
-impl fmt::Display for Report<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(spec) = self.spec {
-            self.operations(f, spec)?;
-        }
-        for (weight, title) in [
-            (Weight::Raw, "Kept as raw JSON or text"),
-            (Weight::Renamed, "Renamed"),
-            (Weight::Noted, "Noted"),
-        ] {
-            list(f, title, self.findings.of(weight))?;
-        }
-        list(
-            f,
-            "Added to the overlay, since it follows",
-            self.derived.iter().map(line),
-        )?;
-        list(
-            f,
-            "Added to the overlay, as proposed",
-            self.accepted.iter().map(line),
-        )?;
-        list(
-            f,
-            "Taken out of the overlay, since its target is gone",
-            self.gone.iter().map(line),
-        )?;
-        let operations = self.spec.map_or(&[][..], |it| &it.operations);
-        let renamed = renamed(operations, self.names);
-        list(f, "Names that change", renamed.iter())?;
-        let title = "Handlers of the reference server that are idle now";
-        list(f, title, self.idle(operations).iter())?;
-        let title = "Handwritten modules that are left out";
-        list(f, title, self.left_out.iter())?;
-        list(f, "Assumptions", self.assumed.iter())?;
-        list(f, "Decisions", self.decisions.iter())
+impl Report<'_> {
+    pub(super) fn text(&self) -> String {
+        let spec = self.after.spec;
+        let skipped = spec.skipped.iter();
+        let skipped = skipped.map(|it| format!("{}: {}", it.route, it.reason));
+        let found = |weight| self.findings.of(weight);
+        let was = self.before.map(|it| by_route(it.spec)).unwrap_or_default();
+        let there = routes(self.after.root);
+        let gone = was.iter().filter(|it| !there.contains(it.0));
+        [
+            self.operations(&was),
+            list("Left out", skipped),
+            list("Gone", gone.map(|it| it.1.route())),
+            list("Kept as raw JSON or text", found(Weight::Raw)),
+            list("Renamed", found(Weight::Renamed)),
+            list("Noted", found(Weight::Noted)),
+            list("Added to the overlay", self.added.iter().map(line)),
+            list(
+                "Removed from the overlay, since nothing matches",
+                self.gone.iter().map(line),
+            ),
+            list("Names that change", renamed(spec, &was)),
+            list(
+                "Handlers of the reference server that are idle now",
+                idle(spec, &was),
+            ),
+            list(
+                "Handwritten modules that are left out",
+                self.left_out.iter(),
+            ),
+            list("Assumptions", self.assumed.iter()),
+            list("Decisions", decisions(self.findings).into_iter()),
+            list("Proposed, for --accept", self.skips.iter().map(line)),
+        ]
+        .concat()
     }
-}
 
-pub(super) fn renamed(operations: &[Operation], names: &Names) -> Vec<String> {
-    let other = operations.iter().filter_map(|it| {
-        let route = route(it.method.key(), &it.path);
-        let Name { group, method, .. } = names.get(&route)?;
-        let is_other = (group, method) != (&it.group, &it.name);
-        is_other.then(|| format!("{route}: {group}.{method} becomes {}.{}", it.group, it.name))
-    });
-    other.collect()
-}
-
-impl fmt::Display for Decision<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (rule, remedy) = (&self.findings[0].rule, &self.findings[0].remedy);
-        write!(f, "{rule}; {remedy}")?;
-        for finding in &self.findings {
-            write!(f, "\n    {}", finding.place)?;
-        }
-        let actions = self.actions.iter();
-        write!(
-            f,
-            "\n{}",
-            actions.map(ToString::to_string).collect::<String>()
+    fn operations(&self, was: &Known<'_>) -> String {
+        let spec = self.after.spec;
+        let is_new = |it: &Operation| !was.contains_key(&route(&it.route()));
+        let lines = spec.operations.iter().map(|it| {
+            let mark = if is_new(it) { '+' } else { ' ' };
+            let reply = reply_type(&spec.schemas, &it.reply);
+            format!("{mark} {}: {}.{}, {reply}\n", it.route(), it.group, it.name)
+        });
+        let lines: String = lines.collect();
+        let (title, version) = (&spec.title, &spec.version);
+        let new = spec.operations.iter().filter(|it| is_new(it)).count();
+        let (count, skipped) = (spec.operations.len(), spec.skipped.len());
+        format!(
+            "{title} {version}: {count} operations, {new} of them new, {skipped} left out\n{lines}"
         )
     }
 }
 
+type Known<'a> = BTreeMap<String, &'a Operation>;
+
+/// The routes of a document as it is written.
+fn routes(document: &Node) -> BTreeSet<String> {
+    let paths = document.at("paths").members();
+    let routes = paths.flat_map(|(path, item)| {
+        let methods = Method::ALL.into_iter();
+        let there = methods.filter(|it| item.get(it.key()).is_some());
+        there.map(move |it| route(&format!("{} {path}", it.name())))
+    });
+    routes.collect()
+}
+
+pub(super) fn renamed(spec: &Spec, was: &Known<'_>) -> impl Iterator<Item = String> {
+    spec.operations.iter().filter_map(|it| {
+        let old = was.get(&route(&it.route()))?;
+        let [old, new] = [*old, it].map(|it| format!("{}.{}", it.group, it.name));
+        (old != new).then(|| format!("{}: {old} becomes {new}", it.route()))
+    })
+}
+
+/// The handlers of operations that are not served by them any more.
+fn idle(spec: &Spec, was: &Known<'_>) -> impl Iterator<Item = String> {
+    let is = by_route(spec);
+    let had = was.iter().filter(|it| !it.1.served);
+    had.filter_map(move |(route, old)| {
+        let why = match is.get(route) {
+            Some(new) if new.served => "no longer fits: its operation is served from the schema",
+            Some(_) => return None,
+            None => "serves nothing: its operation is gone or left out",
+        };
+        Some(format!(
+            "{}::{}::{} {why}",
+            spec.app.name, old.group, old.name
+        ))
+    })
+}
+
+/// What a person must decide: each rule that rejects, with the places where it does.
+pub(super) fn decisions(findings: &Findings) -> Vec<String> {
+    let mut decisions = BTreeMap::<String, Vec<&str>>::new();
+    for it in findings.of(Weight::Refused) {
+        let decision = decisions.entry(format!("{}; {}", it.rule, it.remedy));
+        decision.or_default().push(&it.place);
+    }
+    let decisions = decisions.into_iter();
+    decisions
+        .map(|(rule, places)| format!("{rule}\n    {}", places.join("\n    ")))
+        .collect()
+}
+
 /// A heading with a count, and a line for each; nothing where there is nothing.
-fn list<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    title: &str,
-    all: impl Iterator<Item = T>,
-) -> fmt::Result {
+fn list<T: Display>(title: &str, all: impl Iterator<Item = T>) -> String {
     let all: Vec<String> = all.map(|it| format!("  {it}\n")).collect();
     if all.is_empty() {
-        return Ok(());
+        return String::new();
     }
-    write!(f, "\n{title} ({})\n{}", all.len(), all.concat())
+    format!("\n{title} ({})\n{}", all.len(), all.concat())
 }
 
+/// Ready to be pasted.
 fn line(action: &Action) -> String {
-    let update = serde_json::to_string(&action.update).unwrap_or_default();
-    format!("{}: {update}", action.target)
-}
-
-impl Report<'_> {
-    /// The handlers of operations that had one before, and are served from their schemas.
-    fn idle(&self, operations: &[Operation]) -> Vec<String> {
-        let before = self.before.map(|root| Document { root });
-        let idle = operations.iter().filter(|it| it.served).filter_map(|it| {
-            let route = route(it.method.key(), &it.path);
-            let was = before?.call(&route)?;
-            let Name { group, method, .. } = self.names.get(&route)?;
-            let app = self.spec?.app.name;
-            let is_new = was.raw.get("x-served-from-schema").is_none();
-            let line =
-                || format!("{app}::{group}::{method} no longer fits: it is served from the schema");
-            is_new.then(line)
-        });
-        idle.collect()
-    }
-
-    fn operations(&self, f: &mut fmt::Formatter<'_>, spec: &Spec) -> fmt::Result {
-        let before: Vec<String> = self.before.map_or(Vec::new(), |root| {
-            Document { root }.calls().map(|call| call.route()).collect()
-        });
-        let now: Vec<String> = Document { root: self.laid }
-            .calls()
-            .map(|call| call.route())
-            .collect();
-        let new = now.iter().filter(|it| !before.contains(it)).count();
-        writeln!(
-            f,
-            "{} {}: {} operations, {new} of them new, {} left out",
-            spec.title,
-            spec.version,
-            now.len(),
-            spec.skipped.len()
-        )?;
-        for it in &spec.operations {
-            let is_new = !before.contains(&route(it.method.key(), &it.path));
-            let mark = if is_new { '+' } else { ' ' };
-            let scopes = match it.auth {
-                Auth::Public => "public".to_owned(),
-                Auth::Bearer if it.scopes.is_empty() => "any token".to_owned(),
-                Auth::Bearer => it.scopes.join(" | "),
-                Auth::Client => "client credential".to_owned(),
-            };
-            let (method, path) = (it.method.name(), &it.path);
-            let (group, name, safety) = (&it.group, &it.name, safety(it));
-            let reply = reply_type(&spec.schemas, &it.reply);
-            writeln!(
-                f,
-                "{mark} {method:6} {path}\n      {group}.{name}, {safety}, {reply}, {scopes}"
-            )?;
-        }
-        list(
-            f,
-            "Left out",
-            spec.skipped
-                .iter()
-                .map(|it| format!("{}: {}", it.route, it.reason)),
-        )?;
-        let gone = before.iter().filter(|it| !now.contains(it));
-        list(f, "Gone", gone)
-    }
-}
-
-fn safety(operation: &Operation) -> &'static str {
-    match operation.safety {
-        Safety::Read => "read",
-        Safety::Keyed => "keyed command",
-        Safety::Idempotent => "idempotent command",
-        Safety::Unkeyed => "command without a key",
-    }
+    action.to_string().trim().to_owned()
 }

@@ -1,169 +1,261 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{adopt, read, wanted};
+use super::{adopt, model, plan, read, wanted};
 use crate::findings::Weight;
 use crate::model::App;
 use crate::node::Node;
 
-/// The workspace, and a folder that goes with the test.
-struct Workspace(PathBuf, PathBuf);
+/// A folder with the files of adoptions, which goes with the test.
+struct Folder(PathBuf);
 
-impl Workspace {
+impl Folder {
     fn new(name: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("taken-{}-{name}", std::process::id()));
-        Self(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), folder)
+        let folder = std::env::temp_dir().join(format!("adopt-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
     }
 
-    fn adopt(&self, document: &Path, rest: &[&str]) -> crate::Result<()> {
-        let (document, folder) = (document.to_string_lossy(), self.1.to_string_lossy());
-        let mut arguments = vec!["crm", &document, "--root", &folder];
-        arguments.extend(rest);
-        adopt(&self.0, &wanted(&self.0, &arguments)?)
-    }
-
-    fn sample(&self) -> PathBuf {
-        self.0.join("tests/adopted/specs/vendor/crm.json")
+    fn write(&self, name: &str, text: &str) -> &Self {
+        super::files::write(&self.0.join(name), text).unwrap();
+        self
     }
 
     fn file(&self, name: &str) -> String {
-        read(&self.1.join("specs").join(name)).unwrap()
+        read(&self.0.join(name)).unwrap()
+    }
+
+    fn overlay(&self) -> String {
+        self.file("specs/overlays/crm.yaml")
+    }
+
+    fn run<T>(
+        &self,
+        document: &str,
+        rest: &[&str],
+        then: fn(&Path, &super::Wanted<'_>) -> crate::Result<T>,
+    ) -> crate::Result<T> {
+        self.write("document", document);
+        let (file, root) = (self.0.join("document"), self.0.to_string_lossy());
+        let file = file.to_string_lossy();
+        let arguments = [&["crm", &file, "--root", &root], rest].concat();
+        then(&workspace(), &wanted(&workspace(), &arguments)?)
+    }
+
+    fn adopt(&self, document: &str, rest: &[&str]) -> crate::Result<()> {
+        self.run(document, rest, adopt)
     }
 }
 
-impl Drop for Workspace {
+impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.1);
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
+
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn ours() -> String {
+    read(&workspace().join("specs/crm.yaml")).unwrap()
+}
+
+fn parsed(text: &str) -> Node {
+    Node::parse(text).unwrap()
+}
+
+/// A document in YAML with these paths.
+fn document(paths: &str) -> String {
+    format!("# As it came.\nopenapi: 3.1.0\ninfo: {{title: T, version: '1'}}\npaths:\n{paths}")
+}
+
+const DONE: &str = "responses: {'204': {description: Done.}}";
 
 #[test]
 fn forty_operations_take_few_decisions_and_a_second_run_changes_nothing() {
-    let workspace = Workspace::new("sample");
-    let before = workspace.0.join("specs/crm.yaml");
-    let before = ["--before", &before.to_string_lossy()];
-    let open = workspace.adopt(&workspace.sample(), &before).unwrap_err();
+    let folder = Folder::new("sample");
+    let sample = read(&workspace().join("tests/adopted/specs/vendor/crm.json")).unwrap();
+    folder.write("specs/crm.yaml", &ours());
+    let open = folder.adopt(&sample, &[]).unwrap_err();
     assert!(open.starts_with("open decisions: 1; "), "{open}");
-    assert!(
-        !workspace.1.join("specs/crm.yaml").exists(),
-        "nothing is adopted that is not settled"
-    );
-    assert!(
-        workspace
-            .file("overlays/crm.yaml")
-            .contains(r#""operationId":"listPeople""#)
-    );
+    assert_eq!(folder.file("specs/crm.yaml"), ours());
+    assert!(folder.overlay().contains(r#""operationId":"listPeople""#));
 
-    let accept = [before[0], before[1], "--accept"];
-    workspace.adopt(&workspace.sample(), &accept).unwrap();
-    let (overlay, spec) = (
-        workspace.file("overlays/crm.yaml"),
-        workspace.file("crm.yaml"),
-    );
+    folder.adopt(&sample, &["--accept"]).unwrap();
+    let (overlay, spec) = (folder.overlay(), folder.file("specs/crm.yaml"));
     assert!(overlay.contains("x-sdk-skip"), "{overlay}");
+    assert_eq!(folder.file("specs/vendor/crm.json"), sample);
+    assert_eq!(super::check(&folder.0), Ok(()));
+    folder.adopt(&sample, &[]).unwrap();
     assert_eq!(
-        fs::read(workspace.sample()).unwrap(),
-        workspace.file("vendor/crm.json").into_bytes()
+        (folder.overlay(), folder.file("specs/crm.yaml")),
+        (overlay, spec.clone())
     );
-    assert_eq!(super::spec::check(&workspace.1.join("specs")), Ok(()));
 
-    workspace.adopt(&workspace.sample(), &[]).unwrap();
-    assert_eq!(workspace.file("overlays/crm.yaml"), overlay);
-    assert_eq!(workspace.file("crm.yaml"), spec);
+    let app = App::named("crm").unwrap();
+    let [old, new] = [&ours(), &spec].map(|it| model(app, &parsed(it)).unwrap());
+    assert_eq!(new.1.of(Weight::Refused).count(), 0);
+    let known = super::propose::by_route(&old.0);
+    assert_eq!(super::report::renamed(&new.0, &known).count(), 0);
+}
+
+#[test]
+fn what_follows_from_the_spec_before_is_kept_and_what_is_idle_is_told() {
+    let folder = Folder::new("kept");
+    let pets = "{name: a, in: query, schema: {type: string}}, {name: b, in: query, schema: {type: string}}";
+    let before = format!(
+        "openapi: 3.0.3
+info: {{title: T, version: '1', x-lifecycle: preview, x-metadata-operation: getMeta}}
+paths:
+  /meta: {{get: {{operationId: getMeta, tags: [service], x-sdk-method: meta, {DONE}}}}}
+  /pets/{{id}}:
+    parameters: [{{name: id, in: path, required: true, schema: {{type: string}}}}]
+    get: {{operationId: listPets, tags: [pets], x-mutually-exclusive: [[a, b]], parameters: [{pets}], {DONE}}}
+    put: {{operationId: putPet, tags: [pets], x-mutually-exclusive: [[a, b]], parameters: [{pets}], {DONE}}}
+    post: {{operationId: addPet, tags: [pets], x-replay-status: 204, {DONE}}}
+  /token: {{post: {{operationId: exchange, tags: [tokens], requestBody: {{content: {{application/x-www-form-urlencoded: {{schema: {{type: object, properties: {{b: {{type: string}}}}}}}}}}}}, {DONE}}}}}
+  /left: {{put: {{operationId: leave, tags: [pets], {DONE}}}}}
+  /gone: {{put: {{operationId: go, tags: [pets], {DONE}}}}}
+"
+    );
+    let body = |kind: &str| {
+        let schema = "{schema: {type: object, properties: {a: {type: integer}}}}";
+        format!("requestBody: {{content: {{application/{kind}: {schema}}}}}")
+    };
+    let (json, form) = (body("json"), body("x-www-form-urlencoded"));
+    let after = document(&format!(
+        "  /meta: {{get: {{operationId: meta, tags: [api], {DONE}}}}}
+  /pets/{{id}}:
+    parameters: [{{name: id, in: path, required: true, schema: {{type: string}}}}, {pets}]
+    get: {{operationId: listPets, tags: [pets], {DONE}}}
+    put: {{operationId: putPet, tags: [pets], parameters: [{{name: b, in: query, required: true, schema: {{type: string}}}}], {DONE}}}
+    post: {{operationId: addPet, tags: [pets], {json}, {DONE}}}
+  /token: {{post: {{operationId: exchange, tags: [tokens], {form}, {DONE}}}}}
+  /new: {{put: {{operationId: putNew, tags: [pets], {DONE}}}}}
+  /left: {{put: {{operationId: leave, tags: [pets], x-sdk-skip: Old., {DONE}}}}}
+"
+    ));
+    folder.write("specs/crm.yaml", &before);
+    let plan = folder.run(&after, &[], plan).unwrap();
+    let added = plan.overlay.text.lines().skip(4);
+    assert_eq!(
+        added.collect::<Vec<_>>(),
+        [
+            r#"  - {target: "$.info", update: {"x-lifecycle":"preview","x-metadata-operation":"getMeta"}}"#,
+            r#"  - {target: "$.paths['/meta'].get", update: {"operationId":"getMeta","x-sdk-group":"service","x-sdk-method":"meta"}}"#,
+            r#"  - {target: "$.paths['/pets/{id}'].get", update: {"x-mutually-exclusive":[["a","b"]]}}"#,
+            // `b` is required now, and so nothing excludes it.
+            r#"  - {target: "$.paths['/pets/{id}'].post", update: {"x-replay-status":204}}"#,
+            r#"  - {target: "$.paths['/pets/{id}'].put", update: {"x-served-from-schema":true}}"#,
+            r#"  - {target: "$.paths['/pets/{id}'].post", update: {"x-served-from-schema":true}}"#,
+            r#"  - {target: "$.paths['/new'].put", update: {"x-served-from-schema":true}}"#,
+        ],
+        "{}",
+        plan.report
+    );
+    let idle = "are idle now (4)
+  crm::pets::add no longer fits: its operation is served from the schema
+  crm::pets::go serves nothing: its operation is gone or left out
+  crm::pets::leave serves nothing: its operation is gone or left out
+  crm::pets::replace no longer fits: its operation is served from the schema
+";
+    for part in [
+        idle,
+        "\nGone (1)\n  PUT /gone\n",
+        "\nLeft out (1)\n  PUT /left: Old.\n",
+    ] {
+        assert!(plan.report.contains(part), "{}", plan.report);
+    }
 }
 
 #[test]
 fn the_overlay_follows_the_document_and_the_person() {
-    let workspace = Workspace::new("follows");
-    let path = "get: {responses: {'204': {description: Done.}}, tags: [p]}";
-    let document = |paths: [&str; 2]| {
-        let paths = paths.map(|it| format!("'{it}': {{{path}}}")).join(", ");
-        format!(
-            "{{'openapi': '3.1.0', 'info': {{'title': T, 'version': '1'}}, 'paths': {{{paths}}}}}"
-        )
+    let folder = Folder::new("follows");
+    let paths = |paths: [&str; 2]| {
+        let paths = paths.map(|it| format!("  {it}: {{get: {{tags: [p], {DONE}}}}}\n"));
+        document(&paths.concat())
     };
-    let file = workspace.1.join("document.yaml");
-    let adopt = |text: &str| {
-        super::spec::write(&file, &format!("# As it came.\n{text}")).unwrap();
-        workspace.adopt(&file, &[])
+    let edit = |text: &str| {
+        folder.write("specs/overlays/crm.yaml", text);
     };
-    adopt(&document(["/p", "/q"])).unwrap();
-    let overlay = workspace.file("overlays/crm.yaml");
+    folder.adopt(&paths(["/p", "/q"]), &[]).unwrap();
+    let overlay = folder.overlay();
     let own = "  - {target: \"$.paths['/p'].get\", update: {x-sdk-method: fetch_all}}\n";
-    let write = |text: &str| {
-        super::spec::write(&workspace.1.join("specs/overlays/crm.yaml"), text).unwrap();
-    };
-    write(&(overlay.clone() + own));
-    adopt(&document(["/p", "/q"])).unwrap();
-    let fetching = Node::parse(&workspace.file("crm.yaml")).unwrap();
+    edit(&(overlay.clone() + own));
+    folder.adopt(&paths(["/p", "/q"]), &[]).unwrap();
     // Taken back, it stays away.
-    write(&overlay);
-    adopt(&document(["/p", "/q"])).unwrap();
-    assert_eq!(workspace.file("overlays/crm.yaml"), overlay);
-    let [before, after] = [fetching, Node::parse(&workspace.file("crm.yaml")).unwrap()];
-    let model = |it| super::model(App::named("crm").unwrap(), it).0;
-    let (names, after) = (
-        super::names(model(&before).as_ref()),
-        model(&after).unwrap(),
-    );
-    let renamed = super::report::renamed(&after.operations, &names);
-    let expected = [
-        "GET /p: p.fetch_all becomes p.list",
-        "GET /q: p.list becomes p.list_q",
-    ];
-    assert_eq!(renamed, expected);
+    edit(&overlay);
+    let plan = folder.run(&paths(["/p", "/q"]), &[], plan).unwrap();
+    let renamed = "Names that change (2)\n  GET /p: p.fetch_all becomes p.list\n  GET /q: p.list becomes p.list_q\n";
+    assert!(plan.report.contains(renamed), "{}", plan.report);
+    plan.write().unwrap();
+    assert_eq!(folder.overlay(), overlay);
 
     // A path is gone, and what was derived of it; what a person wrote of it is for that person.
-    adopt(&document(["/p", "/r"])).unwrap();
-    assert!(!workspace.file("overlays/crm.yaml").contains("/q"));
-    write(&(overlay.clone() + &own.replace("/p", "/gone")));
-    let error = adopt(&document(["/p", "/r"])).unwrap_err();
-    assert!(
-        error.contains("crm.yaml: action 2 at `$.paths['/gone'].get`"),
-        "{error}"
-    );
+    folder.adopt(&paths(["/p", "/r"]), &[]).unwrap();
+    assert!(!folder.overlay().contains("/q"));
+    edit(&(overlay.clone() + &own.replace("/p", "/gone")));
+    let error = folder.adopt(&paths(["/p", "/r"]), &[]).unwrap_err();
+    let expected = "crm.yaml: `$.paths['/gone'].get` matches nothing";
+    assert!(error.contains(expected), "{error}");
 
     // A misspelt extension is told, and never answered by leaving the operation out.
     for (right, wrong) in [
         ("x-sdk-method", "x-sdk-nam"),
         ("x-sdk-method: fetch_all", "x-assumption: A999"),
     ] {
-        write(&(overlay.clone() + &own.replace(right, wrong)));
-        let text = format!("# Again.\n{}", document(["/p", "/q"]));
-        super::spec::write(&file, &text).unwrap();
-        let error = workspace.adopt(&file, &["--accept"]).unwrap_err();
+        edit(&(overlay.clone() + &own.replace(right, wrong)));
+        let text = format!("# Again.\n{}", paths(["/p", "/q"]));
+        let error = folder.adopt(&text, &["--accept"]).unwrap_err();
         assert!(error.contains("open decisions: 1;"), "{error}");
-        assert!(!workspace.file("overlays/crm.yaml").contains("x-sdk-skip"));
+        assert!(!folder.overlay().contains("x-sdk-skip"));
     }
 
     // No overlay helps a document that is not understood.
-    write(&overlay);
-    for (text, why) in [("swagger: '2.0'", "OpenAPI 2.0"), ("{", "not YAML")] {
-        let error = adopt(text).unwrap_err();
+    edit(&overlay);
+    for (text, why) in [("swagger: '2.0'", "OpenAPI 2.0"), ("{", "not JSON")] {
+        let error = folder.adopt(text, &[]).unwrap_err();
         assert!(
-            error.contains("document.yaml: ") && error.contains(why),
+            error.contains("document: ") && error.contains(why),
             "{error}"
         );
     }
 }
 
 #[test]
+fn one_decision_settles_a_rule_and_one_action_an_operation() {
+    let folder = Folder::new("decisions");
+    let xml = |more: &str| format!("{{requestBody: {{content: {{a/xml: {{}}}}}}{more}, {DONE}}}");
+    let bad = ", parameters: [{$ref: '#/no'}]";
+    let (post, put) = (xml(bad), xml(""));
+    let paths = format!("  /p: {{post: {post}, put: {put}, get: {{x-sdk-nam: a, {DONE}}}}}\n");
+    let plan = folder.run(&document(&paths), &[], plan).unwrap();
+    let proposed = "Proposed, for --accept (2)
+  - {target: \"$.paths['/p'].post\", update: {\"x-sdk-skip\":\"Its `$ref` refers to nothing in this document.\"}}
+  - {target: \"$.paths['/p'].put\", update: {\"x-sdk-skip\":\"A body is JSON or a form, not a/xml.\"}}
+";
+    assert!(plan.report.ends_with(proposed), "{}", plan.report);
+    assert_eq!(plan.open, 3, "{}", plan.report);
+}
+
+#[test]
 fn an_assumption_stays_with_the_operations_of_which_nothing_is_said() {
-    let workspace = Workspace::new("settled");
-    let old = read(&workspace.0.join("specs/crm.yaml")).unwrap();
+    let folder = Folder::new("settled");
     // People are shown as pages; of organizations, nothing is said.
     let page = "$ref: \"#/components/schemas/RecordPage\"";
-    let lines = old.lines().filter(|it| !it.contains(" x-"));
+    let ours = ours();
+    let lines = ours.lines().filter(|it| !it.contains(" x-"));
     let mut document = lines.collect::<Vec<_>>().join("\n") + "\n";
     let path = document.find("  /api/crm/v1/organizations:").unwrap();
     let at = path + document[path..].find(page).unwrap();
     document.replace_range(at..at + page.len(), "description: Any.");
-    let file = workspace.1.join("document.yaml");
-    super::spec::write(&file, &document).unwrap();
-    super::spec::write(&workspace.1.join("specs/crm.yaml"), &old).unwrap();
-    workspace.adopt(&file, &["--accept"]).unwrap();
+    folder
+        .write("specs/crm.yaml", &ours)
+        .adopt(&document, &["--accept"])
+        .unwrap();
 
-    let spec = Node::parse(&workspace.file("crm.yaml")).unwrap();
+    let spec = parsed(&folder.file("specs/crm.yaml"));
     let rests = |path: &str| {
         let place = format!("/paths/~1api~1crm~1v1~1{path}/get/x-assumption");
         let ids = spec.pointer(&place).map(crate::assumptions::ids);
@@ -171,30 +263,54 @@ fn an_assumption_stays_with_the_operations_of_which_nothing_is_said() {
     };
     assert!(rests("organizations") && !rests("people"));
     // The same document shows no more than before, whatever a person takes out of the overlay.
-    let overlay = workspace.file("overlays/crm.yaml");
-    let overlay = overlay.replace("\"x-assumption\":\"A07\"", "\"x-else\":0");
-    super::spec::write(&workspace.1.join("specs/overlays/crm.yaml"), &overlay).unwrap();
-    workspace.adopt(&file, &[]).unwrap();
-    assert!(!workspace.file("crm.yaml").contains("A07"));
+    let overlay = folder
+        .overlay()
+        .replace("\"x-assumption\":[\"A07\"]", "\"x-else\":0");
+    folder
+        .write("specs/overlays/crm.yaml", &overlay)
+        .adopt(&document, &[])
+        .unwrap();
+    assert!(!folder.file("specs/crm.yaml").contains("A07"));
 }
 
 #[test]
-fn known_operations_keep_their_names() {
-    let workspace = Workspace::new("names");
-    let old = workspace.0.join("specs/crm.yaml");
-    let accept = ["--before", &old.to_string_lossy(), "--accept"];
-    workspace.adopt(&workspace.sample(), &accept).unwrap();
-    let app = App::named("crm").unwrap();
-    let spec = |text: &str| super::model(app, &Node::parse(text).unwrap());
-    let ((old, _), (new, findings)) = (
-        spec(&read(&old).unwrap()),
-        spec(&workspace.file("crm.yaml")),
+fn a_spec_that_its_parts_do_not_make_is_found() {
+    let folder = Folder::new("check");
+    let check = || super::check(&folder.0);
+    let text = "{\"openapi\": \"3.1.0\",   \"paths\": {}, \"info\": {\"version\": \"1\"}}";
+    let adopt = || folder.adopt(text, &[]).unwrap();
+    adopt();
+    assert_eq!(folder.file("specs/vendor/crm.json"), text);
+    let spec = folder.file("specs/crm.yaml");
+    assert_eq!(
+        spec,
+        "# Made by `cargo xtask adopt` from vendor/crm.json and overlays/crm.yaml. Change the overlay, not this file.\n\
+         openapi: 3.1.0\npaths: {}\ninfo:\n  version: '1'\nx-adopted-from: vendor/crm.json\n"
     );
-    assert_eq!(findings.of(Weight::Refused).count(), 0);
-    let new = super::names(new.as_ref());
-    for (route, name) in super::names(old.as_ref()) {
-        assert_eq!(new.get(&route), Some(&name), "{route}");
+    assert_eq!(check(), Ok(()));
+    for (part, why) in [
+        ("vendor/crm.json", "the vendor's document is missing"),
+        ("overlays/crm.yaml", "No such file"),
+        (
+            "crm.yaml",
+            "it is not what the vendor's document and the overlay make",
+        ),
+    ] {
+        fs::remove_file(folder.0.join("specs").join(part)).unwrap();
+        let wrong = check().unwrap_err();
+        assert!(wrong.contains(why), "{part}: {wrong}");
+        adopt();
     }
+    folder.write("specs/calendar.yaml", "openapi: 3.1.0\n");
+    folder.write("specs/crm.yaml", &(spec + "# edited\n"));
+    let wrong = check().unwrap_err();
+    assert!(wrong.contains("crm.yaml: it is not what"), "{wrong}");
+    assert!(!wrong.contains("calendar.yaml"), "{wrong}");
+
+    // The next version comes as YAML.
+    folder.adopt(&document("  {}\n"), &[]).unwrap();
+    assert!(!folder.0.join("specs/vendor/crm.json").exists());
+    assert_eq!(folder.file("specs/vendor/crm.yaml"), document("  {}\n"));
 }
 
 #[test]
@@ -210,8 +326,6 @@ fn an_option_or_an_application_that_there_is_not_is_refused() {
         assert!(error.contains(why), "{error}");
     }
     let unknown = wanted(root, &["crn", "a"]).unwrap();
-    assert_eq!(
-        adopt(root, &unknown).unwrap_err(),
-        "there is no application `crn`"
-    );
+    let error = adopt(root, &unknown).unwrap_err();
+    assert_eq!(error, "there is no application `crn`");
 }

@@ -1,118 +1,79 @@
 //! Names of types that callers know: where a document has a schema without a name at the place of a type of the spec
 //! before, the type keeps its name. What the vendor named has the vendor's name.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::document::{quoted, route};
-use crate::model::{Component, Operation, Spec, Ty};
+use super::overlay::path;
+use super::propose::by_route;
+use super::route;
+use crate::model::{Component, Spec};
 use crate::node::Node;
 
 /// The places of types that would get a derived name, as `JSONPath`s, and the names that they had.
 pub(super) fn kept(before: &Spec, after: &Spec, document: &Node) -> Vec<(String, String)> {
-    let mut walk = Walk {
-        before,
-        after,
-        pairs: BTreeSet::new(),
-    };
-    for old in &before.operations {
-        let at = route(old.method.key(), &old.path);
-        let same = |it: &&Operation| route(it.method.key(), &it.path) == at;
-        if let Some(new) = after.operations.iter().find(same) {
-            walk.operation(old, new);
-        }
-    }
-    let (mut forth, mut back) = (BTreeMap::new(), BTreeMap::new());
-    for (old, new) in &walk.pairs {
-        forth.entry(old).or_insert_with(BTreeSet::new).insert(new);
-        back.entry(new).or_insert_with(BTreeSet::new).insert(old);
-    }
+    let pairs = pairs(before, after);
     let component = |spec: &Spec, name: &str| spec.schemas.components.get(name).cloned();
-    let pairs = walk.pairs.iter().filter(|(old, new)| {
+    let alone = pairs.iter().filter(|(old, new)| {
         // One name for one type, and none that means another one.
-        let alone = forth[old].len() == 1 && back[new].len() == 1;
-        alone && component(after, old).is_none() && component(before, new).is_none()
+        let mut others = pairs.iter().filter(|it| it.0 == *old || it.1 == *new);
+        let is_alone = others.nth(1).is_none();
+        is_alone && component(after, old).is_none() && component(before, new).is_none()
     });
-    let kept = pairs.filter_map(|(old, new)| {
-        let is_type = component(before, old).is_some_and(|it: Component| it.is_type());
-        let place = component(after, new).filter(Component::is_type)?.place;
-        Some((path(document, &place)?, old.clone())).filter(|_| is_type)
+    let kept = alone.filter_map(|(old, new)| {
+        component(before, old).filter(Component::is_type)?;
+        let new = component(after, new).filter(Component::is_type)?;
+        Some((nameless(document, &new.place)?, old.clone()))
     });
     kept.collect()
 }
 
-/// A pointer as a `JSONPath`; none where a vendor gave the name, or where nothing is written.
-fn path(document: &Node, pointer: &str) -> Option<String> {
-    let steps = pointer.split('/').skip(1);
-    let steps: Vec<String> = steps
-        .map(|it| it.replace("~1", "/").replace("~0", "~"))
-        .collect();
-    if matches!(&*steps, [top, kind, _] if top == "components" && kind == "schemas") {
-        return None;
-    }
-    let (mut node, mut path) = (document, vec!["$".to_owned()]);
-    for step in &steps {
-        let item = step.parse().ok().and_then(|at: usize| node.items().get(at));
-        let is_plain = step.chars().all(|it| it.is_ascii_alphabetic());
-        // A parameter may move.
-        path.push(match item.map(|it| it.text_at("name")) {
-            Some(Some(name)) => format!("[?@.name=={}]", quoted(name)),
-            Some(None) => format!("[{step}]"),
-            None if is_plain => format!(".{step}"),
-            None => format!("[{}]", quoted(step)),
-        });
-        node = item.or_else(|| node.get(step))?;
-    }
-    let is_named = ["x-sdk-name", "$ref"]
-        .iter()
-        .any(|key| node.get(key).is_some());
-    node.object().filter(|_| !is_named).map(|_| path.concat())
+/// Where a schema can be given a name: not where the vendor gave one, nor where another schema is meant.
+fn nameless(document: &Node, place: &str) -> Option<String> {
+    let is_component = place.starts_with("/components/schemas/") && place.matches('/').count() == 3;
+    let node = document.pointer(place)?;
+    let mut given = ["x-sdk-name", "$ref"].iter();
+    let is_named = is_component || given.any(|key| node.get(key).is_some());
+    node.object().filter(|_| !is_named)?;
+    path(document, place)
 }
 
-struct Walk<'a> {
-    before: &'a Spec,
-    after: &'a Spec,
-    /// Names of types at the same place.
-    pairs: BTreeSet<(String, String)>,
-}
-
-impl Walk<'_> {
-    fn operation(&mut self, old: &Operation, new: &Operation) {
-        for parameter in &old.parameters {
-            if let Some(found) = new.parameter(&parameter.name) {
-                self.types(&parameter.value.ty, &found.value.ty);
-            }
-        }
-        if let (Some(old), Some(new)) = (&old.body, &new.body) {
-            self.types(&old.value.ty, &new.value.ty);
-        }
-        if let (Some(old), Some(new)) = (old.reply.ty(), new.reply.ty()) {
-            self.types(old, new);
-        }
-    }
-
-    fn types(&mut self, old: &Ty, new: &Ty) {
-        if let (Some(old), Some(new)) = (old.inner(), new.inner()) {
-            return self.types(old, new);
-        }
-        let (Ty::Named(was), Ty::Named(is)) = (old, new) else {
-            return;
+/// The names of types that stand at the same place.
+fn pairs(before: &Spec, after: &Spec) -> BTreeSet<(String, String)> {
+    let known = by_route(before);
+    let mut open = Vec::new();
+    for new in &after.operations {
+        let Some(old) = known.get(&route(&new.route())) else {
+            continue;
         };
-        if self.pairs.insert((was.clone(), is.clone())) {
-            let (before, after) = (self.before, self.after);
+        for parameter in &new.parameters {
+            let same = old.parameter(&parameter.name);
+            open.extend(same.map(|it| (&it.value.ty, &parameter.value.ty)));
+        }
+        let bodies = old.body.as_ref().zip(new.body.as_ref());
+        open.extend(bodies.map(|(old, new)| (&old.value.ty, &new.value.ty)));
+        open.extend(old.reply.ty().zip(new.reply.ty()));
+    }
+    let mut pairs = BTreeSet::new();
+    while let Some((old, new)) = open.pop() {
+        open.extend(old.inner().zip(new.inner()));
+        let Some((was, is)) = old.name().zip(new.name()) else {
+            continue;
+        };
+        if pairs.insert((was.clone(), is.clone())) {
             for member in before.schemas.members(old) {
-                let mut members = after.schemas.members(new).iter();
-                if let Some(found) = members.find(|it| it.name == member.name) {
-                    self.types(&member.value.ty, &found.value.ty);
-                }
+                let mut others = after.schemas.members(new).iter();
+                let same = others.find(|it| it.name == member.name);
+                open.extend(same.map(|it| (&member.value.ty, &it.value.ty)));
             }
         }
     }
+    pairs
 }
 
 #[cfg(test)]
 mod tests {
     use super::kept;
-    use crate::findings::Findings;
+    use crate::adopt::model;
     use crate::model::App;
     use crate::node::Node;
 
@@ -120,17 +81,20 @@ mod tests {
     fn names(before: [&str; 3], after: [&str; 3]) -> Vec<String> {
         let document = |[parameter, reply, others]: [&str; 3]| {
             let text = format!(
-                "{{openapi: 3.1.0, info: {{title: Zoo, version: '1'}}, paths: {{/pets: {{get: {{operationId: listPets, \
-                 parameters: [{{name: kind, in: query, schema: {parameter}}}], responses: {{'200': {{description: All., \
-                 content: {{application/json: {{schema: {reply}}}}}}}}}}}}}}}, components: {{schemas: {others}}}}}"
+                "openapi: 3.1.0
+info: {{title: Zoo, version: '1'}}
+paths:
+  /pets:
+    get:
+      operationId: listPets
+      parameters: [{{name: kind, in: query, schema: {parameter}}}]
+      responses: {{'200': {{description: All., content: {{application/json: {{schema: {reply}}}}}}}}}
+components: {{schemas: {others}}}"
             );
-            serde_yaml_ng::from_str::<Node>(&text).unwrap()
+            Node::parse(&text).unwrap()
         };
-        let (before, after) = (document(before), document(after));
-        let spec = |document: &Node| {
-            let app = App::named("crm").unwrap();
-            crate::read::read(app, document, &mut Findings::default()).unwrap()
-        };
+        let [before, after] = [before, after].map(document);
+        let spec = |document| model(App::named("crm").unwrap(), document).unwrap().0;
         let kept = kept(&spec(&before), &spec(&after), &after).into_iter();
         kept.map(|(path, name)| format!("{path} {name}")).collect()
     }
