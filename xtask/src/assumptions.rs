@@ -1,80 +1,70 @@
-//! The agreement between `specs/ASSUMPTIONS.md` and the specs: an assumption that the specs rest on has an
-//! entry, and an entry that concerns the specs is referred to by one.
+//! The agreement between `specs/ASSUMPTIONS.md` and whatever refers to it: each id that is cited has an entry, and an
+//! entry that concerns the specs is cited by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::node::Node;
+use crate::read::references;
 use crate::{Result, at};
+
+const REGISTER: &str = "specs/ASSUMPTIONS.md";
 
 /// The ids in the value of an `x-assumption`, which is an id or a list of ids.
 pub(crate) fn ids(value: &Node) -> Vec<String> {
     value.texts()
 }
 
-/// Every `x-assumption` and `x-type-assumption` of a spec.
-pub(crate) fn of(document: &Node) -> BTreeSet<String> {
-    walk(document, document, false)
+/// Every `x-assumption` and `x-type-assumption` in a part of a spec.
+pub(crate) fn of(node: &Node) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = node.items().iter().flat_map(of).collect();
+    for (key, value) in node.members() {
+        match key.as_str() {
+            "x-assumption" | "x-type-assumption" => found.extend(ids(value)),
+            _ => found.extend(of(value)),
+        }
+    }
+    found
 }
 
 /// Every assumption that one operation rests on: its own, and those of all that it refers to.
 pub(crate) fn of_operation(document: &Node, operation: &Node) -> BTreeSet<String> {
-    walk(document, operation, true)
+    let mut places = BTreeSet::new();
+    references(document, operation, &mut places);
+    let parts = places.iter().filter_map(|it| document.pointer(it));
+    parts.chain([operation]).flat_map(of).collect()
 }
 
-fn walk(document: &Node, from: &Node, follow: bool) -> BTreeSet<String> {
-    let mut walk = Walk {
-        document,
-        seen: BTreeSet::new(),
-        found: BTreeSet::new(),
-        follow,
-    };
-    walk.visit(from);
-    walk.found
-}
-
-struct Walk<'a> {
-    document: &'a Node,
-    seen: BTreeSet<&'a str>,
-    found: BTreeSet<String>,
-    follow: bool,
-}
-
-impl<'a> Walk<'a> {
-    fn visit(&mut self, node: &'a Node) {
-        for (name, value) in node.members() {
-            match (name.as_str(), value) {
-                ("x-assumption" | "x-type-assumption", _) => self.found.extend(ids(value)),
-                ("$ref", Node::Text(target)) if self.follow => self.refer(target),
-                _ => self.visit(value),
-            }
-        }
-        node.items().iter().for_each(|item| self.visit(item));
-    }
-
-    fn refer(&mut self, target: &'a str) {
-        if self.seen.insert(target)
-            && let Some(node) = self.document.pointer(target.trim_start_matches('#'))
-        {
-            self.visit(node);
-        }
-    }
-}
-
-/// An entry of `ASSUMPTIONS.md`.
+/// An entry of the register.
 struct Entry {
     title: String,
     concerns_specs: bool,
 }
 
-/// Checks that what the specs (by path) rest on has an entry; otherwise says all that is wrong, a line each.
-pub(crate) fn check(markdown: &str, specs: &BTreeMap<String, BTreeSet<String>>) -> Result<()> {
-    let (entries, mut wrong) = entries(markdown);
-    for (file, used) in specs {
-        for id in used.iter().filter(|id| !entries.contains_key(*id)) {
+/// Checks that each id that is cited has an entry, and that a spec rests on each entry that concerns specs.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let register = fs::read_to_string(root.join(REGISTER)).map_err(at(REGISTER))?;
+    let (entries, mut wrong) = entries(&register);
+    let mut cited = BTreeMap::new();
+    for folder in ["sdk-core", "specs", "tests/reference-server"] {
+        cite(root, Path::new(folder), &mut cited)?;
+    }
+    for (id, files) in &cited {
+        if !entries.contains_key(id) {
+            let files: Vec<_> = files.iter().map(|it| it.to_string_lossy()).collect();
+            let files = files.join(", ");
+            wrong.push(format!("{files}: {id} has no entry in {REGISTER}"));
+        }
+    }
+    let is_spec =
+        |it: &PathBuf| it.starts_with("specs") && it.extension().is_some_and(|kind| kind == "yaml");
+    for (id, entry) in &entries {
+        let is_used = cited.get(id).is_some_and(|it| it.iter().any(is_spec));
+        if entry.concerns_specs && !is_used {
             wrong.push(format!(
-                "{file}: `x-assumption: {id}` has no entry in specs/ASSUMPTIONS.md"
+                "{REGISTER}: {id} ({}) is the `x-assumption` of no spec element and has no `Scope:` line",
+                entry.title
             ));
         }
     }
@@ -85,67 +75,28 @@ pub(crate) fn check(markdown: &str, specs: &BTreeMap<String, BTreeSet<String>>) 
     }
 }
 
-/// Where assumptions are referred to by their ids.
-const CITED: [&str; 3] = ["sdk-core", "specs", "tests/reference-server"];
-
-/// The files below a root that refer to assumptions, by the ids of these; what is generated of the register does not
-/// count.
-fn cited(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
-    let mut cited = BTreeMap::<_, BTreeSet<_>>::new();
-    let mut open: Vec<_> = CITED.iter().map(|it| root.join(it)).collect();
-    while let Some(path) = open.pop() {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let kind = path.extension().unwrap_or_default();
-        if path.is_dir() && !matches!(&*name, "target" | "node_modules" | "generated") {
-            for entry in fs::read_dir(&path).map_err(at(path.display()))? {
-                open.push(entry.map_err(at(path.display()))?.path());
-            }
-        } else if ["rs", "md", "yaml"].iter().any(|it| kind == *it) && name != "gaps.md" {
-            let text = fs::read_to_string(&path).map_err(at(path.display()))?;
-            let file = path.strip_prefix(root).unwrap_or(&path);
-            for word in text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_') {
-                if is_id(word) {
-                    let files = cited.entry(word.to_owned()).or_default();
-                    files.insert(file.display().to_string());
-                }
-            }
+/// Adds the files at a path that refer to assumptions, by their ids. What is generated of the register does not count.
+fn cite(root: &Path, path: &Path, cited: &mut BTreeMap<String, Vec<PathBuf>>) -> Result<()> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let kind = path.extension().unwrap_or_default();
+    let file = root.join(path);
+    if file.is_dir() && !matches!(&*name, "target" | "node_modules" | "generated") {
+        let entries = fs::read_dir(&file).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+        let entries = entries.map_err(at(path.display()))?;
+        let mut names: Vec<_> = entries.iter().map(fs::DirEntry::file_name).collect();
+        names.sort();
+        for name in names {
+            cite(root, &path.join(name), cited)?;
+        }
+    } else if ["rs", "md", "yaml"].iter().any(|it| kind == *it) && name != "gaps.md" {
+        let text = fs::read_to_string(&file).map_err(at(path.display()))?;
+        let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+        for id in words.filter(|it| is_id(it)).collect::<BTreeSet<_>>() {
+            let files = cited.entry(id.to_owned()).or_default();
+            files.push(path.to_owned());
         }
     }
-    Ok(cited)
-}
-
-/// Checks that nobody refers to an assumption without an entry, and that a spec rests on each that concerns them.
-pub(crate) fn check_cited(root: &Path) -> Result<()> {
-    let register = root.join("specs/ASSUMPTIONS.md");
-    let (entries, _) = entries(&fs::read_to_string(&register).map_err(at(register.display()))?);
-    let cited = cited(root)?;
-    let lost = cited.iter().filter(|it| !entries.contains_key(it.0));
-    let lost = lost.map(|(id, files)| {
-        let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        format!(
-            "{}: {id} has no entry in specs/ASSUMPTIONS.md",
-            files.join(", ")
-        )
-    });
-    let rests = |file: &String| {
-        file.starts_with("specs/") && Path::new(file).extension().is_some_and(|it| it == "yaml")
-    };
-    let is_used = |id: &String| cited.get(id).is_some_and(|it| it.iter().any(rests));
-    let unused = entries
-        .iter()
-        .filter(|(id, it)| it.concerns_specs && !is_used(id));
-    let unused = unused.map(|(id, entry)| {
-        format!(
-            "specs/ASSUMPTIONS.md: {id} ({}) is the `x-assumption` of no spec element and has no `Scope:` line",
-            entry.title
-        )
-    });
-    let wrong: Vec<String> = lost.chain(unused).collect();
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong.join("\n"))
-    }
+    Ok(())
 }
 
 /// Two digits at least, so that `A4` stays a size of paper.
@@ -159,30 +110,28 @@ pub(crate) fn has(register: &str, id: &str) -> bool {
     entries(register).0.contains_key(id)
 }
 
-fn entries(markdown: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
-    let (mut entries, mut wrong) = (BTreeMap::<String, Entry>::new(), Vec::new());
-    let mut current = None;
-    for line in markdown.lines() {
-        if let Some(heading) = line.strip_prefix("## ") {
-            let (id, title) = heading.split_once(' ').unwrap_or((heading, ""));
-            if !is_id(id) {
-                current = None;
-                continue;
+fn entries(register: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
+    let (mut entries, mut wrong) = (BTreeMap::new(), Vec::new());
+    for part in format!("\n{register}").split("\n## ").skip(1) {
+        let (heading, text) = part.split_once('\n').unwrap_or((part, ""));
+        let (id, title) = heading.split_once(' ').unwrap_or((heading, ""));
+        let scopes: Vec<&str> = text.lines().filter(|it| it.starts_with("Scope:")).collect();
+        for scope in &scopes {
+            if !matches!(
+                scope.trim_end(),
+                "Scope: runtime" | "Scope: reference server"
+            ) {
+                wrong.push(format!(
+                    "{REGISTER}: `{scope}` is neither `Scope: runtime` nor `Scope: reference server`"
+                ));
             }
-            current = Some(id.to_owned());
-            let entry = Entry {
-                title: title.to_owned(),
-                concerns_specs: true,
-            };
-            if entries.insert(id.to_owned(), entry).is_some() {
-                wrong.push(format!("specs/ASSUMPTIONS.md: {id} has two entries"));
-            }
-        } else if matches!(line.trim(), "Scope: runtime" | "Scope: reference server")
-            && let Some(entry) = current.as_ref().and_then(|id| entries.get_mut(id))
-        {
-            entry.concerns_specs = false;
-        } else if line.starts_with("Scope:") {
-            wrong.push(format!("specs/ASSUMPTIONS.md: `{line}` is neither `Scope: runtime` nor `Scope: reference server`"));
+        }
+        let entry = Entry {
+            title: title.to_owned(),
+            concerns_specs: scopes.is_empty(),
+        };
+        if is_id(id) && entries.insert(id.to_owned(), entry).is_some() {
+            wrong.push(format!("{REGISTER}: {id} has two entries"));
         }
     }
     (entries, wrong)
@@ -190,11 +139,13 @@ fn entries(markdown: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, check_cited, of, of_operation};
+    use super::{check, of, of_operation};
     use crate::node::Node;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
 
-    const SPEC: &str = "
+    #[test]
+    fn an_operation_rests_on_what_it_refers_to() {
+        let spec = "
 paths:
   /a:
     get:
@@ -205,26 +156,11 @@ components:
     Page: {x-assumption: [A02, A03]}
     Other: {x-assumption: A04}
 ";
-
-    #[test]
-    fn an_operation_rests_on_what_it_refers_to() {
-        let tree = Node::parse(SPEC).unwrap();
+        let tree = Node::parse(spec).unwrap();
         let ids = |ids: BTreeSet<String>| ids.into_iter().collect::<Vec<_>>().join(" ");
         assert_eq!(ids(of(&tree)), "A01 A02 A03 A04");
         let operation = of_operation(&tree, tree.pointer("/paths/~1a/get").unwrap());
         assert_eq!(ids(operation), "A01 A02 A03");
-    }
-
-    #[test]
-    fn what_a_spec_rests_on_has_an_entry() {
-        let tree = Node::parse(SPEC).unwrap();
-        let specs = BTreeMap::from([("specs/crm.yaml".to_owned(), of(&tree))]);
-        let agreed = "## A01 Ids\n## A02 Pages\n## A03 Items\n## A04 Other\n";
-        assert_eq!(check(agreed, &specs), Ok(()));
-        assert_eq!(
-            check(&agreed.replace("A04", "A05"), &specs).unwrap_err(),
-            "specs/crm.yaml: `x-assumption: A04` has no entry in specs/ASSUMPTIONS.md"
-        );
     }
 
     #[test]
@@ -238,19 +174,20 @@ components:
         let register = "## A01 Ids\nAs A02.\n## A02 Retry\nScope: runtime\n";
         write("specs/ASSUMPTIONS.md", register);
         write("specs/crm.yaml", "x-assumption: A01");
-        write(
-            "sdk-core/src/page.rs",
-            "// A01, A02; A4 and BA97 are no ids.",
-        );
+        let cites = "// A01, A02; A4 and BA97 are no ids.";
+        write("sdk-core/src/page.rs", cites);
         write("sdk-core/src/generated/page.rs", "// A96");
         write("tests/reference-server/src/lib.rs", "//! (A01)");
-        assert_eq!(check_cited(&folder), Ok(()));
-        write("specs/ASSUMPTIONS.md", "## A01 Ids\n## A05 Stale\n");
-        let lost = check_cited(&folder);
+        assert_eq!(check(&folder), Ok(()));
+        let register = "## A01 Ids\n## A01 Ids\n## A05 Stale\n## A06 Else\nScope: none\n";
+        write("specs/ASSUMPTIONS.md", register);
+        let lost = check(&folder);
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(
             lost.unwrap_err(),
-            "sdk-core/src/page.rs: A02 has no entry in specs/ASSUMPTIONS.md\n\
+            "specs/ASSUMPTIONS.md: A01 has two entries\n\
+             specs/ASSUMPTIONS.md: `Scope: none` is neither `Scope: runtime` nor `Scope: reference server`\n\
+             sdk-core/src/page.rs: A02 has no entry in specs/ASSUMPTIONS.md\n\
              specs/ASSUMPTIONS.md: A05 (Stale) is the `x-assumption` of no spec element and has no `Scope:` line"
         );
     }

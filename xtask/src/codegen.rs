@@ -18,7 +18,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     }
     if check {
         adopt::check(root)?;
-        assumptions::check_cited(root)?;
+        assumptions::check(root)?;
         // The sample is not checked in.
         let differences = tree.differences(root);
         if differences.is_empty() {
@@ -74,12 +74,7 @@ fn generate(root: &Path) -> Result<Tree> {
         return Err(refused.join("\n"));
     }
     check_ids(&specs)?;
-    let used: BTreeMap<String, _> = specs
-        .iter()
-        .map(|spec| (spec.file(), spec.assumptions.clone()))
-        .collect();
     let register = text_of(root, "specs/ASSUMPTIONS.md")?;
-    assumptions::check(&register, &used)?;
 
     let mut tree = Tree::default();
     for spec in &specs {

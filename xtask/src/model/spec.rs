@@ -1,7 +1,5 @@
 //! An application as its spec describes it.
 
-use std::collections::BTreeSet;
-
 use super::app::App;
 use super::operation::Operation;
 use super::schema::Schemas;
@@ -24,8 +22,6 @@ pub(crate) struct Spec {
     /// Operations that are not generated, with the reason.
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) schemas: Schemas,
-    /// Every `x-assumption` of the spec.
-    pub(crate) assumptions: BTreeSet<String>,
 }
 
 /// A group of operations.

@@ -9,7 +9,6 @@ use super::reader::Reader;
 use super::structure::{base_path, follow, references};
 use super::{derive, directions, graph, ours, settle, types};
 use crate::Result;
-use crate::assumptions;
 use crate::findings::{Finding, Findings, Weight};
 use crate::model::{App, Group, Method, Operation, Reach, Skipped, Spec};
 use crate::names;
@@ -113,7 +112,6 @@ pub(crate) fn read(app: &'static App, document: &Node, findings: &mut Findings) 
         operations,
         skipped,
         schemas,
-        assumptions: assumptions::of(document),
     };
     let reach = Reach::of(&spec);
     for (
