@@ -2,16 +2,15 @@
 //!
 //! `serde_json` keeps the order only by a feature, which would change it for every crate of the workspace.
 
-use std::fmt;
-
 use indexmap::IndexMap;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Serialize, Serializer};
+use serde::Serialize;
+use serde_yaml_ng::Value;
 
 use crate::{Result, at};
 
 /// A value of a document.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum Node {
     Null,
     Bool(bool),
@@ -29,13 +28,47 @@ impl Node {
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let text = text.trim_start_matches('\u{feff}');
         if text.trim_start().starts_with('{') {
-            serde_json::from_str(text).map_err(at("not JSON"))
-        } else {
-            let mut value: serde_yaml_ng::Value =
-                serde_yaml_ng::from_str(text).map_err(at("not YAML"))?;
-            value.apply_merge().map_err(at("not YAML"))?;
-            serde_yaml_ng::from_value(value).map_err(at("not YAML"))
+            let value = serde_json::from_str(text).map_err(at("not JSON"))?;
+            return Self::of(value).map_err(at("not JSON"));
         }
+        let mut value: Value = serde_yaml_ng::from_str(text).map_err(at("not YAML"))?;
+        value.apply_merge().map_err(at("not YAML"))?;
+        Self::of(value).map_err(at("not YAML"))
+    }
+
+    fn of(value: Value) -> Result<Self> {
+        Ok(match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => Self::Bool(value),
+            Value::Number(number) => {
+                let whole = number.as_i64().map(Into::into);
+                let whole = whole.or_else(|| number.as_u64().map(Into::into));
+                let fraction = || serde_json::Number::from_f64(number.as_f64()?);
+                // YAML has infinities, JSON has none.
+                let text = || Self::Text(number.to_string());
+                whole.or_else(fraction).map_or_else(text, Self::Number)
+            }
+            Value::String(text) => Self::Text(text),
+            Value::Sequence(items) => {
+                let items = items.into_iter().map(Self::of);
+                Self::List(items.collect::<Result<_>>()?)
+            }
+            Value::Mapping(mapping) => {
+                let mut members = IndexMap::new();
+                for (name, value) in mapping {
+                    // YAML has keys that are no texts, such as the status `200`.
+                    let name = Self::of(name)?.plain();
+                    if members.contains_key(&name) {
+                        return Err(format!("the member `{name}` occurs twice"));
+                    }
+                    members.insert(name, Self::of(value)?);
+                }
+                Self::Object(members)
+            }
+            Value::Tagged(tagged) => {
+                return Err(format!("the tag `{}` is not understood", tagged.tag));
+            }
+        })
     }
 
     /// A member of an object.
@@ -87,17 +120,12 @@ impl Node {
 
     /// The texts of a list, or the one text.
     pub(crate) fn texts(&self) -> Vec<String> {
-        let one = std::slice::from_ref(self);
-        let items = if self.text().is_some() {
-            one
-        } else {
-            self.items()
+        let texts = match self {
+            Self::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
         };
-        items
-            .iter()
-            .filter_map(Node::text)
-            .map(str::to_owned)
-            .collect()
+        let texts = texts.iter().filter_map(Self::text);
+        texts.map(str::to_owned).collect()
     }
 
     pub(crate) fn integer(&self) -> Option<i64> {
@@ -142,87 +170,6 @@ impl Node {
 
 /// A pointer to a member.
 pub(crate) fn step(place: &str, name: &str) -> String {
-    if name.contains(['~', '/']) {
-        let name = name.replace('~', "~0").replace('/', "~1");
-        return format!("{place}/{name}");
-    }
+    let name = name.replace('~', "~0").replace('/', "~1");
     format!("{place}/{name}")
-}
-
-impl Serialize for Node {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        match self {
-            Self::Null => serializer.serialize_unit(),
-            Self::Bool(value) => serializer.serialize_bool(*value),
-            Self::Number(number) => number.serialize(serializer),
-            Self::Text(text) => serializer.serialize_str(text),
-            Self::List(items) => serializer.collect_seq(items),
-            Self::Object(members) => serializer.collect_map(members),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
-    }
-}
-
-struct NodeVisitor;
-
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E>(self) -> std::result::Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> std::result::Result<Node, E> {
-        Ok(Node::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> std::result::Result<Node, E> {
-        Ok(Node::Number(value.into()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> std::result::Result<Node, E> {
-        Ok(Node::Number(value.into()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> std::result::Result<Node, E> {
-        // YAML has infinities, JSON has none.
-        let number = serde_json::Number::from_f64(value).map(Node::Number);
-        Ok(number.unwrap_or_else(|| Node::Text(value.to_string())))
-    }
-
-    fn visit_str<E>(self, text: &str) -> std::result::Result<Node, E> {
-        Ok(Node::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> std::result::Result<Node, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
-        }
-        Ok(Node::List(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Node, A::Error> {
-        let mut members = IndexMap::new();
-        // YAML has keys that are no texts, such as the status `200`.
-        while let Some(name) = map.next_key::<Node>()? {
-            let name = name.plain();
-            if members.contains_key(&name) {
-                return Err(A::Error::custom(format!(
-                    "the member `{name}` occurs twice"
-                )));
-            }
-            members.insert(name, map.next_value()?);
-        }
-        Ok(Node::Object(members))
-    }
 }
