@@ -1,52 +1,53 @@
 //! Names that generated code has already, which nothing of a document may get. The reader renames what would clash.
 
-/// Where the names come from that generated code uses without a path.
-pub(crate) const IMPORTS: &[(&str, &str)] = &[
-    ("CallOptions", "sdk_core"),
-    ("Date", "sdk_core"),
-    ("Error", "sdk_core"),
-    ("ExactReplay", "sdk_core"),
-    ("IntoKey", "sdk_core"),
-    ("Items", "sdk_core"),
-    ("JsonBody", "sdk_core"),
-    ("Members", "sdk_core"),
-    ("Number", "sdk_core"),
-    ("Page", "sdk_core"),
-    ("Pages", "sdk_core"),
-    ("PreparedCommand", "sdk_core"),
-    ("RawJson", "sdk_core"),
-    ("Receipt", "sdk_core"),
-    ("Record", "sdk_core"),
-    ("Response", "sdk_core"),
-    ("RetryPolicy", "sdk_core"),
-    ("SchemaPolicy", "sdk_core"),
-    ("Secret", "sdk_core"),
-    ("Timestamp", "sdk_core"),
-    ("ApiClient", "sdk_core::codegen"),
-    ("Body", "sdk_core::codegen"),
-    ("Bytes", "sdk_core::codegen"),
-    ("Call", "sdk_core::codegen"),
-    ("Check", "sdk_core::codegen"),
-    ("Draft", "sdk_core::codegen"),
-    ("FromReply", "sdk_core::codegen"),
-    ("ListStyle", "sdk_core::codegen"),
-    ("Pattern", "sdk_core::codegen"),
-    ("Piece", "sdk_core::codegen"),
-    ("Received", "sdk_core::codegen"),
-    ("Unreadable", "sdk_core::codegen"),
-    ("Validate", "sdk_core::codegen"),
-    ("encode_segment", "sdk_core::codegen"),
-    ("BTreeMap", "std::collections"),
+/// What generated code uses of the hidden part of `sdk-core`.
+const HIDDEN: &[&str] = &[
+    "ApiClient",
+    "Body",
+    "Bytes",
+    "Call",
+    "Check",
+    "Draft",
+    "FromReply",
+    "ListStyle",
+    "Pattern",
+    "Piece",
+    "Received",
+    "Unreadable",
+    "Validate",
+    "encode_segment",
 ];
 
-/// What every client crate passes on from `sdk-core`, so that a program depends on its client alone. `testing` comes with a
-/// feature.
-pub(crate) const SHARED: &[&str] = &[
+/// What generated code uses of `sdk-core`. Every client crate passes it on, so that a program depends on its client alone.
+const USED: &[&str] = &[
+    "CallOptions",
+    "Date",
+    "Error",
+    "ExactReplay",
+    "IntoKey",
+    "Items",
+    "JsonBody",
+    "Members",
+    "Number",
+    "Page",
+    "Pages",
+    "PreparedCommand",
+    "RawJson",
+    "Receipt",
+    "Record",
+    "Response",
+    "RetryPolicy",
+    "SchemaPolicy",
+    "Secret",
+    "Timestamp",
+];
+
+/// What client crates pass on besides. `testing` comes with a feature.
+const SHARED: &[&str] = &[
     "AccessToken",
     "App",
     "AttemptRecord",
     "Backoff",
-    "CallOptions",
     "Checkpoint",
     "ClientAuthentication",
     "ClientCredentials",
@@ -54,43 +55,24 @@ pub(crate) const SHARED: &[&str] = &[
     "CredentialsFuture",
     "ContractMatch",
     "ContractReport",
-    "Date",
     "Effect",
-    "Error",
     "ErrorKind",
-    "ExactReplay",
     "IdempotencyKey",
-    "Items",
-    "IntoKey",
-    "JsonBody",
-    "Members",
     "Method",
     "MissingScopes",
-    "Number",
     "Observer",
     "Operation",
-    "Page",
-    "Pages",
-    "PreparedCommand",
     "Provenance",
     "RawCall",
-    "RawJson",
     "RawTarget",
-    "Receipt",
-    "Record",
     "Replay",
-    "Response",
-    "RetryPolicy",
     "Safety",
-    "SchemaPolicy",
     "ScopePolicy",
-    "Secret",
     "SendPrepared",
     "Stats",
     "Suite",
     "SuiteBuilder",
     "Text",
-    "Timestamp",
     "TokenError",
     "TokenErrorKind",
     "TokenFuture",
@@ -107,47 +89,10 @@ pub(crate) const SHARED: &[&str] = &[
 
 /// What the prelude of Rust has, and what nothing can be called.
 const PRELUDE: &[&str] = &[
-    "AsMut",
-    "AsRef",
-    "Box",
-    "Clone",
-    "Copy",
-    "Debug",
-    "Default",
-    "Display",
-    "Drop",
-    "Eq",
-    "Err",
-    "Fn",
-    "FnMut",
-    "FnOnce",
-    "From",
-    "FromIterator",
-    "Future",
-    "Hash",
-    "Into",
-    "IntoFuture",
-    "IntoIterator",
-    "Iterator",
-    "None",
-    "Ok",
-    "Option",
-    "Ord",
-    "PartialEq",
-    "PartialOrd",
-    "Result",
-    "Self",
-    "Send",
-    "Sized",
-    "Some",
-    "String",
-    "Sync",
-    "ToOwned",
-    "ToString",
-    "TryFrom",
-    "TryInto",
-    "Unpin",
-    "Vec",
+    "AsMut", "AsRef", "Box", "Clone", "Copy", "Debug", "Default", "Display", "Drop", "Eq", "Err",
+    "Fn", "FnMut", "FnOnce", "From", "Future", "Hash", "Into", "Iterator", "None", "Ok", "Option",
+    "Ord", "Result", "Self", "Send", "Sized", "Some", "String", "Sync", "ToOwned", "ToString",
+    "TryFrom", "TryInto", "Unpin", "Vec",
 ];
 
 /// Handwritten methods of every client.
@@ -193,11 +138,24 @@ const BUILDER: &[&str] = &[
     "without_token",
 ];
 
+/// What every client crate passes on from `sdk-core`.
+pub(crate) fn shared() -> impl Iterator<Item = &'static str> {
+    USED.iter().chain(SHARED).copied()
+}
+
+/// The names that generated code uses without a path, and where they come from.
+pub(crate) fn imports<'a>() -> impl Iterator<Item = (&'a str, &'a str)> {
+    let used = USED.iter().map(|it| (*it, "sdk_core"));
+    let hidden = HIDDEN.iter().map(|it| (*it, "sdk_core::codegen"));
+    used.chain(hidden).chain([("BTreeMap", "std::collections")])
+}
+
 /// The names that no schema, group or operation may become a type of.
 pub(crate) fn taken_types() -> impl Iterator<Item = &'static str> {
-    let imports = IMPORTS.iter().map(|(name, _)| *name);
+    let others = ["Client", "IntoFuture", "IntoIterator"];
+    let imports = imports().map(|it| it.0);
     let shared = SHARED.iter().chain(PRELUDE).copied();
-    imports.chain(shared).chain(["Client"])
+    imports.chain(shared).chain(others)
 }
 
 /// Whether no group may become a method of this name of the client.

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::model::taken::SHARED;
-use crate::model::{Reach, Spec};
+use crate::model::{Reach, Spec, taken};
 use crate::{Result, at};
 
 use super::text::{joined, prose};
@@ -181,7 +180,7 @@ pub(super) fn library(spec: &Spec, by_hand: &[ByHand]) -> String {
          #[doc(inline)]\npub use sdk_core::guide;\n\
          #[cfg(feature = \"test-util\")]\n#[cfg_attr(docsrs, doc(cfg(feature = \"test-util\")))]\npub use sdk_core::testing;\n",
         joined(face::names(spec), ", "),
-        SHARED.join(", "),
+        joined(taken::shared(), ", "),
     )
 }
 

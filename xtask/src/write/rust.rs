@@ -3,14 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 
-use crate::model::taken::IMPORTS;
-use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Spec, Ty};
+use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Spec, Ty, taken};
 
 /// Imports for the names that the code uses, and for the given names from elsewhere in the crate.
 pub(super) fn imports<'a>(code: &str, own: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let words = words(code);
     let mut modules = BTreeMap::<&str, Vec<&str>>::new();
-    for (name, module) in IMPORTS.iter().copied().chain(own) {
+    for (name, module) in taken::imports().chain(own) {
         if words.contains(name) {
             modules.entry(module).or_default().push(name);
         }
