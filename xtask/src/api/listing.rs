@@ -5,18 +5,26 @@ use std::fs;
 use std::path::Path;
 
 use public_api::{Builder, PublicItem};
-use rustdoc_types::{Crate, ItemEnum};
+use rustdoc_types::{Crate, FORMAT_VERSION, ItemEnum};
 
-use crate::Result;
+use crate::{Result, at};
 
 /// Lists the items of a document of rustdoc.
 pub(crate) fn of(document: &Path) -> Result<String> {
-    let text = fs::read_to_string(document).map_err(|error| error.to_string())?;
-    let described: Crate = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let text = fs::read_to_string(document).map_err(at(document.display()))?;
+    let format = format!(
+        "{}: use Rust 1.95, whose rustdoc writes format {FORMAT_VERSION} of its JSON, or take the `public-api` and \
+         `rustdoc-types` of your version in xtask/Cargo.toml",
+        document.display()
+    );
+    let described: Crate = serde_json::from_str(&text).map_err(at(&format))?;
+    if described.format_version != FORMAT_VERSION {
+        return Err(format);
+    }
     let api = Builder::from_rustdoc_json(document)
         .omit_blanket_impls(true)
         .build()
-        .map_err(|error| error.to_string())?;
+        .map_err(at(format))?;
     let lines: BTreeSet<String> = api
         .items()
         .filter(|item| !is_implied(&described, item))

@@ -5,13 +5,8 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-
-use rustdoc_types::FORMAT_VERSION;
-use serde::Deserialize;
-use serde_json::Value;
 
 use crate::{Result, at};
 
@@ -40,10 +35,11 @@ pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
     // All of the workspace, or cargo would choose other features for shared dependencies, and check these anew. What tests of
     // users stand on is public too.
-    let status = cargo(root)
+    let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .current_dir(root)
         .args(["doc", "--workspace", "--no-deps", "--lib", "--quiet"])
         .args(["--features", "test-util,jiff-02"])
-        .env("RUSTDOC", own)
+        .env("RUSTDOC", &own)
         .env(WRAPPED, rustdoc)
         .env(
             "RUSTDOCFLAGS",
@@ -54,46 +50,8 @@ pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     if !status.success() {
         return Err("cargo doc failed".into());
     }
-    let target = target_folder(root)?;
-    let documents = crates
-        .iter()
-        .map(|name| target.join(format!("doc/{}.json", name.replace('-', "_"))));
-    documents
-        .map(|path| check_format(&path).map(|()| path))
-        .collect()
-}
-
-fn cargo(root: &Path) -> Command {
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root);
-    command
-}
-
-fn target_folder(root: &Path) -> Result<PathBuf> {
-    let output = cargo(root)
-        .args(["metadata", "--no-deps", "--format-version", "1"])
-        .output()
-        .map_err(at("cargo does not start"))?;
-    let metadata: Value = serde_json::from_slice(&output.stdout).map_err(at("cargo metadata"))?;
-    let folder = metadata["target_directory"].as_str();
-    folder
-        .map(PathBuf::from)
-        .ok_or_else(|| "cargo metadata names no target folder".into())
-}
-
-fn check_format(path: &Path) -> Result<()> {
-    #[derive(Deserialize)]
-    struct Head {
-        format_version: u32,
-    }
-
-    let text = fs::read_to_string(path).map_err(at(path.display()))?;
-    let Head { format_version } = serde_json::from_str(&text).map_err(at(path.display()))?;
-    if format_version == FORMAT_VERSION {
-        return Ok(());
-    }
-    Err(format!(
-        "this rustdoc writes format {format_version} of its JSON and the xtask reads {FORMAT_VERSION}, that of Rust 1.95: \
-         use that toolchain, or take the `public-api` and `rustdoc-types` of yours in xtask/Cargo.toml"
-    ))
+    // Cargo puts documents beside the folder of the profile that this program was built with.
+    let target = own.ancestors().nth(2).ok_or("this program has no folder")?;
+    let path = |name: &&str| target.join(format!("doc/{}.json", name.replace('-', "_")));
+    Ok(crates.iter().map(path).collect())
 }
