@@ -6,7 +6,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::{Result, at};
+use crate::Result;
 
 /// A piece of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +31,14 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles a pattern, or says what is outside the subset.
+    /// Compiles a pattern of the subset.
     pub(crate) fn compile(source: &str) -> Result<Self> {
+        let alternatives = alternatives(source);
+        let rule =
+            || format!("pattern `{source}` is outside the subset that is checked in programs");
         Ok(Self {
             source: source.to_owned(),
-            alternatives: alternatives(source).map_err(at(format!("pattern `{source}`")))?,
+            alternatives: alternatives.ok_or_else(rule)?,
         })
     }
 
@@ -64,75 +67,58 @@ impl Piece {
     }
 }
 
-fn alternatives(source: &str) -> Result<Vec<Vec<Piece>>> {
-    let body = source
-        .strip_prefix('^')
-        .and_then(|rest| rest.strip_suffix('$'))
-        .filter(|body| !body.ends_with('\\'))
-        .ok_or("it must be anchored with `^` and `$`")?;
+fn alternatives(source: &str) -> Option<Vec<Vec<Piece>>> {
+    let body = source.strip_prefix('^')?.strip_suffix('$')?;
     let mut rest = body.chars().peekable();
     let prefix = sequence(&mut rest)?;
     let group = group(&mut rest)?;
     let suffix = sequence(&mut rest)?;
-    if let Some(other) = rest.next() {
-        return Err(format!("`{other}` is outside the subset here"));
-    }
+    let whole = |middle| joined([prefix.clone(), middle, suffix.clone()].concat());
+    let is_end = rest.next().is_none();
     group
         .into_iter()
-        .map(|middle| finish([prefix.clone(), middle, suffix.clone()].concat()))
-        .collect()
+        .map(whole)
+        .collect::<Option<_>>()
+        .filter(|_| is_end)
 }
 
 /// The alternatives of a group, or a single empty one where there is no group.
-fn group(rest: &mut Peekable<Chars<'_>>) -> Result<Vec<Vec<Piece>>> {
+fn group(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<Vec<Piece>>> {
     if rest.next_if_eq(&'(').is_none() {
-        return Ok(vec![Vec::new()]);
+        return Some(vec![Vec::new()]);
     }
     let mut branches = vec![sequence(rest)?];
     while rest.next_if_eq(&'|').is_some() {
         branches.push(sequence(rest)?);
     }
-    rest.next_if_eq(&')')
-        .ok_or("a group needs its `)` and holds no other group")?;
-    match rest.peek() {
-        Some('+' | '*' | '?' | '{') => Err("a group is not repeated".into()),
-        _ => Ok(branches),
-    }
+    rest.next_if_eq(&')').map(|_| branches)
 }
 
-/// Joins adjacent literals and refuses what a greedy match could get wrong.
-fn finish(pieces: Vec<Piece>) -> Result<Vec<Piece>> {
+/// Joins adjacent literals; none where a greedy match could go wrong.
+fn joined(pieces: Vec<Piece>) -> Option<Vec<Piece>> {
     let last = pieces.len().saturating_sub(1);
     let mut joined: Vec<Piece> = Vec::new();
     for (at, piece) in pieces.into_iter().enumerate() {
         match (&piece, joined.last_mut()) {
-            (Piece::Class { min, max, .. }, _) if min != max && at != last => {
-                return Err("a class of varying length may only stand at the end".into());
-            }
+            (Piece::Class { min, max, .. }, _) if min != max && at != last => return None,
             (Piece::Literal(text), Some(Piece::Literal(before))) => before.push_str(text),
             _ => joined.push(piece),
         }
     }
-    Ok(joined)
+    Some(joined)
 }
 
 /// Literals and classes up to a group, an alternative or the end.
-fn sequence(rest: &mut Peekable<Chars<'_>>) -> Result<Vec<Piece>> {
+fn sequence(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
-    while let Some(next) = rest.peek().copied().filter(|next| !"(|)".contains(*next)) {
-        rest.next();
+    while let Some(next) = rest.next_if(|next| !"(|)".contains(*next)) {
         let ranges = match next {
             '[' => class(rest)?,
             '\\' => {
-                let escaped = rest
-                    .next()
-                    .filter(|c| !c.is_ascii_alphanumeric())
-                    .ok_or("only punctuation can be escaped")?;
+                let escaped = rest.next().filter(|c| !c.is_ascii_alphanumeric())?;
                 vec![(escaped, escaped)]
             }
-            '.' | '*' | '?' | '+' | '{' | '}' | ']' | '^' | '$' => {
-                return Err(format!("`{next}` is outside the subset here"));
-            }
+            '.' | '*' | '?' | '+' | '{' | '}' | ']' | '^' | '$' => return None,
             literal => vec![(literal, literal)],
         };
         let (min, max) = repetition(rest)?;
@@ -141,18 +127,17 @@ fn sequence(rest: &mut Peekable<Chars<'_>>) -> Result<Vec<Piece>> {
             _ => Piece::Class { ranges, min, max },
         });
     }
-    Ok(pieces)
+    Some(pieces)
 }
 
-fn class(rest: &mut Peekable<Chars<'_>>) -> Result<Vec<(char, char)>> {
+/// The characters and ranges of a class that is neither empty nor negated, and has no escapes.
+fn class(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<(char, char)>> {
     let mut ranges = Vec::new();
     loop {
-        let low = match rest.next().ok_or("a class needs its `]`")? {
-            ']' if !ranges.is_empty() => return Ok(ranges),
-            '^' | ']' if ranges.is_empty() => {
-                return Err("a class must not be empty or negated".into());
-            }
-            '\\' | '[' => return Err("a class holds characters and ranges, without escapes".into()),
+        let low = match rest.next()? {
+            ']' if !ranges.is_empty() => return Some(ranges),
+            '^' | ']' if ranges.is_empty() => return None,
+            '\\' | '[' => return None,
             low => low,
         };
         let mut ahead = rest.clone();
@@ -163,38 +148,26 @@ fn class(rest: &mut Peekable<Chars<'_>>) -> Result<Vec<(char, char)>> {
             }
             _ => low,
         };
-        if low > high {
-            return Err(format!("the range `{low}-{high}` is empty"));
-        }
         ranges.push((low, high));
+        if low > high {
+            return None;
+        }
     }
 }
 
-fn repetition(rest: &mut Peekable<Chars<'_>>) -> Result<(u32, u32)> {
-    match rest.peek() {
-        Some('+') => {
-            rest.next();
-            Ok((1, u32::MAX))
-        }
-        Some('{') => {
-            rest.next();
-            let counts = std::iter::from_fn(|| rest.next_if(|c| *c != '}'));
-            let counts: String = counts.collect();
-            rest.next().ok_or("a repetition needs its `}`")?;
-            let (min, max) = counts.split_once(',').unwrap_or((&counts, &counts));
-            let parse = |text: &str| {
-                text.parse::<u32>()
-                    .map_err(|_| format!("`{{{counts}}}` is no `{{n}}` or `{{n,m}}`"))
-            };
-            let (min, max) = (parse(min)?, parse(max)?);
-            if min > max {
-                Err(format!("`{{{counts}}}` is empty"))
-            } else {
-                Ok((min, max))
-            }
-        }
-        _ => Ok((1, 1)),
+fn repetition(rest: &mut Peekable<Chars<'_>>) -> Option<(u32, u32)> {
+    if rest.next_if_eq(&'+').is_some() {
+        return Some((1, u32::MAX));
     }
+    if rest.next_if_eq(&'{').is_none() {
+        return Some((1, 1));
+    }
+    let counts = std::iter::from_fn(|| rest.next_if(|c| *c != '}'));
+    let counts: String = counts.collect();
+    rest.next()?;
+    let (min, max) = counts.split_once(',').unwrap_or((&counts, &counts));
+    let (min, max) = (min.parse().ok()?, max.parse().ok()?);
+    (min <= max).then_some((min, max))
 }
 
 #[cfg(test)]
@@ -212,26 +185,22 @@ mod tests {
     #[test]
     fn the_patterns_of_the_contract_compile() {
         let hex = class(&[('A', 'F'), ('0', '9')], 12, 12);
-        let person = Pattern::compile("^PER-[A-F0-9]{12}$").unwrap();
-        assert_eq!(
-            person.alternatives,
-            [vec![Piece::Literal("PER-".into()), hex.clone()]]
-        );
-        assert_eq!(person.sample(), "PER-A0B1C2D3E4F5");
-
-        let owner = Pattern::compile("^(none|ACR-[A-F0-9]{12})$").unwrap();
-        assert_eq!(
-            owner.alternatives,
-            [
-                vec![Piece::Literal("none".into())],
-                vec![Piece::Literal("ACR-".into()), hex]
-            ]
-        );
-
-        let key = Pattern::compile("^[A-Za-z0-9._:-]+$").unwrap();
+        let [none, person, actor] = ["none", "PER-", "ACR-"].map(|it| Piece::Literal(it.into()));
         let letters = [('A', 'Z'), ('a', 'z'), ('0', '9')];
-        let ranges = [&letters[..], &['.', '_', ':', '-'].map(|one| (one, one))].concat();
-        assert_eq!(key.alternatives, [vec![class(&ranges, 1, u32::MAX)]]);
+        let others = ['.', '_', ':', '-'].map(|one| (one, one));
+        let key = class(&[&letters[..], &others].concat(), 1, u32::MAX);
+        for (source, expected) in [
+            ("^PER-[A-F0-9]{12}$", vec![vec![person, hex.clone()]]),
+            (
+                "^(none|ACR-[A-F0-9]{12})$",
+                vec![vec![none], vec![actor, hex]],
+            ),
+            ("^[A-Za-z0-9._:-]+$", vec![vec![key]]),
+        ] {
+            assert_eq!(Pattern::compile(source).unwrap().alternatives, expected);
+        }
+        let person = Pattern::compile("^PER-[A-F0-9]{12}$").unwrap();
+        assert_eq!(person.sample(), "PER-A0B1C2D3E4F5");
     }
 
     #[test]
