@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::node::Node;
 use crate::read::references;
-use crate::{Result, at};
+use crate::{Result, at, settled};
 
 const REGISTER: &str = "specs/ASSUMPTIONS.md";
 
@@ -68,11 +68,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
             ));
         }
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong.join("\n"))
-    }
+    settled(&wrong)
 }
 
 /// Adds the files at a path that refer to assumptions, by their ids. What is generated of the register does not count.
@@ -103,11 +99,6 @@ fn cite(root: &Path, path: &Path, cited: &mut BTreeMap<String, Vec<PathBuf>>) ->
 pub(crate) fn is_id(word: &str) -> bool {
     let digits = word.strip_prefix('A').unwrap_or_default();
     digits.len() > 1 && digits.bytes().all(|it| it.is_ascii_digit())
-}
-
-/// Whether a register has an entry for this one.
-pub(crate) fn has(register: &str, id: &str) -> bool {
-    entries(register).0.contains_key(id)
 }
 
 fn entries(register: &str) -> (BTreeMap<String, Entry>, Vec<String>) {

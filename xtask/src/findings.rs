@@ -85,10 +85,7 @@ impl Findings {
     /// All refusals as one error, if there are any.
     pub(crate) fn settled(&self) -> crate::Result<()> {
         let refused: Vec<String> = self.of(Weight::Refused).map(ToString::to_string).collect();
-        if refused.is_empty() {
-            return Ok(());
-        }
-        Err(refused.join("\n"))
+        crate::settled(&refused)
     }
 }
 

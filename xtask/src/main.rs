@@ -39,6 +39,14 @@ fn at<E: Display>(place: impl Display) -> impl FnOnce(E) -> String {
     move |error| format!("{place}: {error}")
 }
 
+/// Fails if anything is wrong, with a line for each.
+fn settled(wrong: &[String]) -> Result<()> {
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(wrong.join("\n"))
+}
+
 /// What a document may take that nests its schemas thousands deep.
 const STACK: usize = 1 << 28;
 

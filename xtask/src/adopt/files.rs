@@ -99,9 +99,7 @@ impl Files {
             format!("{}: {why}", path.display())
         };
         let document = read(&self.adopted().ok_or_else(missing)?)?;
-        let overlay = read(&self.overlay_path())?;
-        let overlay = Overlay::parse(&overlay).map_err(at(self.overlay_path().display()))?;
-        Ok(self.made(&document, &overlay)?.1)
+        Ok(self.made(&document, &self.overlay()?)?.1)
     }
 
     /// Whether the spec is what the document and the overlay make, if there is any of these.

@@ -20,7 +20,7 @@ use crate::model::app::APPS;
 use crate::model::{App, Operation, Spec};
 use crate::node::{Node, step};
 use crate::write::client;
-use crate::{Result, USAGE, assumptions, at, diff};
+use crate::{Result, USAGE, at, diff, settled};
 
 /// What is asked for.
 struct Wanted<'a> {
@@ -34,12 +34,7 @@ struct Wanted<'a> {
 /// Whether every adopted spec is what its vendor's document and its overlay make.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let wrong = APPS.iter().map(|app| Files::new(root, app).check().err());
-    let wrong: Vec<String> = wrong.flatten().collect();
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(wrong.join("\n"))
-    }
+    settled(&wrong.flatten().collect::<Vec<_>>())
 }
 
 /// Whether the spec of an application is made of a vendor's document.
@@ -59,7 +54,9 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         println!("adopted specs are up to date");
         return Ok(());
     }
-    adopt(root, &wanted(root, arguments)?)
+    let plan = plan(root, arguments)?;
+    print!("{}", plan.report);
+    plan.write()
 }
 
 fn wanted<'a>(root: &Path, arguments: &[&'a str]) -> Result<Wanted<'a>> {
@@ -84,12 +81,6 @@ fn wanted<'a>(root: &Path, arguments: &[&'a str]) -> Result<Wanted<'a>> {
         accept,
         folder,
     })
-}
-
-fn adopt(root: &Path, wanted: &Wanted<'_>) -> Result<()> {
-    let plan = plan(root, wanted)?;
-    print!("{}", plan.report);
-    plan.write()
 }
 
 /// What would be written, with the report about it.
@@ -120,7 +111,8 @@ impl Plan {
     }
 }
 
-fn plan(root: &Path, wanted: &Wanted<'_>) -> Result<Plan> {
+fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
+    let wanted = wanted(root, arguments)?;
     let app = App::named(wanted.app);
     let app = app.ok_or_else(|| format!("there is no application `{}`", wanted.app))?;
     let files = Files::new(&wanted.folder, app);
@@ -133,11 +125,12 @@ fn plan(root: &Path, wanted: &Wanted<'_>) -> Result<Plan> {
     let (laid, _) = files.made(&document, &overlay)?;
     let (spec, findings) = model(app, &laid).map_err(at(wanted.document))?;
 
-    let before_root = files.before()?;
-    let before_spec = before_root.as_ref().map(|root| model(app, root));
-    let before_spec = before_spec.transpose()?;
-    let before = before_root.as_ref().zip(before_spec.as_ref());
-    let before = before.map(|(root, (spec, _))| Read { root, spec });
+    let before = files.before()?.map(|root| {
+        let (spec, _) = model(app, &root)?;
+        Ok::<_, String>((root, spec))
+    });
+    let before = before.transpose()?;
+    let before = before.as_ref().map(|(root, spec)| Read { root, spec });
     let register = read(&root.join("specs/ASSUMPTIONS.md"))?;
     // The vendor's word counts for what is assumed, not ours.
     let assumed = before.map(|it| diff::assumed(it.root, &vendors, &register));
@@ -159,11 +152,9 @@ fn plan(root: &Path, wanted: &Wanted<'_>) -> Result<Plan> {
 
     let (laid, text) = files.made(&document, &overlay)?;
     let (spec, mut findings) = model(app, &laid)?;
-    for target in overlay.idle(&vendors)? {
-        let rule = "the action changes nothing: the document says the same";
-        findings.note(target, rule);
+    for it in crate::read::standing(&vendors) {
+        findings.note(&it.place, "the vendor's document says this itself");
     }
-    extensions(&vendors, &laid, &register, &mut findings);
     let (root, spec) = (&laid, &spec);
     let report = Report {
         before,
@@ -184,23 +175,6 @@ fn plan(root: &Path, wanted: &Wanted<'_>) -> Result<Plan> {
         report,
         open,
     })
-}
-
-/// Notes what the vendor says in our words, and rejects assumptions that nobody wrote down.
-fn extensions(vendors: &Node, laid: &Node, register: &str, findings: &mut Findings) {
-    for it in crate::read::standing(vendors) {
-        findings.note(&it.place, "the vendor's document says this itself");
-    }
-    let standing = crate::read::standing(laid).into_iter();
-    for it in standing.filter(|it| it.key.ends_with("assumption")) {
-        for id in assumptions::ids(it.value) {
-            if !assumptions::has(register, &id) {
-                let rule = format!("`{}: {id}` has no entry in specs/ASSUMPTIONS.md", it.key);
-                let remedy = "write one, or correct the id in the overlay";
-                findings.refuse(&it.place, rule, remedy);
-            }
-        }
-    }
 }
 
 /// What a document means; an error where nothing of it is understood.

@@ -12,7 +12,7 @@ use roas_overlay::validation::{Validate, ValidationOptions};
 use serde_json::Value;
 
 use crate::node::Node;
-use crate::{Result, at};
+use crate::{Result, at, settled};
 
 const ROOT_KEYS: [&str; 4] = ["overlay", "info", "extends", "actions"];
 const ACTION_KEYS: [&str; 5] = ["target", "description", "update", "copy", "remove"];
@@ -51,9 +51,7 @@ impl Overlay {
             let name = format!("action {}", index + 1);
             wrong.extend(unknown(&name, action, &ACTION_KEYS));
         }
-        if !wrong.is_empty() {
-            return Err(wrong.join("\n"));
-        }
+        settled(&wrong)?;
         let whole: v1_1::Overlay =
             serde_json::from_value(value(&node)?).map_err(at("not an OpenAPI Overlay 1.1"))?;
         // The best document needs no action, but the format wants at least one.
@@ -75,12 +73,8 @@ impl Overlay {
             let (target, reason) = (&action.target, reason.collect::<String>());
             format!("`{target}`{reason} matches nothing; correct the target, or remove the action")
         });
-        let dead: Vec<String> = dead.collect();
-        if dead.is_empty() {
-            Ok(in_order(value, Some(document)))
-        } else {
-            Err(dead.join("\n"))
-        }
+        settled(&dead.collect::<Vec<_>>())?;
+        Ok(in_order(value, Some(document)))
     }
 
     /// This overlay without the lines that this program wrote and that match nothing in a document, and what they said.
@@ -115,21 +109,6 @@ impl Overlay {
                     .to_owned(),
             ),
         }
-    }
-
-    /// The targets of a person's actions that change nothing by themselves.
-    pub(super) fn idle(&self, document: &Node) -> Result<Vec<&str>> {
-        let document = value(document)?;
-        let mut idle = Vec::new();
-        for (index, action) in self.whole.actions.iter().enumerate() {
-            let (mut one, mut changed) = (self.whole.clone(), document.clone());
-            one.actions = vec![action.clone()];
-            // One without a match builds on another.
-            if self.written(index).is_none() && dead(&one, &mut changed)?.is_empty() {
-                idle.extend((changed == document).then_some(&*action.target));
-            }
-        }
-        Ok(idle)
     }
 
     /// The action at an index, if this program wrote it and nobody edited it.
@@ -238,7 +217,7 @@ fn value_is(node: &Node, item: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Action, Overlay, path};
+    use super::{Action, Overlay};
     use crate::node::Node;
 
     const HEAD: &str = "overlay: 1.1.0\ninfo: {title: Ours, version: '1'}\n";
@@ -276,10 +255,9 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn actions_without_a_match_or_an_effect_are_told() {
+    fn all_actions_without_a_match_are_told_at_once() {
         let actions = "
   - {target: \"$.paths['/yaks'].get\", update: {deprecated: true}, description: Yaks are old.}
-  - {target: \"$.paths['/ants'].get\", update: {summary: List}}
   - {target: \"$.paths['/ants'].get\", update: {summary: All}}
   - {target: \"$.paths['/cows']\", remove: true}
 ";
@@ -289,10 +267,8 @@ info: {version: 1, title: Zoo}
             "`$.paths['/yaks'].get` (Yaks are old.) matches nothing; correct the target, or remove the action\n\
              `$.paths['/cows']` matches nothing; correct the target, or remove the action"
         );
-        let idle = overlay(actions);
-        assert_eq!(idle.idle(&document()).unwrap(), ["$.paths['/ants'].get"]);
-        let primitive = overlay("  - {target: $.info.title, update: Farm}\n");
-        let error = primitive.apply(&document()).unwrap_err();
+        let text = overlay("  - {target: $.info.title, update: Farm}\n");
+        let error = text.apply(&document()).unwrap_err();
         assert!(error.starts_with("`$.info.title`: "), "{error}");
     }
 
@@ -344,23 +320,5 @@ actions:
         let error = Overlay::parse("overlay: 1.1.0\nactions: []\ninfo: {title: T, version: '1'}\n");
         let error = error.unwrap().with(&actions).unwrap_err();
         assert!(error.contains("must end with its `actions`"), "{error}");
-    }
-
-    #[test]
-    fn a_pointer_becomes_a_path_if_something_stands_there() {
-        for (pointer, expected) in [
-            ("/paths/~1ants/get", Some("$.paths['/ants'].get")),
-            (
-                "/paths/~1zebras/get/parameters/1",
-                Some("$.paths['/zebras'].get.parameters[?@.name=='filter']"),
-            ),
-            (
-                "/paths/~1zebras/delete/tags/1",
-                Some("$.paths['/zebras'].delete.tags[1]"),
-            ),
-            ("/paths/~1yaks", None),
-        ] {
-            assert_eq!(path(&document(), pointer).as_deref(), expected);
-        }
     }
 }

@@ -121,11 +121,10 @@ fn open(root: &Node, operation: &Operation, assumed: &[Assumption]) -> Vec<Node>
     }
     reached.insert(place);
     let is_within = |place: &str| {
-        let mut reached = reached.iter();
-        reached.any(|it| {
-            let rest = place.strip_prefix(&**it);
-            rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
-        })
+        let place = format!("{place}/");
+        reached
+            .iter()
+            .any(|it| place.starts_with(&format!("{it}/")))
     };
     let is_open = |it: &&Assumption| {
         let mut places = it.places.iter();
@@ -163,23 +162,14 @@ pub(super) fn skips(findings: &Findings, document: &Node) -> Vec<Action> {
         .filter(|it| !it.rule.contains("`x-"));
     for finding in refused {
         let steps: Vec<&str> = finding.place.split('/').take(4).collect();
+        let is_method = |key: &str| Method::ALL.iter().any(|it| it.key() == key);
         let is_operation = matches!(*steps, ["", "paths", _, method] if is_method(method));
         let target = path(document, &steps.join("/")).filter(|_| is_operation);
         let Some(target) = target else { continue };
         if !skips.iter().any(|it| it.target == target) {
-            let reason = Node::Text(sentence(&finding.rule));
+            let reason = Node::Text(finding.rule.clone());
             skips.push(Action::new(target, vec![("x-sdk-skip".to_owned(), reason)]));
         }
     }
     skips
-}
-
-fn is_method(key: &str) -> bool {
-    Method::ALL.iter().any(|it| it.key() == key)
-}
-
-fn sentence(rule: &str) -> String {
-    let mut letters = rule.chars();
-    let first = letters.next().map(|it| it.to_ascii_uppercase());
-    first.into_iter().chain(letters).chain(['.']).collect()
 }

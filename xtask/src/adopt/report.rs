@@ -48,7 +48,6 @@ impl Report<'_> {
                 "Removed from the overlay, since nothing matches",
                 self.gone.iter().map(line),
             ),
-            list("Names that change", renamed(spec, &was)),
             list(
                 "Handlers of the reference server that are idle now",
                 idle(spec, &was),
@@ -66,15 +65,19 @@ impl Report<'_> {
 
     fn operations(&self, was: &Known<'_>) -> String {
         let spec = self.after.spec;
-        let is_new = |it: &Operation| !was.contains_key(&route(&it.route()));
+        let mut new = 0;
         let lines = spec.operations.iter().map(|it| {
-            let mark = if is_new(it) { '+' } else { ' ' };
+            let old = was.get(&route(&it.route()));
+            new += usize::from(old.is_none());
+            let mark = if old.is_none() { '+' } else { ' ' };
+            let name = |it: &Operation| format!("{}.{}", it.group, it.name);
+            let old = old.map(|old| name(old)).filter(|old| *old != name(it));
+            let was = old.map_or_else(String::new, |old| format!(" (was {old})"));
             let reply = reply_type(&spec.schemas, &it.reply);
-            format!("{mark} {}: {}.{}, {reply}\n", it.route(), it.group, it.name)
+            format!("{mark} {}: {}{was}, {reply}\n", it.route(), name(it))
         });
         let lines: String = lines.collect();
         let (title, version) = (&spec.title, &spec.version);
-        let new = spec.operations.iter().filter(|it| is_new(it)).count();
         let (count, skipped) = (spec.operations.len(), spec.skipped.len());
         format!(
             "{title} {version}: {count} operations, {new} of them new, {skipped} left out\n{lines}"
@@ -93,14 +96,6 @@ fn routes(document: &Node) -> BTreeSet<String> {
         there.map(move |it| route(&format!("{} {path}", it.name())))
     });
     routes.collect()
-}
-
-pub(super) fn renamed(spec: &Spec, was: &Known<'_>) -> impl Iterator<Item = String> {
-    spec.operations.iter().filter_map(|it| {
-        let old = was.get(&route(&it.route()))?;
-        let [old, new] = [*old, it].map(|it| format!("{}.{}", it.group, it.name));
-        (old != new).then(|| format!("{}: {old} becomes {new}", it.route()))
-    })
 }
 
 /// The handlers of operations that are not served by them any more.

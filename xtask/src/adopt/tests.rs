@@ -1,9 +1,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{adopt, model, plan, read, wanted};
+use super::{Plan, model, plan, read};
 use crate::findings::Weight;
-use crate::model::App;
+use crate::model::{App, Operation};
 use crate::node::Node;
 
 /// A folder with the files of adoptions, which goes with the test.
@@ -29,21 +29,16 @@ impl Folder {
         self.file("specs/overlays/crm.yaml")
     }
 
-    fn run<T>(
-        &self,
-        document: &str,
-        rest: &[&str],
-        then: fn(&Path, &super::Wanted<'_>) -> crate::Result<T>,
-    ) -> crate::Result<T> {
+    fn plan(&self, document: &str, rest: &[&str]) -> crate::Result<Plan> {
         self.write("document", document);
         let (file, root) = (self.0.join("document"), self.0.to_string_lossy());
         let file = file.to_string_lossy();
         let arguments = [&["crm", &file, "--root", &root], rest].concat();
-        then(&workspace(), &wanted(&workspace(), &arguments)?)
+        plan(&workspace(), &arguments)
     }
 
     fn adopt(&self, document: &str, rest: &[&str]) -> crate::Result<()> {
-        self.run(document, rest, adopt)
+        self.plan(document, rest)?.write()
     }
 }
 
@@ -96,8 +91,12 @@ fn forty_operations_take_few_decisions_and_a_second_run_changes_nothing() {
     let app = App::named("crm").unwrap();
     let [old, new] = [&ours(), &spec].map(|it| model(app, &parsed(it)).unwrap());
     assert_eq!(new.1.of(Weight::Refused).count(), 0);
-    let known = super::propose::by_route(&old.0);
-    assert_eq!(super::report::renamed(&new.0, &known).count(), 0);
+    let known = super::propose::by_route(&new.0);
+    for old in &old.0.operations {
+        let new = known[&super::route(&old.route())];
+        let names = |it: &Operation| [&it.id, &it.group, &it.name].map(Clone::clone);
+        assert_eq!(names(new), names(old));
+    }
 }
 
 #[test]
@@ -137,7 +136,7 @@ paths:
 "
     ));
     folder.write("specs/crm.yaml", &before);
-    let plan = folder.run(&after, &[], plan).unwrap();
+    let plan = folder.plan(&after, &[]).unwrap();
     let added = plan.overlay.text.lines().skip(4);
     assert_eq!(
         added.collect::<Vec<_>>(),
@@ -186,8 +185,8 @@ fn the_overlay_follows_the_document_and_the_person() {
     folder.adopt(&paths(["/p", "/q"]), &[]).unwrap();
     // Taken back, it stays away.
     edit(&overlay);
-    let plan = folder.run(&paths(["/p", "/q"]), &[], plan).unwrap();
-    let renamed = "Names that change (2)\n  GET /p: p.fetch_all becomes p.list\n  GET /q: p.list becomes p.list_q\n";
+    let plan = folder.plan(&paths(["/p", "/q"]), &[]).unwrap();
+    let renamed = "  GET /p: p.list (was p.fetch_all), ()\n  GET /q: p.list_q (was p.list), ()\n";
     assert!(plan.report.contains(renamed), "{}", plan.report);
     plan.write().unwrap();
     assert_eq!(folder.overlay(), overlay);
@@ -201,16 +200,11 @@ fn the_overlay_follows_the_document_and_the_person() {
     assert!(error.contains(expected), "{error}");
 
     // A misspelt extension is told, and never answered by leaving the operation out.
-    for (right, wrong) in [
-        ("x-sdk-method", "x-sdk-nam"),
-        ("x-sdk-method: fetch_all", "x-assumption: A999"),
-    ] {
-        edit(&(overlay.clone() + &own.replace(right, wrong)));
-        let text = format!("# Again.\n{}", paths(["/p", "/q"]));
-        let error = folder.adopt(&text, &["--accept"]).unwrap_err();
-        assert!(error.contains("open decisions: 1;"), "{error}");
-        assert!(!folder.overlay().contains("x-sdk-skip"));
-    }
+    edit(&(overlay.clone() + &own.replace("x-sdk-method", "x-sdk-nam")));
+    let text = format!("# Again.\n{}", paths(["/p", "/q"]));
+    let error = folder.adopt(&text, &["--accept"]).unwrap_err();
+    assert!(error.contains("open decisions: 1;"), "{error}");
+    assert!(!folder.overlay().contains("x-sdk-skip"));
 
     // No overlay helps a document that is not understood.
     edit(&overlay);
@@ -224,16 +218,77 @@ fn the_overlay_follows_the_document_and_the_person() {
 }
 
 #[test]
+fn a_schema_without_a_name_keeps_the_one_that_callers_know() {
+    let folder = Folder::new("types");
+    let document = |[parameter, reply, others]: [&str; 3]| {
+        let paths = format!(
+            "  /pets:
+    get:
+      operationId: listPets
+      parameters: [{{name: kind, in: query, schema: {parameter}}}]
+      responses: {{'200': {{description: All., content: {{application/json: {{schema: {reply}}}}}}}}}
+components: {{schemas: {others}}}
+"
+        );
+        document(&paths)
+    };
+    let named = [
+        "{$ref: '#/components/schemas/Kind'}",
+        "{$ref: '#/components/schemas/Pets'}",
+        "{Kind: {type: string, enum: [cat, dog]}, Pets: {type: object, properties: {pets: {type: array, items: {$ref: '#/components/schemas/Pet'}}}}, Pet: {type: object, properties: {name: {type: string}}}}",
+    ];
+    folder.write("specs/crm.yaml", &document(named));
+    let kind = "{type: string, enum: [cat, dog]}";
+    let pet = "{type: object, properties: {name: {type: string}MORE}}";
+    let pets = |more| {
+        let pet = pet.replace("MORE", more);
+        format!("{{type: object, properties: {{pets: {{type: array, items: {pet}}}}}}}")
+    };
+    let zoo = |more, pet| format!("{{Zoo: {}{pet}}}", pets(more));
+    let is_zoo = "{$ref: '#/components/schemas/Zoo'}";
+    let friend = ", friend: {type: object, properties: {name: {type: string}}}";
+    let other = ", Pet: {type: object, properties: {id: {type: string}}}";
+    let is_other = ", pet: {$ref: '#/components/schemas/Pet'}";
+    let of_kind = "$.paths['/pets'].get.parameters[?@.name=='kind'].schema Kind";
+    let reply = "$.paths['/pets'].get.responses['200'].content['application/json'].schema";
+    let [item, all] = [".properties.pets.items Pet", " Pets"].map(|it| format!("{reply}{it}"));
+    for (after, expected) in [
+        ([kind, &pets(""), "{}"], vec![of_kind, &item, &all]),
+        // The vendor's names stand.
+        (
+            [kind, is_zoo, &zoo(friend, "")],
+            vec![
+                of_kind,
+                "$.components.schemas.Zoo.properties.pets.items Pet",
+            ],
+        ),
+        // What is called `Pet` now is something else.
+        ([kind, is_zoo, &zoo(is_other, other)], vec![of_kind]),
+    ] {
+        let plan = folder.plan(&document(after), &[]).unwrap();
+        let named = plan.overlay.text.lines().filter_map(|it| {
+            let (target, name) = it.split_once("\", update: {\"x-sdk-name\":\"")?;
+            Some(format!(
+                "{} {}",
+                target.split_once('"')?.1,
+                name.split_once('"')?.0
+            ))
+        });
+        assert_eq!(named.collect::<Vec<_>>(), expected, "{}", plan.report);
+    }
+}
+
+#[test]
 fn one_decision_settles_a_rule_and_one_action_an_operation() {
     let folder = Folder::new("decisions");
     let xml = |more: &str| format!("{{requestBody: {{content: {{a/xml: {{}}}}}}{more}, {DONE}}}");
     let bad = ", parameters: [{$ref: '#/no'}]";
     let (post, put) = (xml(bad), xml(""));
-    let paths = format!("  /p: {{post: {post}, put: {put}, get: {{x-sdk-nam: a, {DONE}}}}}\n");
-    let plan = folder.run(&document(&paths), &[], plan).unwrap();
+    let paths = format!("  /p's: {{post: {post}, put: {put}, get: {{x-sdk-nam: a, {DONE}}}}}\n");
+    let plan = folder.plan(&document(&paths), &[]).unwrap();
     let proposed = "Proposed, for --accept (2)
-  - {target: \"$.paths['/p'].post\", update: {\"x-sdk-skip\":\"Its `$ref` refers to nothing in this document.\"}}
-  - {target: \"$.paths['/p'].put\", update: {\"x-sdk-skip\":\"A body is JSON or a form, not a/xml.\"}}
+  - {target: \"$.paths['/p\\\\'s'].post\", update: {\"x-sdk-skip\":\"its `$ref` refers to nothing in this document\"}}
+  - {target: \"$.paths['/p\\\\'s'].put\", update: {\"x-sdk-skip\":\"a body is JSON or a form, not a/xml\"}}
 ";
     assert!(plan.report.ends_with(proposed), "{}", plan.report);
     assert_eq!(plan.open, 3, "{}", plan.report);
@@ -290,7 +345,6 @@ fn a_spec_that_its_parts_do_not_make_is_found() {
     assert_eq!(check(), Ok(()));
     for (part, why) in [
         ("vendor/crm.json", "the vendor's document is missing"),
-        ("overlays/crm.yaml", "No such file"),
         (
             "crm.yaml",
             "it is not what the vendor's document and the overlay make",
@@ -315,17 +369,14 @@ fn a_spec_that_its_parts_do_not_make_is_found() {
 
 #[test]
 fn an_option_or_an_application_that_there_is_not_is_refused() {
-    let root = Path::new(".");
     for (arguments, why) in [
         (&["crm"][..], "usage"),
         (&["crm", "a", "b"], "usage"),
         (&["crm", "a", "--root"], "`--root` needs a value"),
         (&["crm", "a", "--force"], "unknown option `--force`"),
+        (&["crn", "a"], "there is no application `crn`"),
     ] {
-        let error = wanted(root, arguments).err().unwrap();
+        let error = plan(Path::new("."), arguments).err().unwrap();
         assert!(error.contains(why), "{error}");
     }
-    let unknown = wanted(root, &["crn", "a"]).unwrap();
-    let error = adopt(root, &unknown).unwrap_err();
-    assert_eq!(error, "there is no application `crn`");
 }
