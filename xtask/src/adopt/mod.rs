@@ -9,6 +9,7 @@ mod report;
 mod tests;
 mod types;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use self::files::{Files, read};
@@ -146,7 +147,8 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     let (laid, _) = files.made(&document, &overlay)?;
     let changed = before.map(|it| diff::changed(it.root, &laid));
     let changed = changed.iter().flatten().map(|it| route(it)).collect();
-    let served = served(before, after(&laid), &changed);
+    let others = other_ids(&wanted.folder, app)?;
+    let served = served(before, after(&laid), &changed, &others);
     let overlay = overlay.with(&served).map_err(in_overlay)?;
     added.extend(served);
 
@@ -175,6 +177,18 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
         report,
         open,
     })
+}
+
+/// The ids of the operations of the other applications.
+fn other_ids(root: &Path, app: &App) -> Result<BTreeSet<String>> {
+    let mut ids = BTreeSet::new();
+    for other in APPS.iter().filter(|it| it.name != app.name) {
+        if let Some(document) = Files::new(root, other).before()? {
+            let (spec, _) = model(other, &document)?;
+            ids.extend(spec.operations.into_iter().map(|it| it.id));
+        }
+    }
+    Ok(ids)
 }
 
 /// What a document means; an error where nothing of it is understood.

@@ -7,6 +7,7 @@ use super::{place, route, types};
 use crate::diff::{Assumption, Verdict};
 use crate::findings::{Findings, Weight};
 use crate::model::{Method, Operation, Replay, Spec};
+use crate::names;
 use crate::node::Node;
 use crate::read::references;
 
@@ -20,24 +21,33 @@ pub(super) struct Read<'a> {
 /// What the contract says of a service.
 const STATUS: [&str; 3] = ["x-lifecycle", "x-runtime-status", "x-shows-envelope"];
 
-/// The reference server has no handler for an operation that is new, and none that fits other messages than before.
+/// The reference server has no handler for an operation that is new, and none that fits other messages than before. Its
+/// operations have ids of their own in all applications.
 pub(super) fn served(
     before: Option<Read<'_>>,
     after: Read<'_>,
     changed: &BTreeSet<String>,
+    others: &BTreeSet<String>,
 ) -> Vec<Action> {
     let known = before.map(|it| by_route(it.spec)).unwrap_or_default();
-    let lacks_handler = |it: &&Operation| {
+    let mut actions = Vec::new();
+    for it in &after.spec.operations {
         let route = route(&it.route());
         // Without its handler, the exchange would issue tokens that no application takes.
         let is_exchange = it.body.as_ref().is_some_and(|body| body.form);
-        !known.contains_key(&route) || changed.contains(&route) && !is_exchange
-    };
-    let served = || vec![("x-served-from-schema".to_owned(), Node::Bool(true))];
-    let operations = after.spec.operations.iter().filter(lacks_handler);
-    operations
-        .filter_map(|it| action(after.root, it, served()))
-        .collect()
+        let is_new = !known.contains_key(&route);
+        let mut update = Members::new();
+        if is_new || changed.contains(&route) && !is_exchange {
+            update.push(("x-served-from-schema".to_owned(), Node::Bool(true)));
+        }
+        if is_new && others.contains(&it.id) {
+            let id = names::camel(&format!("{} {}", after.spec.app.name, it.id));
+            update.push(("operationId".to_owned(), Node::Text(id)));
+            update.push(("x-sdk-method".to_owned(), Node::Text(it.name.clone())));
+        }
+        actions.extend(action(after.root, it, update));
+    }
+    actions
 }
 
 /// What a new document leaves as it was: names that callers know, rules that the contract states, and what is assumed.
@@ -52,7 +62,7 @@ pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) ->
         let Some(was) = known.get(&route(&is.route())) else {
             continue;
         };
-        let mut update = names(was, is);
+        let mut update = former_names(was, is);
         let open = open(before.root, was, assumed);
         if !open.is_empty() {
             update.push(("x-assumption".to_owned(), Node::List(open)));
@@ -98,7 +108,7 @@ fn status(before: Read<'_>, after: Read<'_>) -> Members {
 }
 
 /// The names as they were, where they would become others. The id is never sent, but stands in stored commands.
-fn names(was: &Operation, is: &Operation) -> Members {
+fn former_names(was: &Operation, is: &Operation) -> Members {
     let id = was.id != is.id;
     let parts = [
         ("operationId", &was.id, id),

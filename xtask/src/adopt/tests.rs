@@ -136,6 +136,10 @@ paths:
 "
     ));
     folder.write("specs/crm.yaml", &before);
+    let other = document(&format!(
+        "  /other: {{get: {{operationId: putNew, {DONE}}}}}\n"
+    ));
+    folder.write("specs/calendar.yaml", &other);
     let plan = folder.plan(&after, &[]).unwrap();
     let added = plan.overlay.text.lines().skip(4);
     assert_eq!(
@@ -148,7 +152,7 @@ paths:
             r#"  - {target: "$.paths['/pets/{id}'].post", update: {"x-replay-status":204}}"#,
             r#"  - {target: "$.paths['/pets/{id}'].put", update: {"x-served-from-schema":true}}"#,
             r#"  - {target: "$.paths['/pets/{id}'].post", update: {"x-served-from-schema":true}}"#,
-            r#"  - {target: "$.paths['/new'].put", update: {"x-served-from-schema":true}}"#,
+            r#"  - {target: "$.paths['/new'].put", update: {"x-served-from-schema":true,"operationId":"crmPutNew","x-sdk-method":"put_new"}}"#,
         ],
         "{}",
         plan.report
