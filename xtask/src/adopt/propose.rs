@@ -19,7 +19,12 @@ pub(super) struct Read<'a> {
 }
 
 /// What the contract says of a service.
-const STATUS: [&str; 3] = ["x-lifecycle", "x-runtime-status", "x-shows-envelope"];
+const STATUS: [&str; 4] = [
+    "x-lifecycle",
+    "x-runtime-status",
+    "x-shows-envelope",
+    "x-metadata-operation",
+];
 
 /// The reference server has no handler for an operation that is new, and none that fits other messages than before. Its
 /// operations have ids of their own in all applications.
@@ -97,29 +102,27 @@ fn action(root: &Node, operation: &Operation, mut update: Members) -> Option<Act
 fn status(before: Read<'_>, after: Read<'_>) -> Members {
     let (was, is) = (before.root.at("info"), after.root.at("info"));
     let known = by_route(after.spec);
-    let reports = |it: &&Operation| known.contains_key(&route(&it.route()));
-    let metadata = before.spec.metadata_operation().filter(reports);
-    let keys = metadata.map(|_| "x-metadata-operation");
-    let keys = STATUS.into_iter().chain(keys);
-    let missing = keys.filter(|key| is.get(key).is_none());
+    let metadata = before.spec.metadata_operation();
+    let reports = metadata.is_some_and(|it| known.contains_key(&route(&it.route())));
+    let missing = STATUS.into_iter().filter(|key| is.get(key).is_none());
     missing
+        .filter(|key| reports || *key != "x-metadata-operation")
         .filter_map(|key| Some((key.to_owned(), was.get(key)?.clone())))
         .collect()
 }
 
-/// The names as they were, where they would become others. The id is never sent, but stands in stored commands.
+/// All names as they were, if any would become another. The id is never sent, but stands in stored commands.
 fn former_names(was: &Operation, is: &Operation) -> Members {
-    let id = was.id != is.id;
-    let parts = [
-        ("operationId", &was.id, id),
-        ("x-sdk-group", &was.group, was.group != is.group),
-        // A name may be derived from the id, so it is kept with it.
-        ("x-sdk-method", &was.name, id || was.name != is.name),
+    let names = [
+        ("operationId", &was.id, &is.id),
+        ("x-sdk-group", &was.group, &is.group),
+        ("x-sdk-method", &was.name, &is.name),
     ];
-    let changed = parts.into_iter().filter(|it| it.2);
-    changed
-        .map(|(key, was, _)| (key.to_owned(), Node::Text(was.clone())))
-        .collect()
+    if names.iter().all(|(_, was, is)| was == is) {
+        return Members::new();
+    }
+    let names = names.map(|(key, was, _)| (key.to_owned(), Node::Text(was.clone())));
+    names.into()
 }
 
 /// The assumptions of an operation of which the document says nothing.

@@ -86,9 +86,10 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
     Ok((report.written(form)?, report.status()))
 }
 
-/// The operations of which anything is another on the wire, as in `POST /invoices`.
+/// The operations of which anything is another on the wire, as in `POST /invoices`. An id is never sent.
 pub(crate) fn changed(old: &Node, new: &Node) -> BTreeSet<String> {
     let changes = Diff::of(old, new).changes.into_values();
+    let changes = changes.filter(|it| it.difference.what != "id");
     let uses = changes.flat_map(|it| it.uses);
     uses.map(|it| it.operation).collect()
 }
