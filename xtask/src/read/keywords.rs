@@ -1,5 +1,6 @@
 //! The keywords of a schema: those that make a type, those that only the service checks, and those that nobody knows.
 
+use super::form::is_of_rules;
 use super::reader::Reader;
 use super::structure::is_annotation;
 use crate::findings::Weight;
@@ -78,7 +79,7 @@ impl Reader<'_> {
     pub(super) fn keywords(&mut self, schema: &Node, place: &str) {
         for (key, value) in schema.members() {
             let key = key.as_str();
-            if STATED.contains(&key) {
+            if is_stated(schema, key) {
                 if key != "multipleOf" && key != "uniqueItems" {
                     self.findings.note(
                         place,
@@ -109,6 +110,11 @@ impl Reader<'_> {
     }
 }
 
+/// Whether the documentation states what a keyword says, and the service alone checks it.
+fn is_stated(schema: &Node, key: &str) -> bool {
+    STATED.contains(&key) || matches!(key, "oneOf" | "anyOf") && is_of_rules(schema, key)
+}
+
 /// The rules that the documentation states and the service alone checks.
 pub(super) fn stated(schema: &Node, rules: &mut Vec<String>) {
     for (key, value) in schema.members() {
@@ -122,7 +128,7 @@ pub(super) fn stated(schema: &Node, rules: &mut Vec<String>) {
             "maxProperties" => format!("It has at most {} members.", value.plain()),
             "contentEncoding" => format!("It is encoded as {}.", value.plain()),
             "contentMediaType" => format!("It contains {}.", value.plain()),
-            key if STATED.contains(&key) => {
+            key if is_stated(schema, key) => {
                 let text = value.plain();
                 if text.chars().count() > 160 {
                     format!("The service also checks `{key}`.")

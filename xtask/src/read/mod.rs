@@ -2,9 +2,9 @@
 //! understand is refused by name, kept raw, or noted, and never lost.
 
 mod call;
-mod compose;
 mod derive;
 mod directions;
+mod form;
 mod graph;
 mod keywords;
 mod object;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::reader::{Meaning, Reader};
+use super::form::both;
+use super::keywords::stated;
+use super::reader::{Meaning, Reader, annotations};
 use super::structure::{Leaf, follow};
 use crate::model::taken::is_taken_field;
 use crate::model::{Kind, Property, Ty, Use};
@@ -19,39 +21,57 @@ struct Member {
 }
 
 impl Reader<'_> {
-    /// An object: of one schema, or of those that an `allOf` merges.
+    /// An object of one schema, or of those that an `allOf` merges.
     pub(super) fn object(
         &mut self,
+        schema: &Node,
         leaves: &[Leaf],
         place: &str,
         name: &str,
         mut value: Use,
     ) -> Meaning {
-        let members = self.members(leaves, place);
-        if let ([], [leaf]) = (&*members, leaves) {
-            value.ty = self.map(leaf, name, &mut value.stated);
-            return Meaning::plain(value);
-        }
         let mut required = BTreeSet::new();
-        for Leaf { schema, place } in leaves {
+        for Leaf { schema, place: at } in leaves {
+            if let Some(reference) = schema.text_at("$ref") {
+                let rule = format!("`{reference}` refers to nothing in this document");
+                self.refuse(at, &rule);
+            }
             required.extend(schema.at("required").texts());
             let further = schema.at("additionalProperties");
-            if matches!(further, Node::Object(inner) if !inner.is_empty()) {
+            if further.members().next().is_some() {
                 let rule = "further members of one type: they are kept as raw JSON";
-                self.findings.note(place, rule);
+                self.findings.note(at, rule);
             }
             if *further == Node::Bool(false) {
                 value.stated.push("It has no members besides.".to_owned());
             }
             if schema.get("discriminator").is_some() {
                 let rule = "a `discriminator` without `oneOf`: the members of what extends it are kept in `extra`";
-                self.findings.note(place, rule);
+                self.findings.note(at, rule);
+            }
+            if at == place {
+                continue;
+            }
+            stated(schema, &mut value.stated);
+            if at.starts_with(&step(place, "")) {
+                // What stands beside the references is about this use of them.
+                self.keywords(schema, at);
+                if value.description.is_empty() {
+                    value.description = annotations(schema).description;
+                }
             }
         }
-        if members.is_empty() {
-            value.ty = Ty::Record;
-            return Meaning::plain(value);
+        // What is inherited has its names from there.
+        let root = self.root;
+        for reference in schema.at("allOf").items().iter().chain([schema]) {
+            let target = reference.text_at("$ref").and_then(|it| follow(root, it));
+            if let Some((place, target)) = target
+                && self.entries.contains_key(&place)
+            {
+                self.component(&place, target);
+            }
         }
+        let members = self.members(leaves, place);
         let kind = self.structure(&members, &required, place, name);
         Meaning {
             place: Some(place.to_owned()),
@@ -78,8 +98,7 @@ impl Reader<'_> {
                     continue;
                 }
                 // What several schemas describe is one with all of them, at a place of its own.
-                let both = Node::List(vec![known.schema.clone(), schema.clone()]);
-                known.schema = Node::Object([("allOf".to_owned(), both)].into_iter().collect());
+                known.schema = both(&known.schema, schema);
                 known.place = step(&step(place, "allOf"), name);
                 let fields = self.objects.get(place);
                 if let Some(field) = fields.and_then(|it| it.get(name)).cloned() {
@@ -90,15 +109,15 @@ impl Reader<'_> {
         members.into_values().collect()
     }
 
-    /// An object without fields: a map, if its schema says what its values are.
-    fn map(&mut self, leaf: &Leaf, name: &str, stated: &mut Vec<String>) -> Ty {
-        let Leaf { schema, place } = leaf;
-        let further = schema.at("additionalProperties");
-        if further.members().next().is_none() {
-            return Ty::Record;
-        }
-        let place = step(place, "additionalProperties");
-        let values = self.used(further, &place, &format!("{name}Value"));
+    /// An object with values of one type under any name.
+    pub(super) fn map(
+        &mut self,
+        values: &Node,
+        place: &str,
+        name: &str,
+        stated: &mut Vec<String>,
+    ) -> Ty {
+        let values = self.used(values, place, &format!("{name}Value"));
         stated.extend(values.of_each("value"));
         Ty::Map(Box::new(values.within()))
     }

@@ -61,42 +61,6 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn scalar(
-        &mut self,
-        schema: &Node,
-        kind: &str,
-        place: &str,
-        stated: &mut Vec<String>,
-    ) -> Ty {
-        let format = schema.text_at("format").unwrap_or_default();
-        match kind {
-            "boolean" => Ty::Boolean,
-            "integer" => {
-                let (min, max) = integer_bounds(schema, format, stated);
-                if !matches!(format, "" | "int32" | "int64" | "uint32") {
-                    stated.push(format!("Its format is `{format}`."));
-                }
-                Ty::Integer { min, max }
-            }
-            "number" => {
-                number_bounds(schema, stated);
-                if !matches!(format, "" | "float" | "double") {
-                    stated.push(format!("Its format is `{format}`."));
-                }
-                Ty::Number
-            }
-            "null" => Ty::Value,
-            "file" => {
-                self.raw(place, "`type: file` is of another version of OpenAPI");
-                Ty::Value
-            }
-            other => {
-                self.refuse(place, &format!("there is no type `{other}`"));
-                Ty::Value
-            }
-        }
-    }
-
     /// A value that never varies.
     pub(super) fn constant(
         &mut self,
@@ -198,6 +162,26 @@ impl Reader<'_> {
         value.stated.push(format!("It is one of `{all}`."));
         Meaning::plain(value)
     }
+}
+
+/// A boolean or a number.
+pub(super) fn scalar(schema: &Node, kind: &str, stated: &mut Vec<String>) -> Ty {
+    let format = schema.text_at("format").unwrap_or_default();
+    let (ty, known): (_, &[&str]) = match kind {
+        "boolean" => (Ty::Boolean, &[""]),
+        "integer" => {
+            let (min, max) = integer_bounds(schema, format, stated);
+            (Ty::Integer { min, max }, &["", "int32", "int64", "uint32"])
+        }
+        _ => {
+            number_bounds(schema, stated);
+            (Ty::Number, &["", "float", "double"])
+        }
+    };
+    if !known.contains(&format) {
+        stated.push(format!("Its format is `{format}`."));
+    }
+    ty
 }
 
 /// The values of an enumeration with the names of their variants, no two of them alike.

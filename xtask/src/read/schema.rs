@@ -1,12 +1,14 @@
 //! What a schema means where it is used. Schemas that need a type become components, inline ones too, under a name
 //! that says where they stand.
 
+use super::form::{Form, adds_to_reference, form};
 use super::keywords::stated;
 use super::reader::{Meaning, Reader, annotated, annotations, ids};
-use super::structure::{Leaf, follow, inferred, is_annotation};
+use super::scalar::scalar;
+use super::structure::{follow, is_annotation, says_nothing};
 use crate::model::{Component, Kind, Provenance, Ty, Use};
 use crate::names;
-use crate::node::Node;
+use crate::node::{Node, step};
 
 /// Keywords whose schemas may need a type of their own.
 const TYPED: [&str; 8] = [
@@ -35,19 +37,6 @@ const STRUCTURE: [&str; 11] = [
     "schema",
 ];
 
-/// Keywords that add something to a schema that stands beside them.
-const ADDING: [&str; 9] = [
-    "properties",
-    "required",
-    "allOf",
-    "oneOf",
-    "anyOf",
-    "enum",
-    "const",
-    "additionalProperties",
-    "items",
-];
-
 impl Reader<'_> {
     /// Reads the components in the order of the document, so that they have their names before any inline schema.
     pub(super) fn components(&mut self) {
@@ -55,7 +44,7 @@ impl Reader<'_> {
         let schemas = root.at("components").at("schemas");
         let places: Vec<(String, &Node)> = schemas
             .members()
-            .map(|(name, node)| (crate::node::step("/components/schemas", name), node))
+            .map(|(name, node)| (step("/components/schemas", name), node))
             .collect();
         for (place, node) in &places {
             let hint = place.rsplit('/').next().unwrap_or_default();
@@ -68,7 +57,7 @@ impl Reader<'_> {
 
     /// What a schema means where it stands. `hint` names the type that an inline one may need.
     pub(super) fn used(&mut self, schema: &Node, place: &str, hint: &str) -> Use {
-        if let Some(reference) = schema.text_at("$ref") {
+        if let Some(reference) = plain_reference(schema) {
             return self.referred(schema, reference, place, hint);
         }
         let mut value = if self.entries.contains_key(place) {
@@ -95,24 +84,13 @@ impl Reader<'_> {
             self.raw(place, &rule);
             return annotations(schema);
         };
-        let adds = |key: &String| ADDING.contains(&key.as_str());
-        let besides = |(key, _): (&String, &Node)| key != "$ref" && !is_annotation(key);
-        if schema.members().any(besides) && !schema.members().any(|(key, _)| adds(key)) {
+        if schema
+            .members()
+            .any(|(key, _)| key != "$ref" && !is_annotation(key))
+        {
             let rule = "keywords beside a `$ref` that add nothing to its schema";
             self.findings
                 .note(place, format!("{rule}: left to the service"));
-        } else if schema.members().any(besides) {
-            let rest: Node = Node::Object(
-                schema
-                    .members()
-                    .filter(|(key, _)| *key != "$ref")
-                    .map(|(key, value)| (key.clone(), value.clone()))
-                    .collect(),
-            );
-            let reference = [("$ref".to_owned(), Node::Text(reference.to_owned()))];
-            let branches = vec![Node::Object(reference.into_iter().collect()), rest];
-            let both = [("allOf".to_owned(), Node::List(branches))];
-            return self.used(&Node::Object(both.into_iter().collect()), place, hint);
         }
         if !self.entries.contains_key(&target_place) {
             let name = name_at(&target_place).unwrap_or_else(|| hint.to_owned());
@@ -138,11 +116,9 @@ impl Reader<'_> {
         }
         let begun = self.begun(&name, place, schema);
         self.entries[place].component = Some(begun);
-        let meaning = if schema.text_at("$ref").is_some() {
-            let reference = schema.text_at("$ref").unwrap_or_default().to_owned();
-            Meaning::plain(self.referred(schema, &reference, place, &name))
-        } else {
-            self.meaning(schema, place, &name)
+        let meaning = match plain_reference(schema) {
+            Some(reference) => Meaning::plain(self.referred(schema, reference, place, &name)),
+            None => self.meaning(schema, place, &name),
         };
         let mut value = meaning.value;
         let keep = meaning.kind.is_some() || place.starts_with("/components/schemas/");
@@ -235,66 +211,84 @@ impl Reader<'_> {
         self.keywords(schema, place);
         let mut value = annotations(schema);
         stated(schema, &mut value.stated);
-        if schema.get("allOf").is_some() {
-            return self.all_of(schema, place, name, value);
-        }
-        for key in ["oneOf", "anyOf"] {
-            if !schema.at(key).items().is_empty() {
-                return self.one_of(schema, key, place, name, value);
+        match form(self.root, schema, place) {
+            Form::Same(at, only) => return self.same(schema, &at, only, place, name),
+            Form::Object(leaves) => return self.object(schema, &leaves, place, name, value),
+            Form::Map(at, values) => value.ty = self.map(&values, &at, name, &mut value.stated),
+            Form::Record => value.ty = Ty::Record,
+            Form::Choice(key, branches) => {
+                return self.choice(schema, key, &branches, place, name, value);
             }
+            Form::Merged(merged) => {
+                let mut meaning = self.meaning(&merged, place, name);
+                if !value.description.is_empty() {
+                    meaning.value.description = value.description;
+                }
+                return meaning;
+            }
+            Form::Raw(rule, ty) => {
+                self.raw(place, &rule);
+                value.ty = ty;
+            }
+            Form::Nowhere(reference) => {
+                let rule = format!("`{reference}` refers to nothing in this document");
+                self.raw(place, &rule);
+            }
+            Form::Circle => {
+                let rule = "`allOf` contains itself";
+                self.findings
+                    .refuse(place, rule, "break the circle in the overlay");
+            }
+            Form::Plain(kind) => return self.plain(schema, kind, place, name, value),
         }
+        Meaning::plain(value)
+    }
+
+    /// The schema that stands for another one, with the descriptions around it.
+    fn same(&mut self, schema: &Node, at: &str, only: &Node, place: &str, name: &str) -> Meaning {
+        if let Some(fields) = self.objects.get(place).cloned() {
+            self.objects.entry(at.to_owned()).or_insert(fields);
+        }
+        let mut meaning = match plain_reference(only) {
+            Some(_) => Meaning::plain(self.used(only, at, name)),
+            None => self.meaning(only, at, name),
+        };
+        // What describes it may stand in a branch of its own.
+        let branches = schema.at("allOf").items().iter();
+        for around in branches.filter(|it| says_nothing(it)).chain([schema]) {
+            meaning.value = annotated(meaning.value, around);
+        }
+        meaning
+    }
+
+    /// A value of one JSON type: a constant, one of a few values, a list, a text, a number, or anything.
+    fn plain(
+        &mut self,
+        schema: &Node,
+        kind: Option<&str>,
+        place: &str,
+        name: &str,
+        mut value: Use,
+    ) -> Meaning {
         if let Some(constant) = schema.get("const") {
             return self.constant(schema, constant, place, value);
         }
         if schema.get("enum").is_some() || schema.get("x-known-values").is_some() {
             return self.enumeration(schema, place, value);
         }
-        match self.type_of(schema, place).as_deref() {
-            Some("object") => {
-                let (schema, place) = (schema.clone(), place.to_owned());
-                self.object(
-                    &[Leaf {
-                        schema,
-                        place: place.clone(),
-                    }],
-                    &place,
-                    name,
-                    value,
-                )
-            }
-            Some("array") => {
-                value.ty = self.array(schema, place, name, &mut value.stated);
-                Meaning::plain(value)
-            }
-            Some("string") => self.text(schema, place, value),
-            Some(other) => {
-                value.ty = self.scalar(schema, other, place, &mut value.stated);
-                Meaning::plain(value)
-            }
-            None => Meaning::plain(value),
-        }
-    }
-
-    /// The one type of a schema besides null; none if it may be anything.
-    fn type_of(&mut self, schema: &Node, place: &str) -> Option<String> {
-        let mut types = schema.at("type").texts();
-        types.retain(|kind| kind != "null");
-        if types.len() == 2
-            && ["integer", "number"]
-                .iter()
-                .all(|it| types.contains(&(*it).to_owned()))
-        {
-            return Some("number".to_owned());
-        }
-        match types.as_slice() {
-            [] => inferred(schema).map(str::to_owned),
-            [one] => Some(one.clone()),
-            several => {
-                let rule = format!("a value of several types ({})", several.join(", "));
-                self.raw(place, &rule);
-                None
+        match kind {
+            Some("array") => value.ty = self.array(schema, place, name, &mut value.stated),
+            Some("string") => return self.text(schema, place, value),
+            Some(kind) => value.ty = scalar(schema, kind, &mut value.stated),
+            None => {
+                let types = schema.at("type").texts();
+                if types.iter().any(|it| it != "null") {
+                    let rule = format!("it has no one type that is known: {}", types.join(", "));
+                    self.raw(place, &rule);
+                }
             }
         }
+        Meaning::plain(value)
     }
 
     fn array(&mut self, schema: &Node, place: &str, name: &str, stated: &mut Vec<String>) -> Ty {
@@ -311,7 +305,7 @@ impl Reader<'_> {
             .get("items")
             .filter(|_| schema.get("prefixItems").is_none())
         {
-            Some(items) => self.used(items, &crate::node::step(place, "items"), &item_name(name)),
+            Some(items) => self.used(items, &step(place, "items"), &item_name(name)),
             None => Use::of(Ty::Value),
         };
         stated.extend(items.of_each("item"));
@@ -321,6 +315,13 @@ impl Reader<'_> {
             max: bound("maxItems"),
         }
     }
+}
+
+/// The reference of a schema that is no more than one.
+fn plain_reference(schema: &Node) -> Option<&str> {
+    schema
+        .text_at("$ref")
+        .filter(|_| !adds_to_reference(schema))
 }
 
 /// A name for a schema inside of another one or of a parameter, which a reference points to: that of a definition, or its own

@@ -346,6 +346,10 @@ fn each_way_to_write_a_member_has_its_type() {
             "{allOf: [{$ref: '#/components/schemas/Tree'}], description: x}",
             "Tree",
         ),
+        (
+            "{allOf: [{$ref: '#/components/schemas/Tree'}], nullable: true}",
+            "Option<Tree>",
+        ),
         ("{oneOf: [{type: string}, {type: integer}]}", "RawJson"),
         ("{$ref: '#/components/schemas/Missing'}", "RawJson"),
         ("{pattern: '^A-[0-9]{4}$', type: string}", "SampleValue"),

@@ -1,14 +1,83 @@
-//! Unions: one of several objects, told apart by a member.
+//! One of several schemas: known texts beside any text, or a union of objects that a field tells apart.
 
-use super::reader::Reader;
-use super::structure::follow;
-use crate::model::{Ty, Variant};
+use super::reader::{Meaning, Reader};
+use super::scalar::choices;
+use super::structure::{follow, is_annotation, without};
+use crate::model::{Kind, Ty, Use, Variant};
 use crate::names;
 use crate::node::Node;
 
 impl Reader<'_> {
+    /// One of several schemas: known texts beside any text, a union, or raw JSON.
+    pub(super) fn choice(
+        &mut self,
+        schema: &Node,
+        key: &str,
+        branches: &[(String, &Node)],
+        place: &str,
+        name: &str,
+        value: Use,
+    ) -> Meaning {
+        if let Some(meaning) = self.texts(branches, key, &value) {
+            return meaning;
+        }
+        if let Some((tag, variants)) = self.union(schema, branches, name) {
+            return Meaning::of(value, Kind::Union { tag, variants });
+        }
+        self.raw(place, &format!("`{key}` without a discriminator"));
+        Meaning::plain(value)
+    }
+
+    /// Texts of which some are known: `anyOf` of an enumeration and any text, or of constants with a description each.
+    fn texts(&mut self, branches: &[(String, &Node)], key: &str, value: &Use) -> Option<Meaning> {
+        let mut known = Vec::new();
+        let mut value = value.clone();
+        let mut closed = true;
+        for (_, branch) in branches {
+            let target = match branch.text_at("$ref") {
+                Some(reference) => follow(self.root, reference)?.1,
+                None => branch,
+            };
+            if let Some(constant @ Node::Text(_)) = target.get("const") {
+                known.push(constant.clone());
+            } else if target
+                .at("enum")
+                .items()
+                .iter()
+                .any(|it| it.text().is_some())
+            {
+                known.extend(
+                    target
+                        .at("enum")
+                        .items()
+                        .iter()
+                        .filter(|it| !it.is_null())
+                        .cloned(),
+                );
+            } else if target.text_at("type") == Some("string") && target.get("format").is_none() {
+                closed = false;
+                let rules = without(target, &["type"]);
+                if rules.members().any(|(key, _)| !is_annotation(key)) {
+                    let rule = format!("Of other values: `{}`.", Node::plain(&rules));
+                    value.stated.push(rule);
+                }
+            } else {
+                return None;
+            }
+        }
+        if known.is_empty() || known.iter().any(|it| it.text().is_none()) {
+            return None;
+        }
+        let values = choices(&known);
+        let kind = Kind::Enum {
+            values,
+            closed: closed && key == "oneOf",
+        };
+        Some(Meaning::of(value, kind))
+    }
+
     /// The discriminator and the variants; none if the branches are no objects that a member tells apart.
-    pub(super) fn union(
+    fn union(
         &mut self,
         schema: &Node,
         branches: &[(String, &Node)],

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::structure::{
-    follow, is_null, is_nullable, leaves, says_nothing, telling, type_of, without,
-};
+use super::form::{Form, form};
+use super::structure::{Leaf, is_nullable, type_of};
+use crate::model::Ty;
 use crate::node::{Node, step};
 
 /// The types of the runtime: the name in the view, the type, and the JSON type of the placeholder.
@@ -19,18 +19,6 @@ pub(super) const OWN: [(&str, &str, &str); 6] = [
     ("ViewDate", "Date", "string"),
     ("ViewNumber", "Number", "number"),
     ("ViewSecret", "Secret", "string"),
-];
-
-/// Keywords with which a schema may need a type of its own.
-const TYPED: [&str; 8] = [
-    "properties",
-    "allOf",
-    "oneOf",
-    "anyOf",
-    "enum",
-    "const",
-    "pattern",
-    "x-known-values",
 ];
 
 /// A document as progenitor gets it.
@@ -44,7 +32,8 @@ pub(super) struct View<'a> {
     pub(super) members: BTreeMap<String, String>,
     /// Schemas that are no object: enumerations, patterns, constants.
     pub(super) leaves: BTreeSet<String>,
-    pending: VecDeque<String>,
+    /// Objects to be written, by their names.
+    pending: VecDeque<(String, Vec<Leaf>)>,
     schemas: Map<String, Value>,
 }
 
@@ -70,13 +59,15 @@ impl<'a> View<'a> {
         for (place, schema) in &contents {
             view.used(schema, place, &mut vec![]);
         }
-        while let Some(place) = view.pending.pop_front() {
-            let Some(schema) = root.pointer(&place) else {
-                continue;
+        while let Some((name, leaves)) = view.pending.pop_front() {
+            let objects = leaves.iter().map(|it| view.members(&it.schema, &it.place));
+            let mut objects: Vec<Value> = objects.collect();
+            // What they merge is left to progenitor.
+            let object = match objects.len() {
+                1 => objects.remove(0),
+                _ => json!({ "allOf": objects }),
             };
-            let name = view.types[&place].clone();
-            let value = view.object(schema, &place);
-            view.schemas.insert(name, value);
+            view.schemas.insert(name, object);
         }
         view
     }
@@ -103,121 +94,51 @@ impl<'a> View<'a> {
     }
 
     fn meaning(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
-        let rest = without(schema, &["$ref"]);
-        if let Some(reference) = schema.text_at("$ref") {
-            let Some((target_place, target)) = follow(self.root, reference) else {
-                return own("ViewValue");
-            };
-            // Only what adds fields makes another type of it.
-            if !["properties", "required", "allOf"]
-                .iter()
-                .any(|it| rest.get(it).is_some())
-            {
-                return self.used(target, &target_place, within);
+        match form(self.root, schema, place) {
+            Form::Same(place, schema) => self.used(schema, &place, within),
+            Form::Object(leaves) => self.component(place, leaves),
+            Form::Map(place, values) => {
+                let values = self.used(&values, &place, within);
+                json!({"type": "object", "additionalProperties": values})
             }
-            return self.component(place);
-        }
-        if schema.get("allOf").is_some() {
-            return self.all_of(schema, place, within);
-        }
-        for key in ["oneOf", "anyOf"] {
-            let branches = schema.at(key).items().iter().enumerate();
-            let mut some = branches.filter(|(_, it)| !is_null(it));
-            let (first, second) = (some.next(), some.next());
-            if let (Some((at, only)), None) = (first, second) {
-                return self.used(only, &step(&step(place, key), &at.to_string()), within);
-            }
-            if first.is_none() {
-                continue;
-            }
-            let of_rules = |it: &Node| {
-                it.members()
-                    .all(|(key, _)| key == "required" || key == "not")
-            };
-            if schema.at(key).items().iter().all(of_rules) {
-                continue;
-            }
-            let is_known = self.types.contains_key(place);
-            let union = self.leaf(place, type_of(schema));
-            for (at, branch) in schema.at(key).items().iter().enumerate() {
-                if !is_known {
-                    let place = step(&step(place, key), &at.to_string());
+            Form::Record | Form::Raw(_, Ty::Record) => own("ViewRecord"),
+            Form::Choice(_, branches) => {
+                let is_new = !self.types.contains_key(place);
+                let union = self.leaf(place, type_of(schema));
+                for (place, branch) in branches.into_iter().filter(|_| is_new) {
                     self.used(branch, &place, &mut vec![]);
                 }
+                union
             }
-            return union;
-        }
-        match type_of(schema) {
-            Some("object") if schema.at("properties").members().next().is_some() => {
-                self.component(place)
-            }
-            Some("object") => match schema.at("additionalProperties") {
-                Node::Object(inner) if !inner.is_empty() => {
-                    let place = step(place, "additionalProperties");
-                    let values = self.used(schema.at("additionalProperties"), &place, within);
-                    json!({"type": "object", "additionalProperties": values})
-                }
-                _ => own("ViewRecord"),
-            },
-            Some("array") => {
+            Form::Merged(merged) => self.leaf(place, type_of(&merged)),
+            Form::Nowhere(_) | Form::Circle | Form::Raw(..) => own("ViewValue"),
+            Form::Plain(Some("array")) => {
                 let items = match schema.get("items") {
                     Some(items) => self.used(items, &step(place, "items"), within),
                     None => own("ViewValue"),
                 };
                 json!({"type": "array", "items": items})
             }
-            kind if TYPED.iter().any(|it| schema.get(it).is_some()) => self.leaf(place, kind),
-            Some("string") => match schema.text_at("format") {
-                Some("date-time") => own("ViewTimestamp"),
-                Some("date") => own("ViewDate"),
-                Some("password") => own("ViewSecret"),
-                _ => json!({"type": "string"}),
-            },
-            Some("integer") => json!({"type": "integer", "format": "int64"}),
-            Some("number") => own("ViewNumber"),
-            Some("boolean") => json!({"type": "boolean"}),
-            _ => own("ViewValue"),
+            Form::Plain(kind) => self.plain(schema, kind, place),
         }
     }
 
-    fn all_of(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
-        let rest = without(schema, &["allOf"]);
-        if let [(at, only)] = telling(schema).as_slice()
-            && says_nothing(&without(&rest, &["nullable"]))
+    fn plain(&mut self, schema: &Node, kind: Option<&str>, place: &str) -> Value {
+        if ["enum", "const", "pattern", "x-known-values"]
+            .iter()
+            .any(|it| schema.get(it).is_some())
         {
-            let place = step(&step(place, "allOf"), &at.to_string());
-            return self.used(only, &place, within);
+            return self.leaf(place, kind);
         }
-        let Some(leaves) = leaves(self.root, schema, place) else {
-            return own("ViewValue");
-        };
-        let has = |key| leaves.iter().any(|it| it.schema.get(key).is_some());
-        let types: Vec<_> = leaves.iter().filter_map(|it| type_of(&it.schema)).collect();
-        if has("properties") {
-            if types.iter().any(|it| *it != "object") {
-                return own("ViewValue");
-            }
-            let is_union = has("oneOf") || has("anyOf");
-            return if is_union {
-                own("ViewRecord")
-            } else {
-                self.component(place)
-            };
-        }
-        if types.contains(&"object") {
-            return own("ViewRecord");
-        }
-        self.leaf(place, types.first().copied())
-    }
-
-    /// The fields of an object and of what it merges, which is left to progenitor.
-    fn object(&mut self, schema: &Node, place: &str) -> Value {
-        let leaves = leaves(self.root, schema, place).unwrap_or_default();
-        let objects = leaves.iter().map(|it| self.members(&it.schema, &it.place));
-        let mut objects: Vec<Value> = objects.collect();
-        match objects.len() {
-            1 => objects.remove(0),
-            _ => json!({ "allOf": objects }),
+        match (kind, schema.text_at("format")) {
+            (Some("string"), Some("date-time")) => own("ViewTimestamp"),
+            (Some("string"), Some("date")) => own("ViewDate"),
+            (Some("string"), Some("password")) => own("ViewSecret"),
+            (Some("string"), _) => json!({"type": "string"}),
+            (Some("integer"), _) => json!({"type": "integer", "format": "int64"}),
+            (Some("number"), _) => own("ViewNumber"),
+            (Some("boolean"), _) => json!({"type": "boolean"}),
+            _ => own("ViewValue"),
         }
     }
 
@@ -245,11 +166,12 @@ impl<'a> View<'a> {
         json!({"type": "object", "required": required, "properties": properties})
     }
 
-    fn component(&mut self, place: &str) -> Value {
+    fn component(&mut self, place: &str, leaves: Vec<Leaf>) -> Value {
         let next = self.types.len();
         if !self.types.contains_key(place) {
-            self.types.insert(place.to_owned(), format!("S{next}"));
-            self.pending.push_back(place.to_owned());
+            let name = format!("S{next}");
+            self.types.insert(place.to_owned(), name.clone());
+            self.pending.push_back((name, leaves));
         }
         own(&self.types[place])
     }

@@ -1,0 +1,198 @@
+//! The structure of a schema: what it merges, stands for or consists of. The reader and the view for progenitor take
+//! schemas apart in this one way, so that both mean the same schemas. Types are the work of others.
+
+use indexmap::IndexMap;
+
+use super::structure::{
+    Leaf, follow, is_annotation, is_null, leaves, says_nothing, telling, type_of, without,
+};
+use crate::model::Ty;
+use crate::node::{Node, step};
+
+/// Keywords that add something to a schema that stands beside them.
+const ADDING: [&str; 9] = [
+    "properties",
+    "required",
+    "allOf",
+    "oneOf",
+    "anyOf",
+    "enum",
+    "const",
+    "additionalProperties",
+    "items",
+];
+
+/// The structure of a schema.
+pub(super) enum Form<'a> {
+    /// Another schema stands for it: the target of a reference, a lone branch, or the only one beside null.
+    Same(String, &'a Node),
+    /// Its reference leads nowhere.
+    Nowhere(&'a str),
+    /// An object with the fields of all these schemas.
+    Object(Vec<Leaf>),
+    /// An object with values of one schema under any name.
+    Map(String, Node),
+    /// An object of which no more is said.
+    Record,
+    /// One of several schemas.
+    Choice(&'static str, Vec<(String, &'a Node)>),
+    /// Lists, texts or numbers that an `allOf` merges, as one schema.
+    Merged(Node),
+    /// What no type can say: the rule, and the type that is left.
+    Raw(String, Ty),
+    /// An `allOf` that contains itself.
+    Circle,
+    /// A value of one JSON type, or of any.
+    Plain(Option<&'static str>),
+}
+
+/// Takes a schema apart.
+pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a> {
+    match schema.text_at("$ref") {
+        Some(_) if adds_to_reference(schema) => return merged(root, schema, place),
+        Some(reference) => {
+            let target = follow(root, reference);
+            return target.map_or(Form::Nowhere(reference), |(at, it)| Form::Same(at, it));
+        }
+        None if schema.get("allOf").is_some() => return merged(root, schema, place),
+        None => {}
+    }
+    for key in ["oneOf", "anyOf"] {
+        if !schema.at(key).items().is_empty() && !is_of_rules(schema, key) {
+            return choice(schema, key, place);
+        }
+    }
+    let has_values = ["const", "enum", "x-known-values"]
+        .iter()
+        .any(|key| schema.get(key).is_some());
+    match type_of(schema) {
+        Some("object") if !has_values => {
+            let (schema, place) = (schema.clone(), place.to_owned());
+            object(vec![Leaf { schema, place }])
+        }
+        kind => Form::Plain(kind),
+    }
+}
+
+/// Whether keywords beside a `$ref` make another schema of it.
+pub(super) fn adds_to_reference(schema: &Node) -> bool {
+    ADDING.iter().any(|key| schema.get(key).is_some())
+}
+
+/// Whether the branches of `oneOf` or `anyOf` only say which fields occur together.
+pub(super) fn is_of_rules(schema: &Node, key: &str) -> bool {
+    let is_rule = |branch: &Node| {
+        let of_rule = |key: &str| key == "required" || key == "not" || is_annotation(key);
+        branch.members().all(|(key, _)| of_rule(key)) && !says_nothing(branch)
+    };
+    let mut branches = schema.at(key).items().iter().filter(|it| !is_null(it));
+    branches.all(is_rule)
+}
+
+fn choice<'a>(schema: &'a Node, key: &'static str, place: &str) -> Form<'a> {
+    let rest = without(schema, &[key, "discriminator", "nullable"]);
+    let is_bare = rest
+        .members()
+        .all(|(key, value)| is_annotation(key) || key == "type" && value.text() == Some("object"));
+    if !is_bare {
+        let is_object = rest.get("properties").is_some();
+        let ty = if is_object { Ty::Record } else { Ty::Value };
+        return Form::Raw(format!("`{key}` beside other keywords"), ty);
+    }
+    let branches = schema.at(key).items().iter().enumerate();
+    let branches = branches.filter(|(_, branch)| !is_null(branch));
+    let branches = branches.map(|(at, it)| (step(&step(place, key), &at.to_string()), it));
+    let branches: Vec<_> = branches.collect();
+    match branches.as_slice() {
+        [(place, only)] => Form::Same(place.clone(), only),
+        _ => Form::Choice(key, branches),
+    }
+}
+
+fn merged<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a> {
+    if let [(at, only)] = telling(schema).as_slice()
+        && says_nothing(&without(schema, &["allOf", "nullable"]))
+    {
+        return Form::Same(step(&step(place, "allOf"), &at.to_string()), only);
+    }
+    let Some(leaves) = leaves(root, schema, place) else {
+        return Form::Circle;
+    };
+    let has = |key: &str| leaves.iter().any(|it| it.schema.get(key).is_some());
+    let types: Vec<_> = leaves.iter().filter_map(|it| type_of(&it.schema)).collect();
+    if !types.contains(&"object") && !has("properties") {
+        return match merged_value(&leaves) {
+            Ok(merged) => Form::Merged(merged),
+            Err(keyword) => contradiction(&keyword),
+        };
+    }
+    let is_choice = |it: &Leaf, key| it.schema.get(key).is_some() && !is_of_rules(&it.schema, key);
+    if leaves
+        .iter()
+        .any(|it| is_choice(it, "oneOf") || is_choice(it, "anyOf"))
+    {
+        let rule = "an object that is also one of several (`oneOf` within `allOf`)";
+        return Form::Raw(rule.to_owned(), Ty::Record);
+    }
+    if types.iter().any(|it| *it != "object") {
+        return contradiction("type");
+    }
+    object(leaves)
+}
+
+fn contradiction<'a>(keyword: &str) -> Form<'a> {
+    let rule = format!("the schemas of `allOf` contradict each other in `{keyword}`");
+    Form::Raw(rule, Ty::Value)
+}
+
+/// An object of one schema, or of several.
+fn object<'a>(leaves: Vec<Leaf>) -> Form<'a> {
+    let has_fields = |it: &Leaf| it.schema.at("properties").members().next().is_some();
+    if leaves.iter().any(has_fields) {
+        return Form::Object(leaves);
+    }
+    let values = |it: &Leaf| {
+        let further = it.schema.at("additionalProperties");
+        let place = step(&it.place, "additionalProperties");
+        further.members().next().map(|_| (place, further.clone()))
+    };
+    let mut values = leaves.iter().filter_map(values);
+    match (values.next(), values.next()) {
+        (None, _) => Form::Record,
+        (Some((place, only)), None) => Form::Map(place, only),
+        _ => Form::Raw("several schemas of further fields".to_owned(), Ty::Record),
+    }
+}
+
+/// Schemas of a list, a text or a number merged into one, or the keyword in which they contradict each other.
+fn merged_value(leaves: &[Leaf]) -> Result<Node, String> {
+    let mut merged: IndexMap<String, Node> = IndexMap::new();
+    for (key, value) in leaves.iter().flat_map(|leaf| leaf.schema.members()) {
+        let Some(known) = merged.get_mut(key) else {
+            merged.insert(key.clone(), value.clone());
+            continue;
+        };
+        let narrower = if key.starts_with("max") {
+            value.integer() < known.integer()
+        } else {
+            value.integer() > known.integer()
+        };
+        match key.as_str() {
+            key if known == value || is_annotation(key) => *known = value.clone(),
+            "items" => *known = both(known, value),
+            "maxLength" | "minLength" | "maxItems" | "minItems" | "maximum" | "minimum" => {
+                if narrower {
+                    *known = value.clone();
+                }
+            }
+            _ => return Err(key.clone()),
+        }
+    }
+    Ok(Node::Object(merged))
+}
+
+/// A schema that merges two.
+pub(super) fn both(one: &Node, other: &Node) -> Node {
+    let branches = Node::List(vec![one.clone(), other.clone()]);
+    Node::Object([("allOf".to_owned(), branches)].into_iter().collect())
+}
