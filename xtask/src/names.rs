@@ -53,6 +53,29 @@ pub(crate) fn camel(name: &str) -> String {
     first.into_iter().chain(characters).collect()
 }
 
+/// The wanted name, or the first of those with a number that is free.
+pub(crate) fn free(
+    wanted: &str,
+    is_taken: impl Fn(&str) -> bool,
+    numbered: impl Fn(u32) -> String,
+) -> String {
+    let mut name = wanted.to_owned();
+    let mut next = 2;
+    while is_taken(&name) {
+        name = numbered(next);
+        next += 1;
+    }
+    name
+}
+
+/// The wanted name of a type, or the first free one with a suffix.
+pub(crate) fn free_type(wanted: &str, suffix: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    free(wanted, is_taken, |next| match next {
+        2 => format!("{wanted}{suffix}"),
+        number => format!("{wanted}{suffix}{}", number - 1),
+    })
+}
+
 /// The name of a type for a schema.
 pub(crate) fn type_name(hint: &str) -> String {
     let name = pascal(hint);

@@ -49,7 +49,8 @@ impl Reach {
     }
 }
 
-fn follow(schemas: &Schemas, ty: &Ty, found: &mut BTreeSet<String>) {
+/// Adds the components that a type contains, its own included.
+pub(crate) fn follow(schemas: &Schemas, ty: &Ty, found: &mut BTreeSet<String>) {
     let own = |name: &String| Ty::Named(name.clone());
     if let Ty::Page {
         members: Some(name),

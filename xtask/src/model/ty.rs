@@ -62,6 +62,16 @@ impl Ty {
         }
     }
 
+    /// Visits the names of the components in it.
+    pub(crate) fn each_name(&mut self, visit: &dyn Fn(&mut String)) {
+        match self {
+            Self::Named(name) => visit(name),
+            Self::Array { items, .. } | Self::Page { items, .. } => items.each_name(visit),
+            Self::Map(inner) | Self::Nullable(inner) => inner.each_name(visit),
+            _ => {}
+        }
+    }
+
     /// Whether it is a secret, or a list or a map of secrets.
     pub(crate) fn is_secret(&self) -> bool {
         match self {
@@ -69,6 +79,7 @@ impl Ty {
             other => other.inner().is_some_and(Self::is_secret),
         }
     }
+
     /// The type in words, with its bounds.
     pub(crate) fn words(&self) -> String {
         let range = |min: Option<u64>, max: Option<u64>| match (min, max) {

@@ -1,35 +1,13 @@
-//! Members that only requests or only replies have: a component with such members that stands in both becomes two.
+//! Fields that only requests or only responses have: a component with such fields that stands in both becomes two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::findings::{Findings, Weight};
-use crate::model::{Kind, Operation, Property, Schemas, Ty};
+use crate::model::reach::follow;
+use crate::model::{Component, Kind, Operation, Property, Schemas, Ty};
+use crate::names::free_type;
 
-/// The components that a type contains, itself included.
-fn reach(schemas: &Schemas, ty: &Ty, found: &mut BTreeSet<String>) {
-    if let Some(inner) = ty.inner() {
-        reach(schemas, inner, found);
-    }
-    if let Ty::Page {
-        members: Some(name),
-        ..
-    }
-    | Ty::Named(name) = ty
-        && found.insert(name.clone())
-        && let Some(component) = schemas.components.get(name)
-    {
-        for member in component.members() {
-            reach(schemas, &member.value.ty, found);
-        }
-        if let Kind::Union { variants, .. } = &component.kind {
-            for variant in variants {
-                reach(schemas, &Ty::Named(variant.component.clone()), found);
-            }
-        }
-    }
-}
-
-/// Takes the members out that a direction does not have, and splits what stands in both.
+/// Takes the fields out that a direction does not have, and splits what stands in both.
 pub(super) fn split(
     schemas: &mut Schemas,
     operations: &mut [Operation],
@@ -39,128 +17,102 @@ pub(super) fn split(
     let (mut sent, mut received) = (BTreeSet::new(), BTreeSet::new());
     for operation in operations.iter() {
         if let Some(body) = &operation.body {
-            reach(schemas, &body.value.ty, &mut sent);
+            follow(schemas, &body.value.ty, &mut sent);
         }
         for ty in operation.reply.types() {
-            reach(schemas, ty, &mut received);
+            follow(schemas, ty, &mut received);
         }
     }
-    let differs = |name: &String| {
-        let mut within = BTreeSet::new();
-        reach(schemas, &Ty::Named(name.clone()), &mut within);
-        within.iter().any(|name| {
-            let members = schemas
-                .components
-                .get(name)
-                .map_or(&[][..], |it| it.members());
-            members
-                .iter()
-                .any(|member| member.read_only || member.write_only)
-        })
-    };
-    let mut renamed = BTreeMap::new();
-    for name in sent.intersection(&received).filter(|name| differs(name)) {
-        let mut input = format!("{name}Input");
-        while taken.contains_key(&input) || schemas.components.contains_key(&input) {
-            input.push_str("Model");
-        }
-        renamed.insert(name.clone(), input);
-    }
-    for (name, input) in &renamed {
-        let Some(component) = schemas.components.get(name) else {
-            continue;
-        };
-        let mut component = component.clone();
+    let inputs = inputs(schemas, sent.intersection(&received), taken);
+    for (name, input) in &inputs {
+        let mut component = schemas.components[name].clone();
         let rule = format!("`{name}` has members of one direction only: requests take `{input}`");
         findings.add(Weight::Renamed, &component.place, rule, "");
         component.name.clone_from(input);
         component.place.push_str("/input*");
+        schemas.components.insert(input.clone(), component);
+        sent.insert(input.clone());
+    }
+    let rename = |name: &mut String| {
+        if let Some(input) = inputs.get(name) {
+            name.clone_from(input);
+        }
+    };
+    for body in operations.iter_mut().filter_map(|it| it.body.as_mut()) {
+        body.value.ty.each_name(&rename);
+    }
+    for (name, component) in &mut schemas.components {
+        // What contains an input without being one itself stands in requests only.
+        let in_requests = sent.contains(name) && !received.contains(name);
         match &mut component.kind {
-            Kind::Struct(members) => {
-                for member in members {
-                    rename(&mut member.value.ty, &renamed);
+            Kind::Union { variants, .. } if in_requests => {
+                for variant in variants {
+                    rename(&mut variant.component);
                 }
             }
-            Kind::Union { variants, .. } => {
-                for variant in variants {
-                    if let Some(input) = renamed.get(&variant.component) {
-                        variant.component.clone_from(input);
+            Kind::Struct(members) if in_requests || received.contains(name) => {
+                let before = members.clone();
+                if in_requests {
+                    members.retain(|it| !it.read_only);
+                    for member in members.iter_mut() {
+                        member.value.ty.each_name(&rename);
                     }
+                } else {
+                    members.retain(stands_in_responses);
+                    for member in members.iter_mut().filter(|it| it.write_only) {
+                        member.required = false;
+                    }
+                }
+                if members.len() < before.len() {
+                    let rule = dropped(name, &before, members, in_requests);
+                    findings.note(component.place.trim_end_matches("/input*"), rule);
                 }
             }
             _ => {}
         }
-        schemas.components.insert(input.clone(), component);
-    }
-    for operation in operations.iter_mut() {
-        if let Some(body) = &mut operation.body {
-            rename(&mut body.value.ty, &renamed);
-        }
-    }
-    // What contains one of them without being split itself stands in requests only.
-    let inputs: BTreeSet<&String> = renamed.values().collect();
-    for (name, component) in &mut schemas.components {
-        let in_requests = inputs.contains(name) || sent.contains(name) && !received.contains(name);
-        let in_replies = received.contains(name);
-        let Kind::Struct(members) = &mut component.kind else {
-            if let Kind::Union { variants, .. } = &mut component.kind
-                && in_requests
-            {
-                for variant in variants {
-                    if let Some(input) = renamed.get(&variant.component) {
-                        variant.component.clone_from(input);
-                    }
-                }
-            }
-            continue;
-        };
-        let before: Vec<String> = members.iter().map(|it| it.name.clone()).collect();
-        if in_requests && !in_replies {
-            members.retain(|member| !member.read_only);
-            for member in members.iter_mut() {
-                rename(&mut member.value.ty, &renamed);
-            }
-        } else if in_replies {
-            // A service that repeats a secret in spite of that must find it redacted.
-            let is_secret = |ty: &Ty| matches!(ty, Ty::Text { secret: true, .. });
-            members.retain(|member| !member.write_only || is_secret(&member.value.ty));
-            for member in members.iter_mut().filter(|member| member.write_only) {
-                member.required = false;
-            }
-        }
-        if members.len() < before.len() {
-            let rule = dropped(name, &before, members, in_replies);
-            findings.note(component.place.trim_end_matches("/input*"), rule);
-        }
     }
 }
 
-/// What to say of the members that a component has in one direction only.
-fn dropped(name: &str, before: &[String], members: &[Property], in_replies: bool) -> String {
-    let is_dropped = |name: &&String| members.iter().all(|it| it.name != **name);
+/// The names of what requests take instead of components in which a direction lacks a field.
+fn inputs<'a>(
+    schemas: &Schemas,
+    both: impl Iterator<Item = &'a String>,
+    taken: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let differs = |name: &&String| {
+        let mut within = BTreeSet::new();
+        follow(schemas, &Ty::Named((*name).clone()), &mut within);
+        let components = within.iter().filter_map(|it| schemas.components.get(it));
+        let mut members = components.flat_map(Component::members);
+        members.any(|it| it.read_only || it.write_only)
+    };
+    let is_taken = |name: &str| taken.contains_key(name) || schemas.components.contains_key(name);
+    let input = |name: &String| {
+        let wanted = format!("{name}Input");
+        let input = free_type(&wanted, "Model", is_taken);
+        (name.clone(), input)
+    };
+    both.filter(differs).map(input).collect()
+}
+
+/// A service that repeats a secret although it should not must find it redacted.
+fn stands_in_responses(member: &Property) -> bool {
+    !member.write_only || matches!(member.value.ty, Ty::Text { secret: true, .. })
+}
+
+/// The finding about fields that a component has in one direction only.
+fn dropped(name: &str, before: &[Property], members: &[Property], in_requests: bool) -> String {
+    let is_dropped = |it: &&Property| members.iter().all(|kept| kept.name != it.name);
     let dropped: Vec<&str> = before
         .iter()
         .filter(is_dropped)
-        .map(String::as_str)
+        .map(|it| &*it.name)
         .collect();
-    let (only, other) = if in_replies {
-        ("requests", "replies")
-    } else {
+    let (only, other) = if in_requests {
         ("replies", "requests")
+    } else {
+        ("requests", "replies")
     };
     let dropped = dropped.join(", ");
     format!("members of {only} only, which {name} in {other} has no field for: {dropped}")
-}
-
-fn rename(ty: &mut Ty, renamed: &BTreeMap<String, String>) {
-    match ty {
-        Ty::Named(name) => {
-            if let Some(input) = renamed.get(name) {
-                name.clone_from(input);
-            }
-        }
-        Ty::Array { items, .. } | Ty::Page { items, .. } => rename(items, renamed),
-        Ty::Map(inner) | Ty::Nullable(inner) => rename(inner, renamed),
-        _ => {}
-    }
 }

@@ -178,12 +178,10 @@ impl Reader<'_> {
         if is_taken_field(&field) {
             field.push('_');
         }
-        let wanted = field.clone();
-        let mut next = 2;
-        while !fields.insert(field.clone()) {
-            field = format!("{}_{next}", wanted.trim_end_matches('_'));
-            next += 1;
-        }
+        let plain = field.trim_end_matches('_');
+        let is_taken = |field: &str| fields.contains(field);
+        let field = names::free(&field, is_taken, |next| format!("{plain}_{next}"));
+        fields.insert(field.clone());
         if field.trim_end_matches('_') != names::snake(name).trim_end_matches('_') {
             let rule = format!("the field of the member `{name}` is `{field}`");
             self.findings

@@ -209,31 +209,24 @@ impl Reader<'_> {
         };
         let is_object = matches!(ty, Ty::Record | Ty::Map(_))
             || matches!(ty, Ty::Named(_)) && !self.is_scalar(ty);
-        if style == "deepObject" || is_object && within == Place::Query {
-            let rule = format!("parameter `{name}` is an object in the query");
+        let without_setter = match style {
+            _ if style == "deepObject" || is_object && within == Place::Query => Some((
+                format!("parameter `{name}` is an object in the query"),
+                format!("callers set its parts with `query(\"{name}[..]\", ..)`"),
+            )),
+            "spaceDelimited" | "pipeDelimited" => Some((
+                format!("parameter `{name}`: a list of the style `{style}` is not supported"),
+                format!("callers join the items and set them with `query(\"{name}\", ..)`"),
+            )),
+            _ => None,
+        };
+        if let Some((rule, instead)) = without_setter {
             if raw.is_set("required") {
                 let remedy =
                     "leave the operation out with `x-sdk-skip`, or make it optional in the overlay";
                 self.findings.refuse(place, rule, remedy);
             } else {
-                let remedy = format!(
-                    "it has no setter: callers set its parts with `query(\"{name}[..]\", ..)`"
-                );
-                self.findings.add(Weight::Raw, place, rule, remedy);
-            }
-            return None;
-        }
-        if matches!(style, "spaceDelimited" | "pipeDelimited") {
-            let rule =
-                format!("parameter `{name}`: a list of the style `{style}` is not supported");
-            if raw.is_set("required") {
-                let remedy =
-                    "leave the operation out with `x-sdk-skip`, or make it optional in the overlay";
-                self.findings.refuse(place, rule, remedy);
-            } else {
-                let remedy = format!(
-                    "it has no setter: callers join the items and set them with `query(\"{name}\", ..)`"
-                );
+                let remedy = format!("it has no setter: {instead}");
                 self.findings.add(Weight::Raw, place, rule, remedy);
             }
             return None;
@@ -286,17 +279,15 @@ impl Reader<'_> {
         if taken {
             field.push('_');
         }
-        let wanted = field.clone();
-        let mut next = 2;
-        while !fields.insert(field.clone()) {
-            field = format!("{}_{next}", wanted.trim_end_matches('_'));
-            next += 1;
-        }
-        if taken || next > 2 {
-            let rule = format!("the parameter `{name}` is set by `{field}`");
+        let plain = field.trim_end_matches('_');
+        let is_taken = |field: &str| fields.contains(field);
+        let unique = names::free(&field, is_taken, |next| format!("{plain}_{next}"));
+        fields.insert(unique.clone());
+        if taken || unique != field {
+            let rule = format!("the parameter `{name}` is set by `{unique}`");
             self.findings.add(Weight::Renamed, place, rule, "");
         }
-        field
+        unique
     }
 }
 

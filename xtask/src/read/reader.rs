@@ -78,15 +78,8 @@ impl Reader<'_> {
     /// Gives the schema at a place a name of its own, as near to the hint as can be.
     pub(super) fn reserve(&mut self, place: &str, hint: &str) {
         let wanted = names::type_name(hint);
-        let mut name = wanted.clone();
-        let mut next = 2;
-        while self.names.contains_key(&name) {
-            name = match next {
-                2 => format!("{wanted}Model"),
-                number => format!("{wanted}Model{}", number - 1),
-            };
-            next += 1;
-        }
+        let is_taken = |name: &str| self.names.contains_key(name);
+        let name = names::free_type(&wanted, "Model", is_taken);
         self.names.insert(name.clone(), format!("`{place}`"));
         let entry = Entry {
             name,

@@ -193,13 +193,8 @@ pub(super) fn choices(values: &[Node]) -> Vec<Choice> {
             continue;
         }
         let name = names::variant(&value);
-        let taken = |name: &str| choices.iter().any(|known| known.variant == name);
-        let mut variant = name.clone();
-        let mut next = 2;
-        while taken(&variant) {
-            variant = format!("{name}{next}");
-            next += 1;
-        }
+        let is_taken = |name: &str| choices.iter().any(|known| known.variant == name);
+        let variant = names::free(&name, is_taken, |next| format!("{name}{next}"));
         choices.push(Choice { value, variant });
     }
     choices

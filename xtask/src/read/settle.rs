@@ -1,8 +1,9 @@
-//! The last step of reading: names for what needs no declaration are replaced by what they stand for, and the variants
-//! of unions carry their tag.
+//! The last step of reading: other names for a type are replaced by the type, lists become pages, and the variants of
+//! unions state their tag.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::scalar::choices;
 use crate::findings::{Findings, Weight};
 use crate::model::{
     Component, Kind, Method, Operation, Property, Provenance, Reply, Schemas, Ty, Use,
@@ -10,19 +11,70 @@ use crate::model::{
 use crate::names;
 use crate::node::Node;
 
-use super::scalar::choices;
+/// Settles all types of a document.
+pub(super) fn settle(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
+    aliases(schemas, operations, findings);
+    unions(schemas, findings);
+    for operation in operations {
+        body(schemas, operation, findings);
+        page(schemas, operation, findings);
+    }
+}
 
-/// Follows a type through all other names for it.
+/// Replaces the other names for a type by the type, wherever it is used.
+fn aliases(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
+    let known = schemas.clone();
+    let mut settle = |ty: &mut Ty, place: &str| {
+        *ty = settled(&known, ty, 0).unwrap_or_else(|| {
+            let rule = "a schema that contains itself without an object in between";
+            findings.add(Weight::Raw, place, rule, "it stays raw JSON");
+            Ty::Value
+        });
+    };
+    for component in schemas.components.values_mut() {
+        match &mut component.kind {
+            Kind::Struct(members) => {
+                for member in members {
+                    settle(&mut member.value.ty, &component.place);
+                }
+            }
+            Kind::Plain(ty) => settle(ty, &component.place),
+            Kind::Union { variants, .. } => {
+                for variant in variants {
+                    let mut ty = Ty::Named(variant.component.clone());
+                    settle(&mut ty, &component.place);
+                    variant.component = ty.name().cloned().unwrap_or_default();
+                }
+            }
+            _ => {}
+        }
+    }
+    for operation in operations {
+        let place = operation.route();
+        let parameters = operation.parameters.iter_mut().map(|it| &mut it.value);
+        let body = operation.body.as_mut().map(|it| &mut it.value);
+        for value in parameters.chain(body) {
+            settle(&mut value.ty, &place);
+        }
+        each_reply(&mut operation.reply, &mut |value| {
+            settle(&mut value.ty, &place);
+            if value.nullable && value.ty != Ty::Value {
+                value.ty = Ty::Nullable(Box::new(value.ty.clone()));
+            }
+        });
+    }
+}
+
+/// Follows a type through all other names for it; none if it contains itself.
 fn settled(schemas: &Schemas, ty: &Ty, depth: usize) -> Option<Ty> {
     let again = |inner: &Ty| settled(schemas, inner, depth + 1).map(Box::new);
     if depth > 64 {
         return None;
     }
     Some(match ty {
-        Ty::Named(name) => match schemas.components.get(name).map(|it| &it.kind) {
-            Some(Kind::Plain(inner)) => settled(schemas, inner, depth + 1)?,
-            Some(_) => ty.clone(),
-            None => return None,
+        Ty::Named(name) => match &schemas.components.get(name)?.kind {
+            Kind::Plain(inner) => *again(inner)?,
+            _ => ty.clone(),
         },
         Ty::Array { items, min, max } => Ty::Array {
             items: again(items)?,
@@ -34,81 +86,12 @@ fn settled(schemas: &Schemas, ty: &Ty, depth: usize) -> Option<Ty> {
             plain @ (Ty::Value | Ty::Record | Ty::Nullable(_)) => plain,
             inner => Ty::Nullable(Box::new(inner)),
         },
-        Ty::Page { items, members } => Ty::Page {
-            items: again(items)?,
-            members: members.clone(),
-        },
         plain => plain.clone(),
     })
 }
 
-/// Settles all types of a document.
-pub(super) fn settle(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
-    unions(schemas, findings);
-    pages(schemas, operations, findings);
-    let known = schemas.clone();
-    let settle = |ty: &mut Ty, place: &str, findings: &mut Findings| {
-        *ty = settled(&known, ty, 0).unwrap_or_else(|| {
-            let rule = "a schema that contains itself without an object in between";
-            findings.add(Weight::Raw, place, rule, "it stays raw JSON");
-            Ty::Value
-        });
-    };
-    for component in schemas.components.values_mut() {
-        let place = component.place.clone();
-        match &mut component.kind {
-            Kind::Struct(members) => {
-                for member in members {
-                    settle(&mut member.value.ty, &place, findings);
-                }
-            }
-            Kind::Plain(ty) => settle(ty, &place, findings),
-            _ => {}
-        }
-    }
-    for operation in operations {
-        let place = operation.route();
-        if operation.parameter("cursor").is_some() && !operation.is_list() {
-            let rule = "it has a `cursor`, and its reply is no page: a list `items`, and a text `nextCursor` that is required";
-            let remedy = "callers fetch further pages themselves";
-            findings.add(Weight::Noted, &place, rule, remedy);
-        }
-        for parameter in &mut operation.parameters {
-            settle(&mut parameter.value.ty, &place, findings);
-        }
-        if let Some(body) = &mut operation.body {
-            settle(&mut body.value.ty, &place, findings);
-            let ty = &body.value.ty;
-            let is_sent = |ty: &Ty| match ty {
-                Ty::Named(name) => matches!(
-                    known.components[name].kind,
-                    Kind::Struct(_) | Kind::Union { .. }
-                ),
-                _ => false,
-            };
-            let fits = match ty {
-                Ty::Array { items, .. } => is_sent(items),
-                ty => is_sent(ty),
-            };
-            if !fits && *ty != Ty::Value {
-                let shown = ty.words();
-                let rule = format!("a body that is {shown}");
-                findings.add(Weight::Raw, &place, rule, "any JSON is sent for it");
-                body.value.stated.push(format!("It is {shown}."));
-                body.value.ty = Ty::Value;
-            }
-        }
-        each_reply(&mut operation.reply, &mut |value| {
-            settle(&mut value.ty, &place, findings);
-            if value.nullable && !matches!(value.ty, Ty::Value | Ty::Page { .. }) {
-                value.ty = Ty::Nullable(Box::new(value.ty.clone()));
-            }
-        });
-    }
-}
-
 /// Visits the JSON of each success.
-pub(super) fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
+fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
     match reply {
         Reply::Json(value) => visit(value),
         Reply::Several { cases, .. } => {
@@ -120,67 +103,101 @@ pub(super) fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
     }
 }
 
-/// Pages of lists, known by their fields: `items` and `nextCursor` in the reply to an operation with a `cursor`.
-fn pages(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
-    for operation in operations {
-        if operation.method != Method::Get || operation.parameter("cursor").is_none() {
-            continue;
-        }
-        let Reply::Json(value) = &mut operation.reply else {
-            continue;
-        };
-        let Some(Ty::Named(name)) = settled(schemas, &value.ty, 0) else {
-            continue;
-        };
-        let component = &schemas.components[&name];
-        let member = |name: &str| component.members().iter().find(|it| it.name == name);
-        let list = member("items").and_then(|it| settled(schemas, &it.value.ty, 0));
-        let (Some(Ty::Array { items, .. }), Some(next)) = (list, member("nextCursor")) else {
-            continue;
-        };
-        let cursor = settled(schemas, &next.value.ty, 0);
-        if !matches!(cursor, Some(Ty::Text { .. })) {
-            continue;
-        }
-        if !next.required {
-            // Without it, nobody knows whether a page is the last one.
-            let rule = "a page whose `nextCursor` may be missing is no page to walk";
-            let remedy = "require it in the overlay, if each page has it, null on the last one";
-            findings.add(Weight::Noted, &component.place, rule, remedy);
-            continue;
-        }
-        let named = ["items", "nextCursor", "schemaVersion"];
-        let mut others = component.members().to_vec();
-        others.retain(|it| !named.contains(&it.name.as_str()));
-        let mut members = None;
-        if !others.is_empty() {
-            let mut further = format!("{name}Members");
-            let of_page = |it: &Component| it.place == format!("{}/members*", component.place);
-            while schemas
-                .components
-                .get(&further)
-                .is_some_and(|it| !of_page(it))
-            {
-                further.push_str("Model");
-            }
-            let further_members = Component {
-                name: further.clone(),
-                place: format!("{}/members*", component.place),
-                description: format!("The further members of {}.", spaced(&name)),
-                kind: Kind::Struct(others),
-                schema_version: None,
-                ..component.clone()
-            };
-            schemas.components.insert(further.clone(), further_members);
-            members = Some(further);
-        }
-        value.ty = Ty::Page { items, members };
+/// A body is an object, a union, a list of either, or any JSON.
+fn body(schemas: &Schemas, operation: &mut Operation, findings: &mut Findings) {
+    let place = operation.route();
+    let Some(body) = &mut operation.body else {
+        return;
+    };
+    let item = match &body.value.ty {
+        Ty::Array { items, .. } => items,
+        ty => ty,
+    };
+    let is_sent = matches!(
+        schemas.kind(item),
+        Some(Kind::Struct(_) | Kind::Union { .. })
+    );
+    if !is_sent && body.value.ty != Ty::Value {
+        let shown = body.value.ty.words();
+        let rule = format!("a body that is {shown}");
+        findings.add(Weight::Raw, &place, rule, "any JSON is sent for it");
+        body.value.stated.push(format!("It is {shown}."));
+        body.value.ty = Ty::Value;
     }
 }
 
-/// `PeoplePage` as `a people page`, for a sentence.
-fn spaced(name: &str) -> String {
-    format!("a {}", names::words(name).join(" "))
+/// A page of a list is known by its fields: `items` and `nextCursor` in the response to an operation with a `cursor`.
+fn page(schemas: &mut Schemas, operation: &mut Operation, findings: &mut Findings) {
+    if operation.parameter("cursor").is_none() {
+        return;
+    }
+    if let Some(page) = page_of(schemas, operation, findings) {
+        operation.reply = page;
+    }
+    if !operation.is_list() {
+        let rule = "it has a `cursor`, and its reply is no page: a list `items`, and a text `nextCursor` that is required";
+        let remedy = "callers fetch further pages themselves";
+        findings.add(Weight::Noted, &operation.route(), rule, remedy);
+    }
+}
+
+fn page_of(schemas: &mut Schemas, operation: &Operation, findings: &mut Findings) -> Option<Reply> {
+    let Reply::Json(value) = &operation.reply else {
+        return None;
+    };
+    let ty = match &value.ty {
+        Ty::Nullable(inner) => inner,
+        ty => ty,
+    };
+    let component = schemas
+        .named(ty)
+        .filter(|_| operation.method == Method::Get)?;
+    let member = |name: &str| component.members().iter().find(|it| it.name == name);
+    let (Ty::Array { items, .. }, next) = (&member("items")?.value.ty, member("nextCursor")?)
+    else {
+        return None;
+    };
+    if !matches!(next.value.ty, Ty::Text { .. }) {
+        return None;
+    }
+    if !next.required {
+        // Without it, nobody knows whether a page is the last one.
+        let rule = "a page whose `nextCursor` may be missing is no page to walk";
+        let remedy = "require it in the overlay, if each page has it, null on the last one";
+        findings.add(Weight::Noted, &component.place, rule, remedy);
+        return None;
+    }
+    let mut others = component.members().to_vec();
+    others.retain(|it| !["items", "nextCursor", "schemaVersion"].contains(&&*it.name));
+    let items = items.clone();
+    let members = (!others.is_empty()).then(|| {
+        let place = format!("{}/members*", component.place);
+        let is_taken = |name: &str| {
+            let known = schemas.components.get(name);
+            known.is_some_and(|it| it.place != place)
+        };
+        let name = format!("{}Members", component.name);
+        let name = names::free_type(&name, "Model", is_taken);
+        let words = names::words(&component.name).join(" ");
+        Component {
+            name,
+            place: place.clone(),
+            description: format!("The further members of a {words}."),
+            kind: Kind::Struct(others),
+            schema_version: None,
+            ..component.clone()
+        }
+    });
+    let name = members.as_ref().map(|it| it.name.clone());
+    let further = members.into_iter().map(|it| (it.name.clone(), it));
+    schemas.components.extend(further);
+    Some(Reply::Json(Use {
+        ty: Ty::Page {
+            items,
+            members: name,
+        },
+        ..value.clone()
+    }))
 }
 
 /// The variants of unions are objects, and each states its tag; a union of anything else is raw JSON.
@@ -188,19 +205,14 @@ fn unions(schemas: &mut Schemas, findings: &mut Findings) {
     let all = schemas.clone();
     let mut tags: BTreeMap<String, BTreeSet<(String, Vec<String>)>> = BTreeMap::new();
     for component in schemas.components.values_mut() {
-        let Kind::Union { tag, variants } = &mut component.kind else {
+        let Kind::Union { tag, variants } = &component.kind else {
             continue;
         };
-        let mut fits = true;
-        for variant in variants.iter_mut() {
-            match settled(&all, &Ty::Named(variant.component.clone()), 0) {
-                Some(Ty::Named(name)) if matches!(all.components[&name].kind, Kind::Struct(_)) => {
-                    variant.component = name;
-                }
-                _ => fits = false,
-            }
-        }
-        if !fits {
+        let is_object = |name| {
+            let component = all.components.get(name);
+            component.is_some_and(|it| matches!(it.kind, Kind::Struct(_)))
+        };
+        if !variants.iter().all(|it| is_object(&it.component)) {
             let rule = "a union of something that is no object with members";
             findings.add(Weight::Raw, &component.place, rule, "it stays raw JSON");
             component.kind = Kind::Plain(Ty::Value);
@@ -208,54 +220,58 @@ fn unions(schemas: &mut Schemas, findings: &mut Findings) {
         }
         for variant in variants {
             let stated = (tag.clone(), variant.values.clone());
-            tags.entry(variant.component.clone())
-                .or_default()
-                .insert(stated);
+            let known = tags.entry(variant.component.clone()).or_default();
+            known.insert(stated);
         }
     }
     for (name, stated) in tags {
         let mut stated = stated.into_iter();
         if let (Some((tag, values)), None) = (stated.next(), stated.next()) {
-            let kind = match values.as_slice() {
-                [value] => Kind::Constant(value.clone()),
-                several => Kind::Enum {
-                    values: choices(&several.iter().cloned().map(Node::Text).collect::<Vec<_>>()),
-                    closed: true,
-                },
-            };
-            state(schemas, &name, &tag, kind);
+            state(schemas, &name, &tag, &values);
         }
     }
 }
 
-/// Makes a member of an object a constant, or one of few values, and adds it if the object lacks it.
-fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
-    let known = schemas.clone();
-    let Some(component) = schemas.components.get_mut(name) else {
-        return;
+/// Makes a field of an object a constant, or one of few values, and adds it if the object lacks it.
+fn state(schemas: &mut Schemas, name: &str, tag: &str, values: &[String]) {
+    let component = &schemas.components[name];
+    let member = component.members().iter().find(|it| it.name == tag);
+    let is_stated = match member.and_then(|it| schemas.kind(&it.value.ty)) {
+        Some(Kind::Constant(_)) => true,
+        Some(_) => values.len() > 1,
+        None => false,
     };
-    let Kind::Struct(members) = &mut component.kind else {
-        return;
-    };
-    let member = members.iter().position(|member| member.name == tag);
-    let is_stated = member.is_some_and(|at| {
-        let ty = settled(&known, &members[at].value.ty, 0);
-        ty.is_some_and(|ty| match known.kind(&ty) {
-            Some(Kind::Constant(_)) => true,
-            Some(_) => matches!(kind, Kind::Enum { .. }),
-            None => false,
-        })
-    });
     if is_stated {
         return;
     }
-    let mut constant = format!("{name}{}", names::pascal(tag));
-    while known.components.contains_key(&constant) {
-        constant.push_str("Value");
-    }
-    let ty = Ty::Named(constant.clone());
-    match member {
-        Some(at) => members[at].value.ty = ty,
+    let constant = format!("{name}{}", names::pascal(tag));
+    let is_taken = |name: &str| schemas.components.contains_key(name);
+    let constant = names::free_type(&constant, "Value", is_taken);
+    let place = format!("{}/{tag}*", component.place);
+    let stated = Component {
+        name: constant.clone(),
+        schema: place.clone(),
+        place,
+        description: String::new(),
+        deprecated: false,
+        provenance: Provenance::Documented,
+        kind: match values {
+            [value] => Kind::Constant(value.clone()),
+            several => Kind::Enum {
+                values: choices(&several.iter().cloned().map(Node::Text).collect::<Vec<_>>()),
+                closed: true,
+            },
+        },
+        assumptions: BTreeSet::new(),
+        schema_version: None,
+    };
+    schemas.components.insert(constant.clone(), stated);
+    let Kind::Struct(members) = &mut schemas.components[name].kind else {
+        return;
+    };
+    let ty = Ty::Named(constant);
+    match members.iter_mut().find(|it| it.name == tag) {
+        Some(member) => member.value.ty = ty,
         None => members.insert(
             0,
             Property {
@@ -273,19 +289,4 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, kind: Kind) {
             },
         ),
     }
-    let place = format!("{}/{tag}*", component.place);
-    schemas.components.insert(
-        constant.clone(),
-        Component {
-            name: constant,
-            schema: place.clone(),
-            place,
-            description: String::new(),
-            deprecated: false,
-            provenance: Provenance::Documented,
-            kind,
-            assumptions: BTreeSet::new(),
-            schema_version: None,
-        },
-    );
 }

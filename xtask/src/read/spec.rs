@@ -284,12 +284,9 @@ fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {
         if names::taken_types().any(|taken| taken == names::pascal(&wanted)) {
             wanted.push_str("Operation");
         }
-        let mut id = wanted.clone();
-        let mut next = 2;
-        while !ids.insert(names::pascal(&id)) {
-            id = format!("{wanted}{next}");
-            next += 1;
-        }
+        let is_taken = |id: &str| ids.contains(&names::pascal(id));
+        let id = names::free(&wanted, is_taken, |next| format!("{wanted}{next}"));
+        ids.insert(names::pascal(&id));
         if given.is_none_or(|given| given != id) {
             let rule = match given {
                 Some(given) => format!("the id `{given}` becomes `{id}`"),
@@ -305,15 +302,13 @@ fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {
         if crate::model::taken::is_taken_method(&wanted) {
             wanted.push('_');
         }
-        let mut method = wanted.clone();
-        if methods.contains(&(group.clone(), method.clone())) {
-            method = names::snake(&id);
-        }
-        let mut next = 2;
-        while !methods.insert((group.clone(), method.clone())) {
-            method = format!("{}_{next}", names::snake(&id));
-            next += 1;
-        }
+        let whole = names::snake(&id);
+        let is_taken = |name: &str| methods.contains(&(group.clone(), name.to_owned()));
+        let method = names::free(&wanted, is_taken, |next| match next {
+            2 => whole.clone(),
+            number => format!("{whole}_{}", number - 1),
+        });
+        methods.insert((group.clone(), method.clone()));
         if method != wanted {
             let rule = format!("`{group}.{wanted}` is taken; give it another `x-sdk-method`");
             let remedy = format!("it becomes `{group}.{method}`");
