@@ -113,8 +113,6 @@ pub(crate) struct Component {
     pub(crate) kind: Kind,
     /// The assumptions that it rests on as a whole.
     pub(crate) assumptions: BTreeSet<String>,
-    /// The constant of its member `schemaVersion`.
-    pub(crate) schema_version: Option<String>,
 }
 
 impl Component {

@@ -25,24 +25,11 @@ impl Reader<'_> {
         let raw = call.raw;
         let refused = self.refusals();
         let hint = names::pascal(&names.id);
-        let name_only = match raw.text_at("x-provenance") {
-            Some("name-only") => true,
-            None | Some("documented") => false,
-            _ => {
-                let rule = "`x-provenance` of an operation is `documented` or `name-only`";
-                self.refuse(&call.place, rule);
-                false
-            }
-        };
         let (text, source) = Self::text_of(call, title);
         let (auth, scopes) = self.security(call);
         let (parameters, keyed) = self.parameters(call, &hint);
         let body = self.body(call, &hint);
-        let Success {
-            reply,
-            headers,
-            version,
-        } = self.reply(call, &hint);
+        let Success { reply, headers } = self.reply(call, &hint);
         let operation = Operation {
             keyed,
             safety: match call.method {
@@ -59,14 +46,14 @@ impl Reader<'_> {
             deprecated: raw.is_set("deprecated"),
             auth,
             scopes,
-            name_only,
+            name_only: raw.text_at("x-provenance") == Some("name-only"),
             assumptions: assumptions::of_operation(self.root, raw),
             parameters,
             replay: self.replay(call, &reply),
             body,
             reply,
             reply_headers: headers,
-            schema_version: version,
+            schema_version: None,
             statuses: Self::statuses(call),
             exclusive: pairs(raw.at("x-mutually-exclusive")),
             served: raw.is_set("x-served-from-schema"),

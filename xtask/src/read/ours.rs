@@ -4,19 +4,9 @@
 use super::operation::SOURCE;
 use crate::assumptions;
 use crate::findings::Findings;
+use crate::model::Method;
 use crate::names;
 use crate::node::{Node, step};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Document,
-    Info,
-    Path,
-    Operation,
-    Schema,
-    /// A parameter, a body, a reply, a header, a security scheme.
-    Other,
-}
 
 /// An extension of ours, and where it stands.
 #[derive(Debug)]
@@ -24,7 +14,6 @@ pub(crate) struct Extension<'a> {
     pub(crate) place: String,
     pub(crate) key: &'a str,
     pub(crate) value: &'a Node,
-    kind: Kind,
 }
 
 /// What an extension holds, and whether a value is such a thing.
@@ -52,30 +41,47 @@ const IDS: Holds = ("the id of an assumption, or a list of ids", |it| {
     ids.len() == count && ids.iter().all(|it| assumptions::is_id(it))
 });
 
-/// Where an extension stands, anywhere if it is nowhere in particular, and what it holds.
-fn known(key: &str) -> Option<(Option<Kind>, Holds)> {
+const PROVENANCE: Holds = ("`documented`, `assumed` or `name-only`", |it| {
+    matches!(it.text(), Some("documented" | "assumed" | "name-only"))
+});
+
+/// Which part an extension belongs to, any if none is named, and what it holds.
+fn known(key: &str) -> Option<(&'static str, Holds)> {
     Some(match key {
-        "x-sdk-group" | "x-sdk-method" => (Some(Kind::Operation), SNAKE),
-        "x-sdk-skip" => (Some(Kind::Operation), TEXT),
-        "x-served-from-schema" => (Some(Kind::Operation), FLAG),
-        "x-replay-status" => (Some(Kind::Operation), STATUS),
-        "x-mutually-exclusive" => (Some(Kind::Operation), PAIRS),
-        "x-sdk-name" => (Some(Kind::Schema), PASCAL),
-        "x-const" => (Some(Kind::Schema), FLAG),
-        "x-known-values" => (Some(Kind::Schema), VALUES),
-        "x-type-assumption" => (Some(Kind::Schema), IDS),
-        "x-lifecycle" | "x-runtime-status" | "x-metadata-operation" => (Some(Kind::Info), TEXT),
-        "x-shows-envelope" => (Some(Kind::Info), FLAG),
-        "x-assumption" => (None, IDS),
-        "x-provenance" => (None, TEXT),
+        "x-sdk-group" | "x-sdk-method" => ("operation", SNAKE),
+        "x-sdk-skip" => ("operation", TEXT),
+        "x-served-from-schema" => ("operation", FLAG),
+        "x-replay-status" => ("operation", STATUS),
+        "x-mutually-exclusive" => ("operation", PAIRS),
+        "x-sdk-name" => ("schema", PASCAL),
+        "x-const" => ("schema", FLAG),
+        "x-known-values" => ("schema", VALUES),
+        "x-type-assumption" => ("schema", IDS),
+        "x-lifecycle" | "x-runtime-status" | "x-metadata-operation" => ("info", TEXT),
+        "x-shows-envelope" => ("info", FLAG),
+        "x-assumption" => ("", IDS),
+        "x-provenance" => ("", PROVENANCE),
         _ => return None,
     })
+}
+
+/// The part of a document that a place is in.
+fn part(place: &str) -> &'static str {
+    let steps: Vec<&str> = place.split('/').skip(1).collect();
+    let is_method = |it: &str| Method::ALL.iter().any(|method| method.key() == it);
+    match steps.as_slice() {
+        ["info"] => "info",
+        ["paths" | "webhooks", _, method] if is_method(method) => "operation",
+        [.., "callbacks", _, _, method] if is_method(method) => "operation",
+        steps if steps.iter().any(|it| *it == "schema" || *it == "schemas") => "schema",
+        _ => "rest",
+    }
 }
 
 /// All in a document, misspelt ones included.
 pub(crate) fn standing(document: &Node) -> Vec<Extension<'_>> {
     let mut found = Vec::new();
-    walk(document, Kind::Document, "", &mut found);
+    search(document, "", &mut found);
     found
 }
 
@@ -83,15 +89,15 @@ pub(crate) fn standing(document: &Node) -> Vec<Extension<'_>> {
 pub(super) fn check(document: &Node, findings: &mut Findings) {
     for it in standing(document) {
         let key = it.key;
-        let Some((kind, (what, holds))) = known(key) else {
+        let Some((part, (what, holds))) = known(key) else {
             let rule = format!("`{key}` is none of our extensions");
             findings.refuse(&it.place, rule, "correct its name in the overlay");
             continue;
         };
-        if let Some(kind) = kind.filter(|kind| *kind != it.kind) {
-            let kind = format!("{kind:?}").to_lowercase();
+        let holder = it.place.rsplit_once('/').map_or("", |it| it.0);
+        if !part.is_empty() && part != self::part(holder) {
             let rule = format!("`{key}` means nothing here");
-            findings.refuse(&it.place, rule, format!("it belongs to the {kind}"));
+            findings.refuse(&it.place, rule, format!("it belongs to the {part}"));
         } else if !holds(it.value) {
             let rule = format!("`{key}` is {what}");
             findings.refuse(&it.place, rule, "correct it in the overlay");
@@ -127,60 +133,27 @@ fn extensions(node: &Node, place: &str, findings: &mut Findings) {
     }
 }
 
-fn walk<'a>(node: &'a Node, kind: Kind, place: &str, found: &mut Vec<Extension<'a>>) {
+fn search<'a>(node: &'a Node, place: &str, found: &mut Vec<Extension<'a>>) {
+    // The names of fields are nobody's extensions.
+    let of_names = ["/properties", "/patternProperties", "/$defs"];
+    let is_named = of_names.iter().any(|it| place.ends_with(it));
     for (key, value) in node.members() {
         let place = step(place, key);
-        if key.starts_with("x-") {
-            if known(key).is_some() || key.starts_with("x-sdk-") {
-                found.push(Extension {
-                    place,
-                    key,
-                    value,
-                    kind,
-                });
-            }
-            continue;
+        let is_ours = known(key).is_some() || key.starts_with("x-sdk-");
+        if is_ours && !is_named {
+            found.push(Extension { place, key, value });
+        } else if is_named || !is_value(key) {
+            search(value, &place, found);
         }
-        let (depth, kind) = match (kind, key.as_str()) {
-            (_, "example" | "examples" | "default" | "enum" | "const") => continue,
-            (Kind::Document, "info") => (0, Kind::Info),
-            (Kind::Document, "paths" | "webhooks") => (1, Kind::Path),
-            (Kind::Document, "components") => {
-                for (name, all) in value.members() {
-                    let kind = match name.as_str() {
-                        "schemas" => Kind::Schema,
-                        "pathItems" => Kind::Path,
-                        _ => Kind::Other,
-                    };
-                    each(all, 1, kind, &step(&place, name), found);
-                }
-                continue;
-            }
-            (Kind::Path, "get" | "post" | "put" | "patch" | "delete") => (0, Kind::Operation),
-            (Kind::Operation, "callbacks") => (2, Kind::Path),
-            (Kind::Schema, "properties" | "patternProperties" | "$defs" | "definitions") => {
-                (1, Kind::Schema)
-            }
-            (Kind::Schema, _) | (_, "schema") => (0, Kind::Schema),
-            (_, "responses" | "content" | "headers") => (1, Kind::Other),
-            _ => (0, Kind::Other),
-        };
-        each(value, depth, kind, &place, found);
+    }
+    for (at, item) in node.items().iter().enumerate() {
+        search(item, &format!("{place}/{at}"), found);
     }
 }
 
-/// The objects at some depth below, in lists or not.
-fn each<'a>(node: &'a Node, depth: usize, kind: Kind, place: &str, found: &mut Vec<Extension<'a>>) {
-    for (at, item) in node.items().iter().enumerate() {
-        each(item, depth, kind, &format!("{place}/{at}"), found);
-    }
-    if depth == 0 {
-        walk(node, kind, place, found);
-        return;
-    }
-    for (name, inner) in node.members() {
-        each(inner, depth - 1, kind, &step(place, name), found);
-    }
+/// Whether a field holds values of a service.
+fn is_value(key: &str) -> bool {
+    matches!(key, "example" | "examples" | "default" | "enum" | "const") || key.starts_with("x-")
 }
 
 #[cfg(test)]

@@ -11,8 +11,6 @@ use crate::node::{Node, step};
 pub(super) struct Success {
     pub(super) reply: Reply,
     pub(super) headers: Vec<ReplyHeader>,
-    /// The `schemaVersion` that it must carry.
-    pub(super) version: Option<String>,
 }
 
 impl Reader<'_> {
@@ -59,12 +57,10 @@ impl Reader<'_> {
             return Success {
                 reply: Reply::Bytes("*/*".to_owned()),
                 headers: Vec::new(),
-                version: None,
             };
         }
         let mut headers: Vec<ReplyHeader> = Vec::new();
         let mut cases: Vec<Case> = Vec::new();
-        let mut version = None;
         let several = successes.len() > 1;
         let is_code = |it: &&(String, String, &Node)| it.0.parse::<u16>().is_ok();
         let has_range = several && !successes.iter().all(is_code);
@@ -102,7 +98,7 @@ impl Reader<'_> {
             } else {
                 format!("{hint}Reply")
             };
-            let reply = self.success(raw, place, &hint, &mut version);
+            let reply = self.success(raw, place, &hint);
             cases.push(Case {
                 status: code,
                 variant,
@@ -114,26 +110,15 @@ impl Reader<'_> {
         let reply = if same {
             cases.swap_remove(0).reply
         } else {
-            version = None;
             let place = step(&call.place, "responses");
             self.reserve(&place, &format!("{hint}Reply"));
             let name = self.entries[&place].name.clone();
             Reply::Several { name, cases }
         };
-        Success {
-            reply,
-            headers,
-            version,
-        }
+        Success { reply, headers }
     }
 
-    fn success(
-        &mut self,
-        raw: &Node,
-        place: &str,
-        hint: &str,
-        version: &mut Option<String>,
-    ) -> Reply {
+    fn success(&mut self, raw: &Node, place: &str, hint: &str) -> Reply {
         let contents = raw.at("content");
         let json = contents.members().find(|(media, _)| is_json(media));
         let Some((media, content)) = json else {
@@ -165,12 +150,7 @@ impl Reader<'_> {
         if schema.text_at("format") == Some("binary") {
             return Reply::Bytes(media.clone());
         }
-        let value = self.used(schema, &place, hint);
-        let target = schema.text_at("$ref").and_then(|it| follow(self.root, it));
-        let entry = self.entries.get(&target.map_or(place, |(place, _)| place));
-        let component = entry.and_then(|entry| entry.component.as_ref());
-        *version = component.and_then(|component| component.schema_version.clone());
-        Reply::Json(value)
+        Reply::Json(self.used(schema, &place, hint))
     }
 }
 

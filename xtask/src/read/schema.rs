@@ -114,18 +114,15 @@ impl Reader<'_> {
             value.ty = Ty::Named(name);
             return value;
         }
-        let begun = self.begun(&name, place, schema);
-        self.entries[place].component = Some(begun);
+        self.entries[place].component = Some(begun(&name, place, schema));
         let meaning = match plain_reference(schema) {
             Some(reference) => Meaning::plain(self.referred(schema, reference, place, &name)),
             None => self.meaning(schema, place, &name),
         };
         let mut value = meaning.value;
         let keep = meaning.kind.is_some() || place.starts_with("/components/schemas/");
-        let version = self.schema_version(schema);
         let entry = &mut self.entries[place];
         if let Some(component) = &mut entry.component {
-            component.schema_version = version;
             component.schema = meaning.place.unwrap_or_else(|| place.to_owned());
             if component.description.is_empty() {
                 component.description.clone_from(&value.description);
@@ -141,62 +138,6 @@ impl Reader<'_> {
         entry.component.take_if(|_| !keep);
         entry.used = Some(value.clone());
         value
-    }
-
-    fn begun(&mut self, name: &str, place: &str, schema: &Node) -> Component {
-        let provenance = match schema.text_at("x-provenance") {
-            None | Some("documented") => Provenance::Documented,
-            Some("assumed") => {
-                if schema.get("x-assumption").is_none() {
-                    self.refuse(place, "`x-provenance: assumed` needs an `x-assumption`");
-                }
-                Provenance::Assumed
-            }
-            Some("name-only") => {
-                if TYPED.iter().any(|key| schema.get(key).is_some()) {
-                    self.refuse(
-                        place,
-                        "what is known by name only has no members, values or form",
-                    );
-                }
-                Provenance::NameOnly
-            }
-            Some(other) => {
-                let rule = format!(
-                    "`x-provenance: {other}` is none of `documented`, `assumed` and `name-only`"
-                );
-                self.refuse(place, &rule);
-                Provenance::Documented
-            }
-        };
-        Component {
-            name: name.to_owned(),
-            place: place.to_owned(),
-            schema: place.to_owned(),
-            description: annotations(schema).description,
-            deprecated: schema.is_set("deprecated"),
-            provenance,
-            kind: Kind::Plain(Ty::Value),
-            assumptions: ids(schema, "x-assumption"),
-            schema_version: None,
-        }
-    }
-
-    /// The constant of a member `schemaVersion`.
-    fn schema_version(&self, schema: &Node) -> Option<String> {
-        let version = schema.at("properties").get("schemaVersion")?;
-        let target = match version.text_at("$ref") {
-            Some(reference) => follow(self.root, reference)?.1,
-            None => version,
-        };
-        if let Some(text) = target.text_at("const") {
-            return Some(text.to_owned());
-        }
-        let values = target.at("enum").texts();
-        target
-            .is_set("x-const")
-            .then(|| values.first().cloned())
-            .flatten()
     }
 
     pub(super) fn meaning(&mut self, schema: &Node, place: &str, name: &str) -> Meaning {
@@ -314,6 +255,25 @@ impl Reader<'_> {
             min: bound("minItems"),
             max: bound("maxItems"),
         }
+    }
+}
+
+/// A component before its schema is read.
+fn begun(name: &str, place: &str, schema: &Node) -> Component {
+    let provenance = match schema.text_at("x-provenance") {
+        Some("assumed") => Provenance::Assumed,
+        Some("name-only") => Provenance::NameOnly,
+        _ => Provenance::Documented,
+    };
+    Component {
+        name: name.to_owned(),
+        place: place.to_owned(),
+        schema: place.to_owned(),
+        description: annotations(schema).description,
+        deprecated: schema.is_set("deprecated"),
+        provenance,
+        kind: Kind::Plain(Ty::Value),
+        assumptions: ids(schema, "x-assumption"),
     }
 }
 

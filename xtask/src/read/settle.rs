@@ -16,6 +16,7 @@ pub(super) fn settle(schemas: &mut Schemas, operations: &mut [Operation], findin
     aliases(schemas, operations, findings);
     unions(schemas, findings);
     for operation in operations {
+        operation.schema_version = version(schemas, &operation.reply);
         body(schemas, operation, findings);
         page(schemas, operation, findings);
     }
@@ -103,6 +104,13 @@ fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
     }
 }
 
+/// The constant in the field `schemaVersion` of a response.
+fn version(schemas: &Schemas, reply: &Reply) -> Option<String> {
+    let members = schemas.members(reply.ty()?);
+    let version = members.iter().find(|it| it.name == "schemaVersion")?;
+    schemas.constant(&version.value.ty).map(str::to_owned)
+}
+
 /// A body is an object, a union, a list of either, or any JSON.
 fn body(schemas: &Schemas, operation: &mut Operation, findings: &mut Findings) {
     let place = operation.route();
@@ -184,7 +192,6 @@ fn page_of(schemas: &mut Schemas, operation: &Operation, findings: &mut Findings
             place: place.clone(),
             description: format!("The further members of a {words}."),
             kind: Kind::Struct(others),
-            schema_version: None,
             ..component.clone()
         }
     });
@@ -263,7 +270,6 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, values: &[String]) {
             },
         },
         assumptions: BTreeSet::new(),
-        schema_version: None,
     };
     schemas.components.insert(constant.clone(), stated);
     let Kind::Struct(members) = &mut schemas.components[name].kind else {

@@ -142,7 +142,7 @@ fn a_broken_convention_is_named_with_its_place() {
             "x-provenance: documented",
             "x-provenance: guessed",
             list,
-            "`x-provenance` of an operation",
+            "`x-provenance` is `documented`, `assumed` or",
         ),
         (
             "x-provenance: documented",
