@@ -38,31 +38,21 @@ impl Reader<'_> {
                 Some(reference) => follow(self.root, reference)?.1,
                 None => branch,
             };
-            if let Some(constant @ Node::Text(_)) = target.get("const") {
-                known.push(constant.clone());
-            } else if target
-                .at("enum")
-                .items()
-                .iter()
-                .any(|it| it.text().is_some())
-            {
-                known.extend(
-                    target
-                        .at("enum")
-                        .items()
-                        .iter()
-                        .filter(|it| !it.is_null())
-                        .cloned(),
-                );
-            } else if target.text_at("type") == Some("string") && target.get("format").is_none() {
-                closed = false;
-                let rules = without(target, &["type"]);
-                if rules.members().any(|(key, _)| !is_annotation(key)) {
-                    let rule = format!("Of other values: `{}`.", Node::plain(&rules));
-                    value.stated.push(rule);
-                }
-            } else {
+            let before = known.len();
+            let values = target.get("const").into_iter();
+            let values = values.chain(target.at("enum").items());
+            known.extend(values.filter(|it| !it.is_null()).cloned());
+            if known.len() > before {
+                continue;
+            }
+            if target.text_at("type") != Some("string") || target.get("format").is_some() {
                 return None;
+            }
+            closed = false;
+            let rules = without(target, &["type"]);
+            if rules.members().any(|(key, _)| !is_annotation(key)) {
+                let rule = format!("Of other values: `{}`.", Node::plain(&rules));
+                value.stated.push(rule);
             }
         }
         if known.is_empty() || known.iter().any(|it| it.text().is_none()) {
