@@ -61,105 +61,63 @@ impl Reader<'_> {
         }
     }
 
-    /// A value that never varies.
-    pub(super) fn constant(
-        &mut self,
-        schema: &Node,
-        constant: &Node,
-        place: &str,
-        mut value: Use,
-    ) -> Meaning {
-        if let Some(text) = constant.text() {
-            return Meaning::of(value, Kind::Constant(text.to_owned()));
-        }
-        value.ty = match constant {
-            Node::Bool(_) => Ty::Boolean,
-            // `1.0` comes back as it was, unless it is said to be an integer.
-            Node::Number(number)
-                if constant.integer().is_some()
-                    && (number.is_i64() && schema.text_at("type") != Some("number")
-                        || schema.text_at("type") == Some("integer")) =>
-            {
-                Ty::Integer {
-                    min: constant.integer(),
-                    max: constant.integer(),
-                }
-            }
-            Node::Number(_) => Ty::Number,
-            _ => {
-                if !constant.is_null() {
-                    self.raw(place, "a constant that is no text, number or boolean");
-                }
-                Ty::Value
-            }
-        };
-        value
-            .stated
-            .push(format!("It is always `{}`.", constant.plain()));
-        Meaning::plain(value)
-    }
-
-    pub(super) fn enumeration(&mut self, schema: &Node, place: &str, mut value: Use) -> Meaning {
+    /// A constant, or one of a few values.
+    pub(super) fn values(&mut self, schema: &Node, place: &str, mut value: Use) -> Meaning {
         if let known @ [_, ..] = schema.at("x-known-values").items() {
             let values = choices(known);
-            return Meaning::of(
-                value,
-                Kind::Enum {
-                    values,
-                    closed: false,
-                },
-            );
-        }
-        let values = schema.at("enum").items();
-        let named: Vec<Node> = values.iter().filter(|it| !it.is_null()).cloned().collect();
-        let extensible = schema.at("x-extensible-enum").items();
-        if schema.is_set("x-const") {
-            if let [Node::Text(only)] = named.as_slice() {
-                return Meaning::of(value, Kind::Constant(only.clone()));
-            }
-            self.refuse(place, "`x-const` needs an `enum` of exactly one value");
-            return Meaning::plain(value);
-        }
-        let kind = schema.text_at("type").unwrap_or_default();
-        if named.iter().all(|it| it.text().is_some()) && !named.is_empty() {
-            let closed = extensible.is_empty() && schema.get("x-extensible-enum").is_none();
-            let values = choices(&named);
+            let closed = false;
             return Meaning::of(value, Kind::Enum { values, closed });
         }
-        if named.iter().all(|it| it.integer().is_some()) && !named.is_empty() && kind != "number" {
-            // `1.0` is 1.
-            let mut numbers: Vec<i64> = named.iter().filter_map(Node::integer).collect();
-            numbers.dedup();
-            value.ty = Ty::Integer {
-                min: None,
-                max: None,
-            };
-            value.stated.push(format!("It is one of `{numbers:?}`."));
-            return Meaning::plain(value);
+        let constant = schema.get("const");
+        let listed = constant.into_iter().chain(schema.at("enum").items());
+        let listed: Vec<Node> = listed.filter(|it| !it.is_null()).cloned().collect();
+        let is_const = schema.is_set("x-const");
+        match listed.as_slice() {
+            [Node::Text(only)] if is_const || constant.is_some() => {
+                return Meaning::of(value, Kind::Constant(only.clone()));
+            }
+            _ if is_const => self.refuse(place, "`x-const` needs an `enum` of exactly one text"),
+            _ => {}
         }
-        let all = Node::List(values.to_vec()).plain();
-        value.ty = match &*named {
-            [] => Ty::Value,
-            all if all.iter().all(|it| matches!(it, Node::Bool(_))) => Ty::Boolean,
-            all if all.iter().all(|it| matches!(it, Node::Number(_))) => Ty::Number,
+        let kind = schema.text_at("type").unwrap_or_default();
+        let all = |of: fn(&Node) -> bool| listed.iter().all(of);
+        value.ty = if listed.is_empty() {
+            Ty::Value
+        } else if all(|it| it.text().is_some()) || kind == "string" {
             // YAML reads `no` and `1` among texts as something else.
-            all if kind == "string" => {
-                let texts: Vec<Node> = all.iter().map(|it| Node::Text(it.plain())).collect();
-                let values = choices(&texts);
-                return Meaning::of(
-                    value,
-                    Kind::Enum {
-                        values,
-                        closed: true,
-                    },
-                );
+            let values: Vec<Node> = listed.iter().map(|it| Node::Text(it.plain())).collect();
+            let values = choices(&values);
+            let closed = schema.get("x-extensible-enum").is_none();
+            return Meaning::of(value, Kind::Enum { values, closed });
+        } else if all(|it| matches!(it, Node::Number(it) if it.is_i64())) && kind != "number"
+            || all(|it| it.integer().is_some()) && kind == "integer"
+        {
+            // `1.0` comes back as it was, unless it is said to be an integer.
+            let bound = listed[0].integer().filter(|_| listed.len() == 1);
+            Ty::Integer {
+                min: bound,
+                max: bound,
             }
-            _ => {
-                self.raw(place, "an enumeration of values of several types");
-                Ty::Value
-            }
+        } else if all(|it| matches!(it, Node::Number(_))) {
+            Ty::Number
+        } else if all(|it| matches!(it, Node::Bool(_))) {
+            Ty::Boolean
+        } else {
+            self.raw(
+                place,
+                "values of several types, or that are lists or objects",
+            );
+            Ty::Value
         };
-        value.stated.push(format!("It is one of `{all}`."));
+        let shown: Vec<String> = listed
+            .iter()
+            .map(|it| format!("`{}`", it.plain()))
+            .collect();
+        value.stated.push(match shown.as_slice() {
+            [] => "It is null.".to_owned(),
+            [only] => format!("It is always {only}."),
+            several => format!("It is one of {}.", several.join(", ")),
+        });
         Meaning::plain(value)
     }
 }

@@ -211,11 +211,9 @@ impl Reader<'_> {
         name: &str,
         mut value: Use,
     ) -> Meaning {
-        if let Some(constant) = schema.get("const") {
-            return self.constant(schema, constant, place, value);
-        }
-        if schema.get("enum").is_some() || schema.get("x-known-values").is_some() {
-            return self.enumeration(schema, place, value);
+        let of_values = ["const", "enum", "x-known-values"];
+        if of_values.iter().any(|key| schema.get(key).is_some()) {
+            return self.values(schema, place, value);
         }
         match kind {
             Some("array") => value.ty = self.array(schema, place, name, &mut value.stated),

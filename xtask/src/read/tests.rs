@@ -692,7 +692,7 @@ fn what_no_type_can_say_is_said() {
         ),
         (
             member("{type: integer, enum: [1, 1.0, 2.0]}"),
-            "stated: [\"It is one of `[1, 2]`.\"]",
+            "stated: [\"It is one of `1`, `1.0`, `2.0`.\"]",
         ),
         (
             member("{anyOf: [{type: string, enum: [a]}, {type: string, maxLength: 9}]}"),
