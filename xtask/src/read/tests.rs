@@ -145,6 +145,12 @@ fn a_broken_convention_is_named_with_its_place() {
             "`x-provenance` is `documented`, `assumed` or",
         ),
         (
+            "    Open: {",
+            "    Unused: {type: string}\n    Open: {",
+            "/components/schemas/Unused",
+            "no operation refers to it",
+        ),
+        (
             "x-provenance: documented",
             "x-provenanse: documented",
             list,
@@ -158,25 +164,6 @@ fn a_broken_convention_is_named_with_its_place() {
             .any(|it| it.place.contains(place) && it.rule.contains(rule));
         assert!(found, "{rule}: {:?}", findings.all());
     }
-}
-
-#[test]
-fn a_page_of_ours_keeps_its_items_and_its_further_members() {
-    let text = SAMPLE
-        .replace(
-            "items: {}}",
-            "items: {$ref: '#/components/schemas/Thing'}}, total: {type: integer}",
-        )
-        .replace("[nextCursor]", "[nextCursor, total]");
-    let (spec, findings) = own(&text);
-    assert_eq!(findings.all(), []);
-    let spec = spec.unwrap();
-    let Some(Ty::Page { items, members }) = spec.operations[0].reply.ty() else {
-        panic!("{:?}", spec.operations[0].reply)
-    };
-    assert_eq!(**items, Ty::Named("Thing".to_owned()));
-    let members = &spec.schemas.components[members.as_ref().unwrap()].members();
-    assert!(members[0].name == "total" && members[0].required);
 }
 
 #[test]
@@ -231,18 +218,6 @@ fn an_inner_schema_is_named_after_the_outer_one() {
     let (spec, _) = vendor(paths, schemas);
     assert_eq!(spec.operations[0].name, "get_create_model");
     assert!(spec.schemas.components.contains_key("CompanyDescription"));
-}
-
-#[test]
-fn each_schema_of_ours_is_used() {
-    let read = |text: &str| super::spec(&APPS[0], text, &mut Findings::default());
-    read(SAMPLE).unwrap();
-    let text = SAMPLE.replace("    Open: {", "    Unused: {type: string}\n    Open: {");
-    let said = read(&text).unwrap_err();
-    assert!(
-        said.contains("/components/schemas/Unused: no operation refers to it"),
-        "{said}"
-    );
 }
 
 #[test]
@@ -346,6 +321,12 @@ fn each_way_to_write_a_member_has_its_type() {
             "{allOf: [{$ref: '#/components/schemas/Tree'}], description: x}",
             "Tree",
         ),
+        // Constants that differ are a discriminator.
+        (
+            "{oneOf: [{type: object, required: [kind], properties: {kind: {const: x}}}, \
+             {type: object, required: [kind], properties: {kind: {const: y}}}]}",
+            "SampleValue",
+        ),
         (
             "{allOf: [{$ref: '#/components/schemas/Tree'}], nullable: true}",
             "Option<Tree>",
@@ -410,17 +391,6 @@ fn all_of_merges_members_and_what_is_required() {
     );
 }
 
-#[test]
-fn all_of_itself_is_refused_by_name() {
-    let schema = "Sample: {allOf: [{$ref: '#/components/schemas/Sample'}, {properties: {a: {}}}]}";
-    let (_, findings) = vendor(&replying("{$ref: '#/components/schemas/Sample'}"), schema);
-    assert!(
-        findings
-            .of(Weight::Refused)
-            .any(|it| it.rule == "`allOf` contains itself")
-    );
-}
-
 const CALL: &str = "Ring: {type: object, required: [kind], properties: {kind: {type: string}, minutes: {type: integer}}}, \
                     Mail: {type: object, properties: {subject: {type: string}}}";
 
@@ -454,25 +424,6 @@ fn a_discriminator_makes_a_union_whose_variants_state_it() {
         let kind = members.iter().find(|it| it.name == "kind").unwrap();
         assert_eq!(spec.schemas.constant(&kind.value.ty), Some(value), "{name}");
     }
-}
-
-#[test]
-fn constants_that_differ_are_a_discriminator() {
-    let of = |kind: &str| {
-        format!(
-            "{{type: object, required: [kind], properties: {{kind: {{const: {kind}}}, a: {{type: string}}}}}}"
-        )
-    };
-    let sample = format!(
-        "{{type: object, required: [value], properties: {{value: {{oneOf: [{}, {}]}}}}}}",
-        of("x"),
-        of("y")
-    );
-    let (fields, findings) = fields(&sample, "");
-    assert_eq!(
-        (fields.join(" "), findings.of(Weight::Raw).count()),
-        ("value: SampleValue".to_owned(), 0)
-    );
 }
 
 #[test]
@@ -756,6 +707,20 @@ fn what_no_type_can_say_is_said() {
             operation("responses: {'204': {description: A}}"),
             "no operation refers to it: no type is generated",
         ),
+        (
+            (
+                "/it: {post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}, responses: {'204': {description: A}}}}".to_owned(),
+                sample.replace("name:", "id: {type: string, readOnly: true}, name:"),
+            ),
+            "members of replies only, which Sample in requests has no field for: id",
+        ),
+        (
+            (
+                "x: {}}, servers: [{url: 'https://a.example/v2'}], x-rest: {x: {}".to_owned(),
+                sample.to_owned(),
+            ),
+            "/servers\", rule: \"the paths stand below `/v2`",
+        ),
     ] {
         let (spec, findings) = vendor(&paths, &schemas);
         let all = format!(
@@ -765,27 +730,6 @@ fn what_no_type_can_say_is_said() {
             findings.all()
         );
         assert!(all.contains(said), "{said}\n{all}");
-    }
-}
-
-#[test]
-fn members_of_one_direction_and_a_path_of_a_server_are_noted() {
-    let schema = "Sample: {type: object, properties: {id: {type: string, readOnly: true}, name: {type: string}}}";
-    let paths = "/it: {post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}, responses: {'204': {description: A}}}}, x: {}}, servers: [{url: 'https://a.example/v2'}], x-rest: {x: {}";
-    let (_, findings) = vendor(paths, schema);
-    for (place, rule) in [
-        (
-            "/components/schemas/Sample",
-            "members of replies only, which Sample in requests has no field for: id",
-        ),
-        ("/servers", "the paths stand below `/v2`"),
-    ] {
-        let found = |it: &&crate::findings::Finding| it.place == place && it.rule == rule;
-        assert!(
-            findings.of(Weight::Noted).any(|it| found(&it)),
-            "{:?}",
-            findings.all()
-        );
     }
 }
 
