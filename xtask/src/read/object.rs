@@ -42,17 +42,11 @@ impl Reader<'_> {
                 let rule = "further members of one type: they are kept as raw JSON";
                 self.findings.note(at, rule);
             }
-            if *further == Node::Bool(false) {
-                value.stated.push("It has no members besides.".to_owned());
-            }
             if schema.get("discriminator").is_some() {
                 let rule = "a `discriminator` without `oneOf`: the members of what extends it are kept in `extra`";
                 self.findings.note(at, rule);
             }
-            if at == place {
-                continue;
-            }
-            stated(schema, &mut value.stated);
+            value.stated.extend(stated(schema, &Ty::Record, None));
             if at.starts_with(&step(place, "")) {
                 // What stands beside the references is about this use of them.
                 self.keywords(schema, at);

@@ -4,7 +4,7 @@
 use super::form::{Form, adds_to_reference, form};
 use super::keywords::stated;
 use super::reader::{Meaning, Reader, annotated, annotations, ids};
-use super::scalar::scalar;
+use super::scalar::integer;
 use super::structure::{follow, is_annotation, says_nothing};
 use crate::model::{Component, Kind, Provenance, Ty, Use};
 use crate::names;
@@ -150,9 +150,19 @@ impl Reader<'_> {
             }
         }
         self.keywords(schema, place);
+        let form = form(self.root, schema, place);
+        let merges = matches!(form, Form::Object(_) | Form::Merged(_));
+        let mut meaning = self.formed(form, schema, place, name);
+        if !merges {
+            let rules = stated(schema, &meaning.value.ty, meaning.kind.as_ref());
+            meaning.value.stated.extend(rules);
+        }
+        meaning
+    }
+
+    fn formed(&mut self, form: Form<'_>, schema: &Node, place: &str, name: &str) -> Meaning {
         let mut value = annotations(schema);
-        stated(schema, &mut value.stated);
-        match form(self.root, schema, place) {
+        match form {
             Form::Same(at, only) => return self.same(schema, &at, only, place, name),
             Form::Object(leaves) => return self.object(schema, &leaves, place, name, value),
             Form::Map(at, values) => value.ty = self.map(&values, &at, name, &mut value.stated),
@@ -218,7 +228,9 @@ impl Reader<'_> {
         match kind {
             Some("array") => value.ty = self.array(schema, place, name, &mut value.stated),
             Some("string") => return self.text(schema, place, value),
-            Some(kind) => value.ty = scalar(schema, kind, &mut value.stated),
+            Some("integer") => value.ty = integer(schema),
+            Some("boolean") => value.ty = Ty::Boolean,
+            Some(_) => value.ty = Ty::Number,
             None => {
                 let types = schema.at("type").texts();
                 if types.iter().any(|it| it != "null") {
@@ -231,12 +243,7 @@ impl Reader<'_> {
     }
 
     fn array(&mut self, schema: &Node, place: &str, name: &str, stated: &mut Vec<String>) -> Ty {
-        let bound = |key| {
-            schema
-                .at(key)
-                .integer()
-                .and_then(|it| u64::try_from(it).ok())
-        };
+        let bound = |key| u64::try_from(schema.at(key).integer()?).ok();
         if schema.get("prefixItems").is_some() {
             self.raw(place, "a list whose items differ by their place");
         }
