@@ -3,9 +3,9 @@
 use super::form::is_of_rules;
 use super::reader::Reader;
 use super::structure::is_annotation;
-use crate::findings::Weight;
+use crate::findings::{Findings, Weight};
 use crate::model::{Kind, Ty};
-use crate::node::Node;
+use crate::node::{Node, step};
 
 /// Keywords that make a type or bound its values.
 const SHAPES: &[&str] = &[
@@ -72,6 +72,42 @@ const CHECKED: &[&str] = &[
     "else",
 ];
 
+/// Fields from which nothing follows, with the reason.
+const IGNORED: [(&str, &str); 6] = [
+    ("webhooks", "a webhook is a call to you: none is generated"),
+    (
+        "callbacks",
+        "a callback is a call to you: none is generated",
+    ),
+    (
+        "servers",
+        "a server of its own: calls go to the origin of the application",
+    ),
+    ("head", "HEAD is not generated"),
+    ("options", "OPTIONS is not generated"),
+    ("trace", "TRACE is not generated"),
+];
+
+/// Notes the fields of a part of a document from which nothing follows.
+pub(super) fn ignored(node: &Node, place: &str, known: &[&str], findings: &mut Findings) {
+    for (key, value) in node.members() {
+        let is_known = known.contains(&key.as_str()) || key.starts_with("x-");
+        if is_known || *value == Node::Bool(false) {
+            continue;
+        }
+        let place = step(place, key);
+        match IGNORED.iter().find(|it| it.0 == key) {
+            Some((_, reason)) => findings.note(&place, *reason),
+            None => unknown(&place, key, findings),
+        }
+    }
+}
+
+fn unknown(place: &str, key: &str, findings: &mut Findings) {
+    let rule = format!("unknown field `{key}`");
+    findings.add(Weight::Noted, place, rule, "nothing follows from it");
+}
+
 impl Reader<'_> {
     /// Notes what no type can hold, and what nobody knows.
     pub(super) fn keywords(&mut self, schema: &Node, place: &str) {
@@ -81,9 +117,7 @@ impl Reader<'_> {
                 let rule = format!("`{key}` is documented, and checked by the service alone");
                 self.findings.note(place, rule);
             } else if !is_annotation(key) && !SHAPES.contains(&key) {
-                let rule = format!("unknown field `{key}`");
-                let remedy = "nothing follows from it";
-                self.findings.add(Weight::Noted, place, rule, remedy);
+                unknown(place, key, self.findings);
             } else if key == "required" && matches!(value, Node::Bool(_)) {
                 // Some write `required: true` at the field instead of at its object.
                 let rule = "`required` is a list of names here; nothing follows from this one";

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::call::{Call, KEY_HEADER};
+use super::keywords::ignored;
 use super::reader::Reader;
 use super::structure::follow;
 use crate::findings::Weight;
@@ -64,13 +65,7 @@ impl Reader<'_> {
         let (mut parameters, mut keyed, mut fields) = (Vec::new(), false, BTreeSet::new());
         for (place, node) in raw {
             let name = node.text_at("name").unwrap_or_default();
-            for (key, value) in node.members() {
-                let is_known = KEYWORDS.contains(&key.as_str()) || key.starts_with("x-");
-                if !is_known && *value != Node::Bool(false) {
-                    let rule = format!("parameter `{name}`: nothing follows from `{key}`");
-                    self.findings.note(&place, rule);
-                }
-            }
+            ignored(node, &place, &KEYWORDS, self.findings);
             let is_header = node.text_at("in") == Some("header");
             if is_header && name.eq_ignore_ascii_case(KEY_HEADER) {
                 if call.method == Method::Get {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use super::call::{Call, Names};
+use super::keywords::ignored;
 use super::reader::Reader;
 use super::structure::{base_path, follow, references};
 use super::{derive, directions, graph, ours, settle, types};
@@ -25,7 +26,6 @@ const ROOT: &[&str] = &[
     "security",
     "externalDocs",
     "jsonSchemaDialect",
-    "webhooks",
 ];
 
 /// Reads a spec of this workspace, with the types of its members and parameters. All its refusals are one error.
@@ -54,7 +54,7 @@ pub(crate) fn read(app: &'static App, document: &Node, findings: &mut Findings) 
         return None;
     }
     ours::check(document, findings);
-    root(document, findings);
+    ignored(document, "", ROOT, findings);
     let info = document.at("info");
     let text = |key| info.text_at(key).map(str::to_owned);
     let title = text("title").unwrap_or_default();
@@ -140,19 +140,6 @@ pub(crate) fn read(app: &'static App, document: &Node, findings: &mut Findings) 
     Some(spec)
 }
 
-/// Notes the fields of a document from which nothing is generated.
-fn root(document: &Node, findings: &mut Findings) {
-    for (key, value) in document.members() {
-        if !ROOT.contains(&key.as_str()) && !key.starts_with("x-") {
-            findings.note(&step("", key), format!("unknown field `{key}`"));
-        }
-        for (name, _) in value.members().filter(|_| key == "webhooks") {
-            let rule = "a webhook is a call to you: none is generated";
-            findings.note(&step("/webhooks", name), rule);
-        }
-    }
-}
-
 /// Notes the paths of servers, which no operation has.
 fn servers(document: &Node, findings: &mut Findings) {
     for server in document.at("servers").items() {
@@ -197,25 +184,12 @@ fn calls<'a>(root: &'a Node, skipped: &mut Vec<Skipped>, findings: &mut Findings
                 ),
             }
         }
+        ignored(item, &item_place, ITEM, findings);
         for (key, raw) in item.members() {
-            let place = step(&item_place, key);
             let Some(method) = Method::ALL.into_iter().find(|it| it.key() == key) else {
-                match key.as_str() {
-                    "parameters" | "summary" | "description" | "$ref" => {}
-                    "servers" => findings.note(
-                        &place,
-                        "a server of its own: calls go to the origin of the application",
-                    ),
-                    "head" | "options" | "trace" => {
-                        findings.note(&place, format!("{} is not generated", key.to_uppercase()));
-                    }
-                    _ if key.starts_with("x-") => {}
-                    _ => {
-                        findings.note(&place, format!("unknown field `{key}`"));
-                    }
-                }
                 continue;
             };
+            let place = step(&item_place, key);
             let call = Call {
                 method,
                 path: path.clone(),
@@ -232,12 +206,24 @@ fn calls<'a>(root: &'a Node, skipped: &mut Vec<Skipped>, findings: &mut Findings
                 });
                 continue;
             }
-            keywords(&call, findings);
+            ignored(raw, &call.place, OPERATION, findings);
             calls.push(call);
         }
     }
     calls
 }
+
+const ITEM: &[&str] = &[
+    "parameters",
+    "summary",
+    "description",
+    "$ref",
+    "get",
+    "post",
+    "put",
+    "patch",
+    "delete",
+];
 
 const OPERATION: &[&str] = &[
     "tags",
@@ -248,28 +234,9 @@ const OPERATION: &[&str] = &[
     "parameters",
     "requestBody",
     "responses",
-    "callbacks",
     "deprecated",
     "security",
-    "servers",
 ];
-
-fn keywords(call: &Call<'_>, findings: &mut Findings) {
-    for (key, value) in call.raw.members() {
-        let place = step(&call.place, key);
-        let key = key.as_str();
-        if key == "callbacks" && value.members().next().is_some() {
-            findings.note(&place, "a callback is a call to you: none is generated");
-        } else if key == "servers" {
-            findings.note(
-                &place,
-                "a server of its own: calls go to the origin of the application",
-            );
-        } else if !OPERATION.contains(&key) && !key.starts_with("x-") {
-            findings.note(&place, format!("unknown field `{key}`"));
-        }
-    }
-}
 
 /// What each operation is called, no two alike.
 fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {

@@ -693,7 +693,7 @@ fn what_no_type_can_say_is_said() {
             operation(
                 "parameters: [{name: p, in: query, allowReserved: true, schema: {type: string}}], responses: {'204': {description: A}}",
             ),
-            "nothing follows from `allowReserved`",
+            "unknown field `allowReserved`",
         ),
         (
             operation("security: [{}, {key: []}], responses: {'204': {description: A}}"),
