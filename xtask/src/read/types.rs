@@ -64,35 +64,23 @@ pub(super) fn set(
     }
 }
 
-/// Whether progenitor found the type that was read.
+/// Whether progenitor found the type that was read. What is kept raw can be anything.
 fn is_for(schemas: &Schemas, found: &Found, ty: &Ty) -> bool {
+    let is_object = matches!(schemas.kind(ty), Some(Kind::Struct(_)));
     match (found, ty) {
+        (_, Ty::Value) => true,
         (Found::List(found), Ty::Array { items, .. }) => is_for(schemas, found, items),
         (Found::Map(found), Ty::Map(values)) => is_for(schemas, found, values),
         (Found::Option(found), Ty::Nullable(value)) => is_for(schemas, found, value),
-        (Found::Schema(place), Ty::Named(_)) => {
-            schemas.named(ty).is_some_and(|it| it.schema == *place)
+        (Found::Schema(place), _) => schemas.named(ty).is_some_and(|it| it.schema == *place),
+        (Found::Merged(_), _) => is_object,
+        (Found::Own(own), _) => schemas.rust(ty) == *own,
+        (Found::Integer, _) => matches!(ty, Ty::Integer { .. }),
+        (Found::Bool, _) => *ty == Ty::Boolean,
+        (Found::Text, Ty::Integer { .. } | Ty::Number | Ty::Boolean) => false,
+        (Found::Text | Found::Leaf, _) => {
+            !is_object && !matches!(ty, Ty::Array { .. } | Ty::Map(_))
         }
-        (Found::Leaf | Found::Text, Ty::Named(_)) => {
-            !matches!(schemas.kind(ty), None | Some(Kind::Struct(_)))
-        }
-        (Found::Own(own), _) if schemas.rust(ty) == *own => true,
-        (Found::Merged(_), Ty::Named(_))
-        | (Found::Text, Ty::Text { secret: false, .. })
-        // What is kept raw can be anything, and so can the values of an enumeration.
-        | (Found::Integer, Ty::Integer { .. })
-        | (Found::Bool, Ty::Boolean)
-        | (_, Ty::Value)
-        | (
-            Found::Leaf,
-            Ty::Record
-            | Ty::Text { .. }
-            | Ty::Integer { .. }
-            | Ty::Boolean
-            | Ty::Number
-            | Ty::Timestamp
-            | Ty::Date,
-        ) => true,
         _ => false,
     }
 }
