@@ -1,7 +1,7 @@
 //! A raw schema, before it has a meaning: where its references lead, which schemas it merges, its one JSON type, and
 //! whether it may be null. Both the reader and the view for progenitor rest on it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use percent_encoding::percent_decode_str;
 
@@ -39,13 +39,35 @@ pub(super) struct Leaf {
 
 /// The schemas that an `allOf` merges, each once; none if it contains itself.
 pub(super) fn leaves(root: &Node, schema: &Node, place: &str) -> Option<Vec<Leaf>> {
+    let all = merged(root, schema, place)?.into_iter();
+    let leaves = all.map(|(place, schema)| {
+        let target = schema.text_at("$ref").map(|it| follow(root, it));
+        let dropped: &[&str] = match target {
+            Some(None) => &["allOf"],
+            _ => &["allOf", "$ref"],
+        };
+        let schema = without(schema, dropped);
+        Leaf { schema, place }
+    });
+    let is_telling = |it: &Leaf| !it.schema.members().all(|(key, _)| is_annotation(key));
+    Some(leaves.filter(is_telling).collect())
+}
+
+/// A schema and all that it merges by `$ref` and `allOf`, each once, itself last; none if it contains itself.
+pub(super) fn merged<'a>(
+    root: &'a Node,
+    schema: &'a Node,
+    place: &str,
+) -> Option<Vec<(String, &'a Node)>> {
     let mut search = Search {
         root,
         within: Vec::new(),
-        done: BTreeSet::new(),
+        done: HashSet::new(),
         found: Vec::new(),
     };
-    search.visit(schema, place).then_some(search.found)
+    search
+        .visit(schema, place.to_owned())
+        .then_some(search.found)
 }
 
 struct Search<'a> {
@@ -53,41 +75,28 @@ struct Search<'a> {
     /// The places that lead here.
     within: Vec<String>,
     /// What was merged before adds nothing a second time.
-    done: BTreeSet<String>,
-    found: Vec<Leaf>,
+    done: HashSet<String>,
+    found: Vec<(String, &'a Node)>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
     /// Adds what a schema merges; false if it contains itself.
-    fn visit(&mut self, schema: &Node, place: &str) -> bool {
-        if self.within.iter().any(|it| it == place) {
+    fn visit(&mut self, schema: &'a Node, place: String) -> bool {
+        if self.within.contains(&place) {
             return false;
         }
-        if !self.done.insert(place.to_owned()) {
+        if !self.done.insert(place.clone()) {
             return true;
         }
-        self.within.push(place.to_owned());
+        self.within.push(place.clone());
         let branches = schema.at("allOf").items().iter().enumerate();
         let mut branches =
-            branches.map(|(at, it)| (step(&step(place, "allOf"), &at.to_string()), it));
-        let target = schema.text_at("$ref").map(|it| follow(self.root, it));
-        let is_fine = branches.all(|(place, branch)| self.visit(branch, &place))
-            && match &target {
-                Some(Some((place, target))) => self.visit(target, place),
-                _ => true,
-            };
+            branches.map(|(at, it)| (step(&step(&place, "allOf"), &at.to_string()), it));
+        let target = schema.text_at("$ref").and_then(|it| follow(self.root, it));
+        let is_fine = branches.all(|(place, branch)| self.visit(branch, place))
+            && target.is_none_or(|(place, target)| self.visit(target, place));
         self.within.pop();
-        let dropped: &[&str] = match target {
-            Some(None) => &["allOf"],
-            _ => &["allOf", "$ref"],
-        };
-        let own = without(schema, dropped);
-        if !own.members().all(|(key, _)| is_annotation(key)) {
-            self.found.push(Leaf {
-                schema: own,
-                place: place.to_owned(),
-            });
-        }
+        self.found.push((place, schema));
         is_fine
     }
 }
