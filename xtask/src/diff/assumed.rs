@@ -6,11 +6,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::part::{Child, Leaf, Sort};
+use super::compare::Difference;
+use super::flat::Leaf;
 use super::rules::How;
-use super::value::Difference;
 use crate::assumptions;
-use crate::node::Node;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) enum Verdict {
@@ -56,9 +55,14 @@ const ROWS: [(&str, &[&str]); 2] = [("A01", &["id"]), ("A08", &["authentication"
 /// Those that no document can show: the order of two parameters.
 const UNSEEN: [&str; 1] = ["A12"];
 
-/// An assumption about two parts that are compared.
+/// An assumption about a part of the old document.
+#[derive(Clone)]
 pub(super) struct Claim {
     pub(super) id: String,
+    key: &'static str,
+    /// The place of the part in its operation or its schema.
+    pub(super) at: String,
+    /// A JSON pointer.
     pub(super) place: String,
     about: About,
 }
@@ -66,37 +70,40 @@ pub(super) struct Claim {
 /// The verdicts on assumptions at each of their places.
 pub(super) type Verdicts = BTreeMap<String, BTreeSet<(Verdict, String)>>;
 
-/// The assumptions of a part that the new document can speak of; the verdict on the others is given.
-pub(super) fn claims(old: &Child<'_>, new: &Child<'_>, verdicts: &mut Verdicts) -> Vec<Claim> {
-    let mut claims = Vec::new();
-    for key in KEYS {
-        for leaf in &old.leaves {
-            for id in assumptions::ids(leaf.node.at(key)) {
-                let place = leaf.place.clone();
-                let still = |it: &Leaf<'_>| assumptions::ids(it.node.at(key)).contains(&id);
-                let is_unseen = new.leaves.is_empty()
-                    || new.leaves.iter().any(still)
-                    || old.sort == Sort::Reply
-                    || UNSEEN.contains(&&*id);
-                if is_unseen {
-                    add(verdicts, id, Verdict::NotSeen, place);
-                    continue;
-                }
-                let rows = ROWS.iter().find(|it| it.0 == id);
-                let about = match (old.sort, rows) {
-                    _ if key == "x-type-assumption" => About::Type,
-                    (Sort::Operation, Some((_, rows))) => About::Rows(rows),
-                    (Sort::Operation, None) => About::Calls,
-                    _ => About::Schema,
-                };
-                claims.push(Claim { id, place, about });
-            }
-        }
-    }
-    claims
-}
-
 impl Claim {
+    /// The assumptions that a node names.
+    pub(super) fn all(leaf: &Leaf<'_>, at: &str) -> Vec<Self> {
+        let claim = |key, id: String| {
+            let rows = ROWS.iter().find(|it| it.0 == id);
+            let about = match rows {
+                _ if key == "x-type-assumption" => About::Type,
+                _ if !is_operation(&leaf.place) => About::Schema,
+                Some((_, rows)) => About::Rows(rows),
+                None => About::Calls,
+            };
+            let (at, place) = (at.to_owned(), leaf.place.clone());
+            Self {
+                id,
+                key,
+                at,
+                place,
+                about,
+            }
+        };
+        let all = KEYS.map(|key| (key, assumptions::ids(leaf.node.at(key))));
+        let all = all
+            .into_iter()
+            .flat_map(|(key, ids)| ids.into_iter().map(move |id| (key, id)));
+        all.map(|(key, id)| claim(key, id)).collect()
+    }
+
+    /// Whether the new document can speak of it.
+    pub(super) fn is_seen(&self, new: &[Self]) -> bool {
+        let is_still = |it: &Self| (it.key, &it.id, &it.at) == (self.key, &self.id, &self.at);
+        let is_reply = self.at.starts_with("/reply ");
+        !is_reply && !UNSEEN.contains(&&*self.id) && !new.iter().any(is_still)
+    }
+
     /// What the differences of the two parts and of all below say of it.
     pub(super) fn verdict<'d>(&self, differences: impl Iterator<Item = &'d Difference>) -> Verdict {
         let mut verdict = Verdict::Confirmed;
@@ -134,44 +141,15 @@ impl Claim {
     }
 }
 
-/// What a part assumed that is gone; content that is not shown is just not seen.
-pub(super) fn gone(root: &Node, child: &Child<'_>, verdicts: &mut Verdicts) {
-    let verdict = match child.sort {
-        Sort::Media => Verdict::NotSeen,
-        _ => Verdict::Void,
-    };
-    for leaf in child.leaves.iter().take(1) {
-        for id in assumptions::of_operation(root, leaf.node) {
-            add(verdicts, id, verdict, leaf.place.clone());
-        }
-    }
-}
-
-/// What is assumed below a part where nothing can be compared: it may be anything now, or is of another type.
-pub(super) fn below(root: &Node, old: &Child<'_>, is_any: bool, verdicts: &mut Verdicts) {
-    let verdict = [Verdict::Void, Verdict::NotSeen][usize::from(is_any)];
-    let own = old
-        .leaves
-        .iter()
-        .flat_map(|leaf| KEYS.map(|it| leaf.node.at(it)));
-    let own: BTreeSet<String> = own.flat_map(assumptions::ids).collect();
-    // The others are what the first refers to.
-    for leaf in old.leaves.iter().take(1) {
-        for id in assumptions::of_operation(root, leaf.node).difference(&own) {
-            add(verdicts, id.clone(), verdict, leaf.place.clone());
-        }
-    }
-}
-
-fn add(verdicts: &mut Verdicts, id: String, verdict: Verdict, place: String) {
-    verdicts.entry(id).or_default().insert((verdict, place));
+/// Whether a pointer is that of an operation.
+fn is_operation(place: &str) -> bool {
+    place.starts_with("/paths/") && place.matches('/').count() == 3
 }
 
 /// What an adopted operation still rests on, its document did not show; that calls go on succeeding is no evidence.
 pub(super) fn left_open(verdicts: &mut Verdicts) {
     let others = |it: &(&String, _)| ROWS.iter().all(|row| row.0 != it.0);
     for (_, places) in verdicts.iter_mut().filter(others) {
-        let is_operation = |it: &str| it.starts_with("/paths/") && it.matches('/').count() == 3;
         let open = std::mem::take(places).into_iter().map(|it| match it {
             (Verdict::Confirmed, place) if is_operation(&place) => (Verdict::NotSeen, place),
             other => other,

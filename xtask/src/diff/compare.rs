@@ -1,369 +1,290 @@
-//! Two documents side by side: each difference of a fact and each part that is new or gone becomes a change, or is not
-//! understood.
+//! Two documents side by side: which parts are one, and which facts of them differ.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::fmt;
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::assumed::{self, Claim, Verdicts};
-use super::part::{Child, Leaf, Part, Sort, Step, is_read_by_people, template};
-use super::rules::{How, Way};
-use super::value::{Difference, differences};
+use super::assumed::{Claim, Verdict, Verdicts};
+use super::flat::{Flat, Key, Leaf};
+use super::operation::{Top, tops};
+use super::rules::{self, How, Way};
+use super::value::differences;
+use crate::assumptions;
 use crate::node::Node;
-use crate::read;
 
-/// A difference, and all places that show it.
-#[derive(Debug, Serialize)]
-pub(super) struct Change {
-    #[serde(flatten)]
-    pub(super) difference: Difference,
-    /// Once for each operation and direction.
-    pub(super) uses: BTreeSet<Use>,
-    pub(super) breaks_writers: bool,
-    pub(super) breaks_readers: bool,
+/// A difference of two facts, or a fact that only one side has.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Difference {
+    pub(super) what: &'static str,
+    pub(super) how: How,
+    #[serde(skip)]
+    pub(super) way: Way,
+    /// The place that it is about: `/body`, `.lines`.
+    #[serde(skip)]
+    pub(super) at: String,
+    /// JSON pointers.
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) was: String,
+    pub(super) is: String,
 }
 
-/// A place that shows a difference: `POST /invoices`, `body.lines[].price`.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(super) struct Use {
-    pub(super) operation: String,
-    pub(super) place: String,
-    pub(super) breaks_writers: bool,
-    pub(super) breaks_readers: bool,
+/// Two parts that are one, once for each direction, however many ways lead to them.
+#[derive(Default)]
+pub(super) struct Pair {
+    pub(super) differences: Vec<Difference>,
+    /// The pairs of the schemas within, by their places.
+    pub(super) within: Vec<(String, usize)>,
 }
 
-/// Two parts that are compared, once for each direction, however many ways lead to them.
-struct Pair {
-    way: Way,
-    differences: Vec<Difference>,
-    /// The pairs that they consist of.
-    parts: Vec<(Step, usize)>,
-    claims: Vec<Claim>,
-}
-
-/// A place for people: the operation, and where in it.
-#[derive(Clone, Default)]
-struct At {
-    operation: String,
-    place: String,
-}
-
-/// Two documents, and all that is known of how they differ.
-pub(super) struct Diff<'a> {
-    roots: [&'a Node; 2],
+/// All pairs of two documents.
+#[derive(Default)]
+pub(super) struct Pairs<'a> {
+    roots: Vec<&'a Node>,
     /// The first one is that of the documents.
-    all: Vec<Pair>,
-    index: BTreeMap<(Way, [String; 2]), usize>,
-    open: VecDeque<(usize, [Child<'a>; 2])>,
-    /// By what they are, and by what differs where.
-    pub(super) changes: IndexMap<(&'static str, [String; 4]), Change>,
-    /// What differs and nobody knows what it means: its place, and what it was and is.
-    pub(super) not_understood: BTreeMap<String, String>,
-    /// Places of the old document with those that they are compared to.
-    pub(super) pairs: BTreeMap<String, String>,
+    pub(super) all: Vec<Pair>,
+    known: HashMap<(Way, [String; 2]), usize>,
+    open: VecDeque<(usize, [Flat<'a>; 2])>,
+    claims: Vec<(usize, Claim)>,
+    /// The pairs of operations and security schemes, and what they are called.
+    pub(super) tops: Vec<(String, usize)>,
     pub(super) routes: BTreeMap<String, String>,
-    /// Places that were looked at, or belong to what is new or gone.
-    visited: [BTreeSet<String>; 2],
-    pub(super) assumed: Verdicts,
+    /// Places of the old document with those that they are compared to.
+    pub(super) places: BTreeMap<String, String>,
+    pub(super) verdicts: Verdicts,
 }
 
-impl<'a> Diff<'a> {
+impl Difference {
+    pub(super) fn of(what: &'static str, how: How, at: &str, [old, new]: [String; 2]) -> Self {
+        Self {
+            what,
+            how,
+            way: Way::Both,
+            at: at.to_owned(),
+            old,
+            new,
+            was: String::new(),
+            is: String::new(),
+        }
+    }
+
+    /// Whether it breaks callers that write, and callers that read; none if no rule knows it.
+    pub(super) fn verdict(&self) -> Option<(bool, bool)> {
+        rules::verdict(self.what, self.how, self.way)
+    }
+
+    /// Where it is: in the new document, if that has it.
+    pub(super) fn pointer(&self) -> &str {
+        if self.new.is_empty() {
+            &self.old
+        } else {
+            &self.new
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.what {
+            "field" => self.pointer().rsplit('/').next().unwrap_or_default(),
+            what => what,
+        };
+        let [was, is] = [&self.was, &self.is].map(|it| if it.is_empty() { "nothing" } else { it });
+        write!(f, "{what} {}: {was} -> {is}", self.how)
+    }
+}
+
+/// Whether a place is, or is within, a part of the same document, operation or schema.
+pub(super) fn is_within(part: &str, at: &str) -> bool {
+    let rest = at.strip_prefix(part);
+    rest.is_some_and(|it| part.is_empty() || it.is_empty() || it.starts_with('/'))
+}
+
+impl<'a> Pairs<'a> {
     /// Compares two documents.
     pub(super) fn of(old: &'a Node, new: &'a Node) -> Self {
-        let mut diff = Self {
-            roots: [old, new],
-            all: Vec::new(),
-            index: BTreeMap::new(),
-            open: VecDeque::new(),
-            changes: IndexMap::new(),
-            not_understood: BTreeMap::new(),
-            pairs: BTreeMap::new(),
-            routes: BTreeMap::new(),
-            visited: Default::default(),
-            assumed: Verdicts::new(),
+        let mut pairs = Self {
+            roots: vec![old, new],
+            ..Self::default()
         };
-        diff.pair([old, new].map(Child::document), Way::Both);
-        while let Some((at, both)) = diff.open.pop_front() {
-            diff.compare(at, both.each_ref());
+        pairs.pair([old, new].map(Flat::document));
+        pairs.tops([old, new].map(tops));
+        while let Some((pair, flats)) = pairs.open.pop_front() {
+            pairs.compare(pair, flats);
         }
-        let all = std::mem::take(&mut diff.all);
-        for pair in (0..all.len()).filter(|it| !all[*it].claims.is_empty()) {
-            let within = reach(&all, pair);
-            for claim in &all[pair].claims {
-                let differences = within.iter().flat_map(|it| &all[*it].differences);
-                let known = diff.assumed.entry(claim.id.clone()).or_default();
-                known.insert((claim.verdict(differences), claim.place.clone()));
-            }
+        for (pair, claim) in std::mem::take(&mut pairs.claims) {
+            let verdict = claim.verdict(pairs.differences(pair, &claim.at));
+            pairs.judge(claim.id, verdict, claim.place);
         }
-        diff.visit(&all, 0, &At::default(), &mut BTreeSet::new());
-        diff.unused();
-        diff
+        pairs
     }
 
-    /// The number of a pair, which is compared later if it is new.
-    fn pair(&mut self, both: [Child<'a>; 2], way: Way) -> usize {
-        let places = both.each_ref().map(|it| {
-            let places: Vec<&str> = it.leaves.iter().map(|it| &*it.place).collect();
+    fn judge(&mut self, id: String, verdict: Verdict, place: String) {
+        let known = self.verdicts.entry(id).or_default();
+        known.insert((verdict, place));
+    }
+
+    /// The differences at a place of a pair, and of all within.
+    fn differences(&self, pair: usize, at: &str) -> impl Iterator<Item = &Difference> {
+        let Pair {
+            differences,
+            within,
+        } = &self.all[pair];
+        let own = differences.iter().filter(move |it| is_within(at, &it.at));
+        let within = within.iter().filter(|it| is_within(at, &it.0));
+        let mut open: Vec<usize> = within.map(|it| it.1).collect();
+        let mut found = BTreeSet::new();
+        while let Some(pair) = open.pop() {
+            if found.insert(pair) {
+                open.extend(self.all[pair].within.iter().map(|it| it.1));
+            }
+        }
+        let inner = found.into_iter().flat_map(|it| &self.all[it].differences);
+        own.chain(inner)
+    }
+
+    /// The number of a pair, which is compared later.
+    fn pair(&mut self, flats: [Flat<'a>; 2]) -> usize {
+        let pair = self.all.len();
+        self.all.push(Pair::default());
+        self.open.push_back((pair, flats));
+        pair
+    }
+
+    /// The number of a pair of schemas, which is compared later if it is new.
+    fn schemas(&mut self, way: Way, both: [&[Leaf<'a>]; 2]) -> usize {
+        let places = both.map(|leaves| {
+            let places: Vec<&str> = leaves.iter().map(|it| &*it.place).collect();
             places.join(" ")
         });
-        let next = self.all.len();
-        let at = *self.index.entry((way, places)).or_insert(next);
-        if at == next {
-            self.all.push(Pair {
-                way,
-                differences: Vec::new(),
-                parts: Vec::new(),
-                claims: Vec::new(),
-            });
-            self.open.push_back((at, both));
+        let key = (way, places);
+        if let Some(known) = self.known.get(&key) {
+            return *known;
         }
-        at
+        let flats = [0, 1].map(|side| Flat::schema(self.roots[side], both[side], way));
+        let named = both.map(|it| it.iter().find(|it| it.node.get("$ref").is_none()));
+        if let [Some(old), Some(new)] = named {
+            let known = self.places.entry(old.place.clone());
+            known.or_insert_with(|| new.place.clone());
+        }
+        let pair = self.pair(flats);
+        self.known.insert(key, pair);
+        pair
     }
 
-    fn compare(&mut self, at: usize, both: [&Child<'a>; 2]) {
-        for (seen, child) in self.visited.iter_mut().zip(both) {
-            seen.extend(child.leaves.iter().map(|it| it.place.clone()));
-        }
-        let [old, new] = both;
-        let known = self.pairs.entry(old.place(""));
-        known.or_insert_with(|| new.place(""));
-        self.all[at].claims = assumed::claims(old, new, &mut self.assumed);
-        let way = self.all[at].way;
-        let [was, is] = [0, 1].map(|side| Part::of(self.roots[side], both[side], way));
-        if self.facts(at, both, &was, &is) {
-            self.children(at, both, was, is);
-        } else {
-            self.mark(0, old);
-            self.mark(1, new);
-        }
-    }
-
-    /// Compares facts, the types first; false if nothing below can be compared.
-    fn facts(&mut self, at: usize, both: [&Child<'a>; 2], was: &Part<'a>, is: &Part<'a>) -> bool {
-        let mut keys: Vec<&String> = was.facts.keys().chain(is.facts.keys()).collect();
-        keys.sort_by_key(|it| (*it != "type ", *it));
-        keys.dedup();
-        // Where the whole path is the same, it does not matter how much of it is the server's.
-        let is_moved = both[0].route != both[1].route;
-        keys.retain(|it| is_moved || !matches!(it.as_str(), "operation " | "server path "));
-        for key in keys {
-            let sides = [was, is].map(|it| it.facts.get(key));
-            let field = key.split_once(' ').map_or("", |it| it.1);
-            let stands = |side: usize| match sides[side] {
-                Some(fact) => fact.place.clone(),
-                None => both[side].place(field),
-            };
-            for (row, how, values) in differences(sides) {
-                let is_any = values.iter().any(|it| it == "any");
-                let pair = &mut self.all[at];
-                let [old, new] = [stands(0), stands(1)];
-                let difference = Difference::of(row, how, pair.way, [old, new]);
-                pair.differences.push(difference.with(values));
-                if row == "type" && (how == How::Other || is_any) {
-                    assumed::below(self.roots[0], both[0], is_any, &mut self.assumed);
-                    return false;
+    /// Pairs operations and security schemes.
+    fn tops(&mut self, [mut old, mut new]: [Vec<Top<'a>>; 2]) {
+        for rank in 0..3 {
+            for was in std::mem::take(&mut old) {
+                let known = was.known.get(rank).filter(|it| !it.is_empty());
+                let is_it = |it: &Top<'_>| known.is_some() && it.known.get(rank) == known;
+                let Some(is) = new.iter().position(is_it).map(|it| new.remove(it)) else {
+                    old.push(was);
+                    continue;
+                };
+                let is_moved = was.known[0] != is.known[0];
+                let flats = [(0, &was), (1, &is)];
+                let flats = flats.map(|(side, it)| it.flat(self.roots[side], &was, is_moved));
+                let pair = self.pair(flats);
+                if was.row == "operation" {
+                    self.routes.insert(was.shown.clone(), is.shown);
                 }
+                self.tops.push((was.shown, pair));
             }
         }
-        true
-    }
-
-    fn children(&mut self, at: usize, both: [&Child<'a>; 2], was: Part<'a>, mut is: Part<'a>) {
-        let (mut pairs, mut gone) = (Vec::new(), Vec::new());
-        for (key, old) in was.children {
-            match is.children.shift_remove(&key) {
-                Some(new) => pairs.push((old, new)),
-                None => gone.push(old),
-            }
-        }
-        for old in gone {
-            // By the path below another server, or what else it is known by.
-            let shown = template(&old.shown);
-            let same_path =
-                |it: &Child<'_>| it.sort == Sort::Operation && template(&it.shown) == shown;
-            let is_it = |it: &Child<'_>| it.alias == old.alias && it.sort == old.sort;
-            let known = || {
-                is.children
-                    .values()
-                    .position(is_it)
-                    .filter(|_| !old.alias.is_empty())
-            };
-            let found = is.children.values().position(same_path).or_else(known);
-            match found.and_then(|it| is.children.shift_remove_index(it)) {
-                Some((_, new)) => pairs.push((old, new)),
-                None => self.lone(at, 0, &old, both[1]),
-            }
-        }
-        for (old, new) in pairs {
-            if old.sort == Sort::Operation {
-                self.routes.insert(old.shown.clone(), new.shown.clone());
-            }
-            let step = old.step();
-            let way = old.way_within(self.all[at].way);
-            let part = self.pair([old, new], way);
-            self.all[at].parts.push((step, part));
-        }
-        is.children
-            .values()
-            .for_each(|it| self.lone(at, 1, it, both[0]));
-    }
-
-    /// A part that only one side has.
-    fn lone(&mut self, at: usize, side: usize, child: &Child<'a>, parent: &Child<'a>) {
-        let own = child.leaves.first().map(|it| it.place.clone());
-        let mut places = [own.unwrap_or_default(), parent.place("")];
-        places.rotate_right(side);
-        let how = if side == 0 { How::Gone } else { How::New };
-        let replies = parent.leaves.first().map(|it| it.node.at("responses"));
-        let in_default = side == 0 && replies.is_some_and(|it| it.get("default").is_some());
-        let (how, values) = match child.row {
-            "error" if in_default => (
-                How::Other,
-                [&*child.shown, "reply default"].map(str::to_owned),
-            ),
-            _ => (how, Default::default()),
-        };
-        let pair = &mut self.all[at];
-        let way = child.way_within(pair.way);
-        let difference = Difference::of(child.row, how, way, places).with(values);
-        pair.differences.push(Difference {
-            below: Some(child.step()),
-            ..difference
-        });
-        self.mark(side, child);
-        if side == 0 {
-            assumed::gone(self.roots[0], child, &mut self.assumed);
-        }
-    }
-
-    /// Marks all that a part refers to as looked at.
-    fn mark(&mut self, side: usize, child: &Child<'a>) {
-        for leaf in &child.leaves {
-            self.visited[side].insert(leaf.place.clone());
-            read::references(self.roots[side], leaf.node, &mut self.visited[side]);
-        }
-    }
-
-    /// Lists the differences of a pair and of all below, once for each operation.
-    fn visit(&mut self, all: &[Pair], pair: usize, at: &At, seen: &mut BTreeSet<usize>) {
-        if !seen.insert(pair) {
-            return;
-        }
-        for difference in &all[pair].differences {
-            let below = difference.below.as_ref().map(|it| at.below(it));
-            self.emit(below.as_ref().unwrap_or(at), difference);
-        }
-        for (step, part) in &all[pair].parts {
-            let at = at.below(step);
-            match step.sort {
-                Sort::Operation => self.visit(all, *part, &at, &mut BTreeSet::new()),
-                _ => self.visit(all, *part, &at, seen),
+        for (side, how, lone) in [(0, How::Gone, old), (1, How::New, new)] {
+            for top in lone {
+                let mut places = [top.leaves[0].place.clone(), String::new()];
+                places.rotate_right(side);
+                self.lose(&places[0], Verdict::Void);
+                let difference = Difference::of(top.row, how, &top.shown, places);
+                self.all[0].differences.push(difference);
             }
         }
     }
 
-    fn emit(&mut self, at: &At, difference: &Difference) {
-        let Some((breaks_writers, breaks_readers)) = difference.verdict() else {
-            let text = format!("{} {}: {difference}", at.operation, at.place);
-            self.not_understood
-                .insert(difference.pointer().to_owned(), text);
-            return;
-        };
-        let key = (difference.what, difference.texts().map(str::to_owned));
-        let change = self.changes.entry(key).or_insert_with(|| Change {
-            difference: difference.clone(),
-            uses: BTreeSet::new(),
-            breaks_writers: false,
-            breaks_readers: false,
-        });
-        change.breaks_writers |= breaks_writers;
-        change.breaks_readers |= breaks_readers;
-        let At { operation, place } = at.clone();
-        change.uses.insert(Use {
-            operation,
-            place,
-            breaks_writers,
-            breaks_readers,
-        });
+    /// Judges all that is assumed of a part of the old document that is gone, or cannot be compared.
+    fn lose(&mut self, place: &str, verdict: Verdict) {
+        let node = self.roots[0].pointer(place).filter(|_| !place.is_empty());
+        let ids = node.map(|it| assumptions::of_operation(self.roots[0], it));
+        for id in ids.into_iter().flatten() {
+            self.judge(id, verdict, place.to_owned());
+        }
     }
 
-    /// Components that nothing looked at: those that nothing refers to. There should be no others.
-    fn unused(&mut self) {
-        let all = self.roots.map(components);
-        let places: BTreeSet<&String> = all.iter().flat_map(|it| it.keys()).collect();
-        for place in places {
-            let [old, new] = [0, 1].map(|side| all[side].get(place));
-            let is_same = old
-                .zip(new)
-                .is_some_and(|(old, new)| old == new || bare(old) == bare(new));
-            if is_same || self.visited.iter().any(|it| it.contains(place)) {
+    fn compare(&mut self, pair: usize, mut flats: [Flat<'a>; 2]) {
+        let [was, is] = flats.each_mut().map(|it| std::mem::take(&mut it.schemas));
+        let [old, new] = &flats;
+        for claim in &old.claims {
+            if claim.is_seen(&new.claims) {
+                self.claims.push((pair, claim.clone()));
+            } else {
+                self.judge(claim.id.clone(), Verdict::NotSeen, claim.place.clone());
+            }
+        }
+        let mut keys: Vec<&Key> = old.facts.keys().chain(new.facts.keys()).collect();
+        // The type comes first, and that something is there comes before what it is.
+        keys.sort_by_key(|it| (it.1 != "type", *it));
+        keys.dedup();
+        let mut lone: Vec<&str> = Vec::new();
+        for key @ (at, kind, _) in keys {
+            if lone.iter().any(|it| is_within(it, at)) {
                 continue;
             }
-            let how = match (old, new) {
-                (None, _) => How::New,
-                (_, None) => How::Gone,
-                _ => How::Other,
-            };
-            let refers = |root: &Node| {
-                let mut found = BTreeSet::new();
-                read::references(root, root, &mut found);
-                found.contains(place)
-            };
-            let is_used = how == How::Other && self.roots.into_iter().any(refers);
-            let what = if is_used { "field" } else { "unused component" };
-            let places = [place.clone(), place.clone()];
-            let difference = Difference::of(what, how, Way::Both, places);
-            self.emit(&At::default(), &difference);
+            let facts = flats.each_ref().map(|it| it.facts.get(key));
+            let row = facts.into_iter().flatten().next().map_or("", |it| it.row);
+            let places = [0, 1].map(|side| {
+                let part = (at.clone(), "", String::new());
+                let fact = facts[side].or_else(|| flats[side].facts.get(&part));
+                fact.map_or(&flats[side].place, |it| &it.place).clone()
+            });
+            let default = ("/reply default".to_owned(), "", String::new());
+            for (what, how, [was, is]) in differences(row, facts.map(|it| it.map(|it| &it.value))) {
+                let is_any = was == "any" || is == "any";
+                let is_default =
+                    (what, how) == ("error", How::Gone) && new.facts.contains_key(&default);
+                let (how, was, is) = if is_default {
+                    (How::Other, shown(at), shown(&default.0))
+                } else {
+                    (how, was, is)
+                };
+                self.all[pair].differences.push(Difference {
+                    way: old.way_at(at),
+                    was,
+                    is,
+                    ..Difference::of(what, how, at, places.clone())
+                });
+                if what == "type" && (how == How::Other || is_any) {
+                    let verdict = [Verdict::Void, Verdict::NotSeen][usize::from(is_any)];
+                    self.lose(&old.place, verdict);
+                    return;
+                }
+            }
+            if kind.is_empty() && facts[0].is_none() != facts[1].is_none() {
+                lone.push(at);
+            }
+            if kind.is_empty() && facts[1].is_none() {
+                self.lose(&places[0], Verdict::Void);
+            }
         }
+        for (at, leaves) in was {
+            if let Some(other) = is.get(&at) {
+                let inner = self.schemas(old.way_at(&at), [&leaves, other]);
+                self.all[pair].within.push((at, inner));
+            } else if !lone.iter().any(|it| is_within(it, &at)) {
+                let place = leaves.first().map(|it| &*it.place);
+                self.lose(place.unwrap_or_default(), Verdict::NotSeen);
+            }
+        }
+        // What is gone comes before what is new.
+        let differences = &mut self.all[pair].differences;
+        differences.sort_by_key(|it| it.how == How::New);
     }
 }
 
-impl At {
-    fn below(&self, step: &Step) -> Self {
-        let mut at = self.clone();
-        match step.sort {
-            Sort::Operation => at.operation.clone_from(&step.shown),
-            Sort::Schema | Sort::Media => at.place += &step.shown,
-            _ if at.place.is_empty() => at.place.clone_from(&step.shown),
-            _ => at.place = format!("{} {}", at.place, step.shown),
-        }
-        at
-    }
-}
-
-/// A pair and all those that it consists of.
-fn reach(all: &[Pair], from: usize) -> BTreeSet<usize> {
-    let (mut found, mut open) = (BTreeSet::new(), vec![from]);
-    while let Some(pair) = open.pop() {
-        if found.insert(pair) {
-            open.extend(all[pair].parts.iter().map(|it| it.1));
-        }
-    }
-    found
-}
-
-/// The components of a document but its security schemes, by their places.
-fn components(root: &Node) -> BTreeMap<String, &Node> {
-    let place = "/components".to_owned();
-    let all = Leaf {
-        place,
-        node: root.at("components"),
-    };
-    let kinds = all.node.members().map(|it| it.0);
-    let kinds = kinds.filter(|it| *it != "securitySchemes" && !is_read_by_people(it));
-    let each = kinds.flat_map(|it| all.each(it));
-    each.map(|(_, it)| (it.place, it.node)).collect()
-}
-
-/// A schema without what only people read.
-fn bare(node: &Node) -> Node {
-    match node {
-        Node::Object(members) => {
-            let kept = members.iter().filter(|it| !is_read_by_people(it.0));
-            Node::Object(kept.map(|(key, it)| (key.clone(), bare(it))).collect())
-        }
-        Node::List(items) => Node::List(items.iter().map(bare).collect()),
-        other => other.clone(),
-    }
+/// A place as it is shown.
+pub(super) fn shown(at: &str) -> String {
+    let text = at.replace('/', " ").replace("~1", "/");
+    text.replace("~0", "~").trim_start().to_owned()
 }

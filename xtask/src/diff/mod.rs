@@ -6,10 +6,11 @@
 #![doc = include_str!("rules.md")]
 
 mod assumed;
+mod change;
 mod compare;
+mod flat;
 mod names;
 mod operation;
-mod part;
 mod report;
 mod rules;
 mod schema;
@@ -23,7 +24,8 @@ use std::process::ExitCode;
 
 pub(crate) use assumed::Verdict;
 use assumed::Verdicts;
-use compare::Diff;
+use change::Changes;
+use compare::Pairs;
 pub(crate) use report::Assumption;
 use report::Report;
 
@@ -88,15 +90,15 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
 
 /// The operations of which anything is another on the wire, as in `POST /invoices`. An id is never sent.
 pub(crate) fn changed(old: &Node, new: &Node) -> BTreeSet<String> {
-    let changes = Diff::of(old, new).changes.into_values();
-    let changes = changes.filter(|it| it.difference.what != "id");
+    let changes = Changes::of([old, new], &Pairs::of(old, new)).known;
+    let changes = changes.into_values().filter(|it| it.difference.what != "id");
     let uses = changes.flat_map(|it| it.uses);
     uses.map(|it| it.operation).collect()
 }
 
 /// What a new document says of the assumptions that the old one rests on, at the places of the old one.
 pub(crate) fn assumed(old: &Node, new: &Node, register: &str) -> Vec<Assumption> {
-    judged(Diff::of(old, new).assumed, old, register)
+    judged(Pairs::of(old, new).verdicts, old, register)
 }
 
 fn judged(mut verdicts: Verdicts, old: &Node, register: &str) -> Vec<Assumption> {
@@ -143,9 +145,11 @@ impl<'a> Side<'a> {
 
 /// Compares two documents of an application.
 fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
-    let diff = Diff::of(old.document, new.document);
+    let roots = [old.document, new.document];
+    let pairs = Pairs::of(roots[0], roots[1]);
+    let changes = Changes::of(roots, &pairs);
     let names = match (&old.spec, &new.spec) {
-        (Some(was), Some(is)) => names::compare(was, is, &diff.routes, &diff.pairs),
+        (Some(was), Some(is)) => names::compare(was, is, &pairs.routes, &pairs.places),
         _ => Vec::new(),
     };
     let refused_old = old.refused.iter().map(|it| format!("old: {it}"));
@@ -153,10 +157,10 @@ fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
     Report {
         old: version(old.document),
         new: version(new.document),
-        changes: diff.changes.into_values().collect(),
+        changes: changes.known.into_values().collect(),
         names,
-        assumptions: judged(diff.assumed, old.document, register),
-        not_understood: diff.not_understood.into_iter().collect(),
+        assumptions: judged(pairs.verdicts, old.document, register),
+        not_understood: changes.not_understood.into_iter().collect(),
         refused: refused_old.chain(refused_new).collect(),
     }
 }

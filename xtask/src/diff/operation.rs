@@ -1,212 +1,271 @@
-//! Documents, operations and messages as parts.
+//! Documents, operations and security schemes, flattened.
 
 use std::collections::BTreeSet;
 
-use super::part::{
-    Access, Child, Leaf, Part, Sort, Value, is_one_of, is_read_by_people, json, template,
-};
+use super::flat::{Flat, Leaf, is_read_by_people, json};
+use super::rules::Way;
+use super::schema::gather;
+use super::value::{Access, NOBODY, Value};
 use crate::names;
-use crate::node::Node;
+use crate::node::{Node, step};
 use crate::read;
 
-const METHODS: &str = "get post put patch delete head options trace";
+/// What is taken apart of a document, an operation or the path item around it, a security scheme, and the rest.
+const DOCUMENT: &str = "openapi info tags paths:object components:object security:list";
+const OPERATION: &str = "operationId:text tags deprecated:flag security:list parameters:list requestBody:object \
+                         responses:object get post put patch delete head options trace";
+const SCHEME: &str = "type scheme:text in:text name:text flows:object bearerFormat";
+const MESSAGE: &str = "name:text in:text required deprecated:flag style:text explode:flag schema:object \
+                       content:object headers:object";
 
-impl<'a> Part<'a> {
-    pub(super) fn document(&mut self, root: &'a Node, leaf: &Leaf<'a>) {
-        let about = "x-lifecycle x-metadata-operation x-runtime-status x-shows-envelope";
-        for (key, field) in leaf
-            .each("info")
-            .into_iter()
-            .filter(|it| is_one_of(&it.0, about))
-        {
-            self.add(
-                "about the service",
-                &key,
-                field.place,
-                Value::Said(field.node.plain()),
-            );
-        }
-        for (path, item) in leaf
-            .each("paths")
-            .into_iter()
-            .filter(|it| it.0.starts_with('/'))
-        {
-            let item = item.resolved(root);
-            for method in METHODS.split(' ') {
-                let Some(own) = item.at(method) else { continue };
-                let id = own.node.text_at("operationId").map(names::camel);
-                let shown = format!("{} {path}", method.to_uppercase());
-                let alias = id.unwrap_or_default();
-                let leaves = vec![own, item.clone()];
-                let (_, below) = served(root, &leaves);
-                let route = template(&format!("{} {below}{path}", method.to_uppercase()));
-                let child = Child::of(Sort::Operation, "operation", shown, leaves);
-                self.child(
-                    route.clone(),
-                    Child {
-                        alias,
-                        route,
-                        ..child
-                    },
-                );
-            }
-        }
-        let components = leaf.at("components");
-        for (name, leaf) in components.iter().flat_map(|it| it.each("securitySchemes")) {
-            let (alias, key) = (kind(leaf.node), format!("scheme {name}"));
-            let child = Child::of(Sort::Scheme, "security scheme", name, vec![leaf]);
-            self.child(key, child.known_as(alias));
+const METHODS: [&str; 8] = [
+    "get", "post", "put", "patch", "delete", "head", "options", "trace",
+];
+
+const ABOUT: [&str; 4] = [
+    "x-lifecycle",
+    "x-metadata-operation",
+    "x-runtime-status",
+    "x-shows-envelope",
+];
+
+/// An operation with the path item around it, or a security scheme.
+pub(super) struct Top<'a> {
+    /// The row of its rule.
+    pub(super) row: &'static str,
+    /// `POST /invoices`, or a name.
+    pub(super) shown: String,
+    /// What it is known by; the later ones count where the first ones differ.
+    pub(super) known: Vec<String>,
+    pub(super) leaves: Vec<Leaf<'a>>,
+}
+
+/// A path without the names of its parameters.
+fn template(path: &str) -> String {
+    let parts = path.split('{');
+    let parts = parts.map(|it| it.rsplit('}').next().unwrap_or(it));
+    parts.collect::<Vec<_>>().join("{}")
+}
+
+/// The operations and security schemes of a document.
+pub(super) fn tops(root: &Node) -> Vec<Top<'_>> {
+    let mut tops = Vec::new();
+    let [document, components] = ["", "/components"].map(|place| Leaf {
+        place: place.to_owned(),
+        node: root.pointer(place).unwrap_or(&Node::Null),
+    });
+    for (path, item) in document.each("paths") {
+        let item = item.resolved(root);
+        let methods = METHODS.map(|it| (it, item.at(it)));
+        for (method, own) in methods.into_iter().filter(|_| path.starts_with('/')) {
+            let Some(own) = own else { continue };
+            let method = method.to_uppercase();
+            let id = own.node.text_at("operationId").unwrap_or_default();
+            let id = names::camel(id);
+            let leaves = vec![own, item.clone()];
+            let (_, below) = served(root, &leaves);
+            let whole = template(&format!("{method} {below}{path}"));
+            let shown = format!("{method} {path}");
+            tops.push(Top {
+                row: "operation",
+                known: vec![whole, template(&shown), id],
+                shown,
+                leaves,
+            });
         }
     }
+    for (name, leaf) in components.each("securitySchemes") {
+        tops.push(Top {
+            row: "security scheme",
+            known: vec![format!("scheme {name}"), kind(leaf.node)],
+            shown: name,
+            leaves: vec![leaf],
+        });
+    }
+    tops
+}
 
-    /// An operation, or the path item around it, whose parameters count where it has none of the same name.
-    pub(super) fn operation(&mut self, root: &'a Node, leaf: &Leaf<'a>, child: &Child<'a>) {
-        for (_, raw) in leaf.each("parameters") {
-            let found = raw.resolved(root);
-            let text = |key| found.node.text_at(key).unwrap_or_default().to_owned();
-            let (within, name, required) =
-                (text("in"), text("name"), found.node.is_set("required"));
-            let path = leaf.place.replace("~1", "/");
-            let before = path
-                .split(&format!("{{{name}}}"))
-                .next()
-                .unwrap_or_default();
-            let known = match within.as_str() {
-                "path" => before.matches('{').count().to_string(),
-                "header" => name.to_lowercase(),
-                _ => name.clone(),
-            };
-            let row = match (known.as_str(), required) {
-                ("idempotency-key", true) => "idempotency key",
-                (_, true) => "required parameter",
-                (_, false) => "parameter",
-            };
-            let shown = format!("{within} {name}");
-            let child = Child::of(Sort::Parameter, row, shown, vec![found]).needed(required);
-            let key = format!("{within} {known}");
-            self.children.entry(key).or_insert(child);
+impl<'a> Top<'a> {
+    /// Flattens it beside the old one.
+    pub(super) fn flat(&self, root: &'a Node, old: &Top<'_>, is_moved: bool) -> Flat<'a> {
+        match self.row {
+            "operation" => Flat::operation(root, self, old, is_moved),
+            _ => Flat::scheme(root, &self.leaves[0]),
         }
-        if child.leaves[0].place != leaf.place {
-            return;
+    }
+}
+
+impl<'a> Flat<'a> {
+    pub(super) fn document(root: &'a Node) -> Self {
+        let mut flat = Self::of(root, Way::Both, "");
+        let (place, node) = (String::new(), root);
+        let leaf = Leaf { place, node };
+        for (key, field) in leaf.each("info") {
+            if ABOUT.contains(&&*key) {
+                flat.said("about the service", &field, &key, field.node.plain());
+            }
         }
-        let (place, below) = served(root, &child.leaves);
-        self.add("server path", "", place, Value::Said(below));
-        self.said("operation", leaf, "", child.shown.as_str());
+        flat.fields(&leaf, DOCUMENT);
+        flat
+    }
+
+    fn operation(root: &'a Node, top: &Top<'a>, old: &Top<'_>, is_moved: bool) -> Self {
+        let own = &top.leaves[0];
+        let mut flat = Self::of(root, Way::Both, &own.place);
+        // Where the whole path is the same, it does not matter how much of it is the server's.
+        if is_moved {
+            let (place, below) = served(root, &top.leaves);
+            flat.add("server path", "", place, Value::Said(below));
+            flat.said("operation", own, "", top.shown.as_str());
+        }
         for (key, row) in [
             ("operationId", "id"),
             ("x-replay-status", "replay status"),
             ("x-mutually-exclusive", "exclusive parameters"),
         ] {
-            if let Some(field) = leaf.node.get(key) {
-                let text = field.plain();
-                self.said(
-                    row,
-                    leaf,
-                    key,
-                    if row == "id" {
-                        names::camel(&text)
-                    } else {
-                        text
-                    },
-                );
+            if let Some(text) = own.node.get(key).map(Node::plain) {
+                let text = if row == "id" {
+                    names::camel(&text)
+                } else {
+                    text
+                };
+                flat.said(row, own, key, text);
             }
         }
-        let security = leaf.node.get("security").or_else(|| root.get("security"));
+        let security = own.node.get("security").or_else(|| root.get("security"));
         if let Some(security) = security {
             let access = Value::Access(alternatives(root, security));
-            self.fact("authentication", leaf, "security", access);
+            flat.add("authentication", "", own.place("security"), access);
         }
-        if let Some(raw) = leaf.at("requestBody") {
-            let body = raw.resolved(root);
+        for leaf in &top.leaves {
+            flat.fields(leaf, OPERATION);
+        }
+        for (_, raw) in top.leaves.iter().flat_map(|it| it.each("parameters")) {
+            flat.parameter(&raw.resolved(root), [&top.shown, &old.shown]);
+        }
+        if let Some(body) = own.at("requestBody") {
+            let body = body.resolved(root);
             let required = body.node.is_set("required");
             let row = if required { "required body" } else { "body" };
-            let child = Child::of(Sort::Body, row, "body".to_owned(), vec![body]);
-            self.child("body".to_owned(), child.needed(required));
+            flat.part(row, "/body", &body, Some(required));
         }
-        let replies = leaf
-            .each("responses")
+        let mut replies = own.each("responses");
+        replies.retain(|it| !is_read_by_people(&it.0));
+        let replies = replies
             .into_iter()
-            .filter(|it| !is_read_by_people(&it.0));
-        let replies: Vec<_> = replies
-            .map(|(status, it)| (status, it.resolved(root)))
-            .collect();
+            .map(|(status, it)| (status, it.resolved(root)));
+        let replies: Vec<_> = replies.collect();
+        let successes = replies.iter().filter(|it| it.0.starts_with('2'));
         for (status, reply) in &replies {
-            let content = |it: &Leaf<'a>| it.node.get("content");
-            let mut others = replies
-                .iter()
-                .filter(|it| it.0 != *status && it.0.starts_with('2'));
+            let mut others = successes.clone().filter(|it| it.0 != *status).peekable();
+            let content = reply.node.get("content");
             let row = match status.starts_with('2') {
-                true if others.clone().next().is_none() => "only success",
-                true if others.any(|it| content(&it.1) == content(reply)) => "success alike",
-                true => "success",
                 false => "error",
+                true if others.peek().is_none() => "only success",
+                true if others.any(|it| it.1.node.get("content") == content) => "success alike",
+                true => "success",
             };
-            let shown = format!("reply {status}");
-            let child = Child::of(Sort::Reply, row, shown.clone(), vec![reply.clone()]);
-            self.child(shown, child);
+            flat.part(row, &format!("/reply {status}"), reply, None);
         }
+        flat
     }
 
-    /// A parameter, a body, a reply, a header, or what one of them contains.
-    pub(super) fn message(&mut self, root: &'a Node, leaf: &Leaf<'a>, sort: Sort) {
-        for (media, content) in leaf.each("content") {
-            let child = Child::of(Sort::Media, "media type", String::new(), vec![content]);
-            // One that is the only one may have another name.
-            self.child(format!("media {media}"), child.known_as("media".to_owned()));
+    /// Adds a parameter. One of the path goes by its old name, because names in the path are sent nowhere.
+    fn parameter(&mut self, leaf: &Leaf<'a>, [own, path]: [&str; 2]) {
+        let text = |key| leaf.node.text_at(key).unwrap_or_default();
+        let (within, mut name) = (text("in"), text("name").to_owned());
+        if within == "path" {
+            let before = own.split(&format!("{{{name}}}")).next();
+            let nth = before.unwrap_or_default().matches('{').count() + 1;
+            let known = path.split('{').nth(nth).and_then(|it| it.split('}').next());
+            name = known.map_or(name, str::to_owned);
+        } else if within == "header" {
+            name = name.to_lowercase();
         }
-        for (name, header) in leaf.each("headers") {
-            let header = header.resolved(root);
-            let (key, shown) = (
-                format!("header {}", name.to_lowercase()),
-                format!("header {name}"),
-            );
-            let required = header.node.is_set("required");
-            let child = Child::of(Sort::Header, "reply header", shown, vec![header]);
-            self.child(key, child.needed(required));
+        let at = step("", &format!("{within} {name}"));
+        if self.facts.contains_key(&(at.clone(), "", String::new())) {
+            return;
         }
-        if sort == Sort::Parameter && leaf.node.text_at("in") == Some("path") {
+        let required = leaf.node.is_set("required");
+        let row = match (&*name, required) {
+            ("idempotency-key", true) => "idempotency key",
+            (_, true) => "required parameter",
+            (_, false) => "parameter",
+        };
+        self.part(row, &at, leaf, Some(required));
+    }
+
+    /// Adds a parameter, a body, a reply, or a header, with what it contains.
+    fn part(&mut self, row: &'static str, at: &str, leaf: &Leaf<'a>, required: Option<bool>) {
+        let around = std::mem::replace(&mut self.at, at.to_owned());
+        self.present(row, &leaf.place, required);
+        self.fields(leaf, MESSAGE);
+        let within = leaf.node.text_at("in");
+        if within == Some("path") {
             self.said("path parameter", leaf, "name", leaf.node.at("name").plain());
         }
-        if sort == Sort::Media {
-            self.said("media type", leaf, "", leaf.name());
+        for (name, header) in leaf.each("headers") {
+            let header = header.resolved(self.root);
+            let required = header.node.is_set("required");
+            let at = step(at, &format!("header {}", name.to_lowercase()));
+            self.part("reply header", &at, &header, Some(required));
         }
-        let Some(schema) = leaf.at("schema") else {
-            return;
-        };
-        let child = Child::schema(root, &schema);
-        let kinds = Self::outline(root, &child).kinds();
-        if sort == Sort::Parameter && kinds.iter().any(|it| it == "array" || it == "object") {
+        // JSON under another name is still what a body consists of.
+        let contents = leaf.each("content");
+        let json = contents.iter().find(|it| it.0 == "application/json");
+        let json = json.or(contents.iter().find(|it| it.0.contains("json")));
+        let json = json.map(|it| it.0.clone());
+        for (media, content) in contents {
+            if json.as_ref() != Some(&media) {
+                self.at = step(at, &media);
+            }
+            self.said("media type", &content, "", media);
+            self.fields(&content, MESSAGE);
+            self.contained(&content);
+            at.clone_into(&mut self.at);
+        }
+        let is_value = within.is_some() || at.contains("/header ");
+        if is_value && leaf.node.get("content").is_none() {
+            self.contained(leaf);
+        }
+        if let Some(within) = within {
             // How its items are written, whether said or not.
-            let is_query = matches!(leaf.node.text_at("in"), Some("query" | "cookie"));
+            let is_query = within == "query" || within == "cookie";
             let usual = if is_query { "form" } else { "simple" };
             let style = leaf.node.text_at("style").unwrap_or(usual);
             let explode = leaf.node.get("explode");
             let exploded = explode.map_or(style == "form", |it| *it == Node::Bool(true));
-            self.said(
-                "style",
-                leaf,
-                "style",
-                format!("{style}, exploded: {exploded}"),
-            );
+            let style = format!("{style}, exploded: {exploded}");
+            self.said("style", leaf, "style", style);
         }
-        self.child("schema".to_owned(), child);
+        self.at = around;
     }
 
-    pub(super) fn scheme(&mut self, leaf: &Leaf<'a>) {
-        self.said("authentication", leaf, "", kind(leaf.node));
+    /// Adds the schema of a message: any value, if there is none.
+    fn contained(&mut self, leaf: &Leaf<'a>) {
+        let schema = leaf.at("schema").map(|it| gather(self.root, &it));
+        self.schemas
+            .insert(self.at.clone(), schema.unwrap_or_default());
+    }
+
+    fn scheme(root: &'a Node, leaf: &Leaf<'a>) -> Self {
+        let mut flat = Self::of(root, Way::Both, &leaf.place);
+        flat.said("authentication", leaf, "", kind(leaf.node));
         for (flow, node) in leaf.node.at("flows").members() {
             for (key, value) in node.members().filter(|it| !is_read_by_people(it.0)) {
                 if key == "scopes" {
                     let scopes: Vec<&str> = value.members().map(|it| it.0.as_str()).collect();
-                    self.said("security scheme", leaf, flow, scopes.join(" "));
+                    flat.said("security scheme", leaf, flow, scopes.join(" "));
                     continue;
                 }
                 let url = value.plain();
                 // The host of ours is a placeholder.
                 let path = url.split_once(".invalid").map_or(url.as_str(), |it| it.1);
-                self.said("token address", leaf, &format!("{flow} {key}"), path);
+                flat.said("token address", leaf, &format!("{flow} {key}"), path);
             }
         }
+        flat.fields(leaf, SCHEME);
+        flat
     }
 }
 
@@ -226,13 +285,15 @@ fn alternatives(root: &Node, security: &Node) -> Access {
     let of = |(name, _): (&String, &Node)| schemes.get(name).map_or_else(|| name.clone(), kind);
     let all = security.items().iter().map(|it| {
         let mut kinds: BTreeSet<String> = it.members().map(of).collect();
-        kinds.extend(it.object().is_none().then(|| json(it)));
+        if kinds.is_empty() {
+            kinds.insert(it.object().map_or(json(it), |_| NOBODY.to_owned()));
+        }
         let scopes = it.members().flat_map(|it| it.1.texts()).collect();
         (kinds.into_iter().collect::<Vec<_>>().join(" and "), scopes)
     });
     let mut all: Access = all.collect();
     if all.is_empty() {
-        all.insert((String::new(), BTreeSet::new()));
+        all.insert((NOBODY.to_owned(), BTreeSet::new()));
     }
     all
 }

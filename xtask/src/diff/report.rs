@@ -5,9 +5,9 @@ use std::fmt::{self, Write as _};
 use serde::Serialize;
 
 use super::assumed::Verdict;
-use super::compare::{Change, Use};
+use super::change::{Change, Use};
+use super::compare::Difference;
 use super::names::Fate;
-use super::value::Difference;
 use crate::{Result, at};
 
 #[derive(Debug, Serialize)]
@@ -137,7 +137,6 @@ fn line(change: &Change) -> String {
     let Difference {
         what, how, was, is, ..
     } = &change.difference;
-    let how = format!("{how:?}").to_lowercase();
     let writers = change.uses.iter().find(|it| it.breaks_writers);
     let readers = change.uses.iter().find(|it| it.breaks_readers);
     let mut shown: Vec<&Use> = writers.into_iter().chain(readers).collect();

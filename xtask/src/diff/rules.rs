@@ -1,5 +1,7 @@
 //! The table of `rules.md`, which people and this program read alike.
 
+use std::fmt;
+
 use serde::Serialize;
 
 const TABLE: &str = include_str!("rules.md");
@@ -13,6 +15,12 @@ pub(super) enum How {
     Narrower,
     Wider,
     Other,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&format!("{self:?}").to_lowercase())
+    }
 }
 
 /// Whether a part stands in requests, in replies, or concerns both.
@@ -41,12 +49,13 @@ const CHECKED: &str = "multipleOf uniqueItems patternProperties propertyNames de
                        unevaluatedProperties unevaluatedItems contains minContains maxContains contentMediaType \
                        contentEncoding not if then else prefixItems";
 
-/// The row for a keyword that is compared as it is written.
-pub(super) fn keyword(key: &str) -> Option<&'static str> {
+/// The row for a keyword that is compared as it is written; no rule knows a `field`.
+pub(super) fn keyword(key: &str) -> &'static str {
     match key {
-        "pattern" => Some("pattern"),
-        "format" => Some("format"),
-        "default" => Some("default"),
-        _ => CHECKED.split(' ').any(|it| it == key).then_some("rule"),
+        "pattern" => "pattern",
+        "format" => "format",
+        "default" => "default",
+        _ if CHECKED.split_whitespace().any(|it| it == key) => "rule",
+        _ => "field",
     }
 }

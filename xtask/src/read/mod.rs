@@ -27,4 +27,4 @@ mod view;
 
 pub(crate) use ours::standing;
 pub(crate) use spec::{read, spec};
-pub(crate) use structure::{base_path, follow, is_null, is_nullable, references};
+pub(crate) use structure::{base_path, follow, inferred, is_null, is_nullable, merged, references};

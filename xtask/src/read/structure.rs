@@ -54,7 +54,7 @@ pub(super) fn leaves(root: &Node, schema: &Node, place: &str) -> Option<Vec<Leaf
 }
 
 /// A schema and all that it merges by `$ref` and `allOf`, each once, itself last; none if it contains itself.
-pub(super) fn merged<'a>(
+pub(crate) fn merged<'a>(
     root: &'a Node,
     schema: &'a Node,
     place: &str,
@@ -215,7 +215,7 @@ pub(super) fn type_of(schema: &Node) -> Option<&'static str> {
 }
 
 /// The type of a schema that names none, by its other keywords.
-pub(super) fn inferred(schema: &Node) -> Option<&'static str> {
+pub(crate) fn inferred(schema: &Node) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
     if has(&[
         "properties",

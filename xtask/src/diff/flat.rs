@@ -1,0 +1,228 @@
+//! A part of a document, flattened: facts by the place that they are about, references followed, and the schemas within.
+//! Each field is a fact, for people, or unknown; none is left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+
+use super::assumed::Claim;
+use super::rules::{self, Way};
+use super::value::Value;
+use crate::node::{Node, step};
+use crate::read;
+
+/// A node of a document, and where.
+#[derive(Clone)]
+pub(super) struct Leaf<'a> {
+    pub(super) place: String,
+    pub(super) node: &'a Node,
+}
+
+pub(super) struct Fact {
+    /// The row of its rule.
+    pub(super) row: &'static str,
+    /// A JSON pointer.
+    pub(super) place: String,
+    pub(super) value: Value,
+}
+
+/// The place that a fact is about (`/body`, `.lines`), what it is, and the field that states it. That something is there
+/// at all is a fact without a name.
+pub(super) type Key = (String, &'static str, String);
+
+/// A document without its operations, an operation, a security scheme, or a schema.
+pub(super) struct Flat<'a> {
+    pub(super) root: &'a Node,
+    pub(super) way: Way,
+    /// Where it stands.
+    pub(super) place: String,
+    pub(super) facts: BTreeMap<Key, Fact>,
+    /// What is within, each as all that it must match at once; any value, if there is none.
+    pub(super) schemas: IndexMap<String, Vec<Leaf<'a>>>,
+    pub(super) claims: Vec<Claim>,
+    /// The place that is flattened now.
+    pub(super) at: String,
+}
+
+/// Fields for people.
+const READ: &str =
+    "title description summary example examples externalDocs $comment $schema $id $anchor";
+
+/// Whether a field says nothing to a program.
+pub(super) fn is_read_by_people(key: &str) -> bool {
+    key.starts_with("x-") || READ.split(' ').any(|it| it == key)
+}
+
+/// Whether a field is one of those that are taken apart, each with the JSON types that it may have; one of another type is
+/// read as if it was not there.
+fn is_handled(handled: &str, key: &str, value: &Node) -> bool {
+    let kind = match value {
+        Node::Bool(_) => "flag",
+        Node::Text(_) => "text",
+        Node::List(_) => "list",
+        Node::Object(_) => "object",
+        Node::Null | Node::Number(_) => "other",
+    };
+    handled.split(' ').any(|field| match field.split_once(':') {
+        Some((name, kinds)) => name == key && kinds.contains(kind),
+        None => field == key,
+    })
+}
+
+impl<'a> Leaf<'a> {
+    /// A field of it.
+    pub(super) fn at(&self, key: &str) -> Option<Self> {
+        let place = step(&self.place, key);
+        self.node.get(key).map(|node| Self { place, node })
+    }
+
+    /// The fields or the items of a field.
+    pub(super) fn each(&self, key: &str) -> Vec<(String, Self)> {
+        let Some(field) = self.at(key) else {
+            return Vec::new();
+        };
+        let fields = field.node.members();
+        let fields = fields.map(|(name, node)| (name.clone(), node));
+        let items = field.node.items().iter().enumerate();
+        let all = fields.chain(items.map(|(at, node)| (at.to_string(), node)));
+        let leaf = |(name, node): (String, &'a Node)| {
+            let place = step(&field.place, &name);
+            (name, Self { place, node })
+        };
+        all.map(leaf).collect()
+    }
+
+    /// Where a field of it stands or could stand.
+    pub(super) fn place(&self, key: &str) -> String {
+        self.at(key).map_or(self.place.clone(), |it| it.place)
+    }
+
+    /// What it stands for, however many references follow each other.
+    pub(super) fn resolved(mut self, root: &'a Node) -> Self {
+        for _ in 0..16 {
+            let reference = self.node.text_at("$ref");
+            if let Some((place, node)) = reference.and_then(|it| read::follow(root, it)) {
+                self = Self { place, node };
+            }
+        }
+        self
+    }
+}
+
+impl<'a> Flat<'a> {
+    pub(super) fn of(root: &'a Node, way: Way, place: &str) -> Self {
+        Self {
+            root,
+            way,
+            place: place.to_owned(),
+            facts: BTreeMap::new(),
+            schemas: IndexMap::new(),
+            claims: Vec::new(),
+            at: String::new(),
+        }
+    }
+
+    /// The direction of the values at a place.
+    pub(super) fn way_at(&self, at: &str) -> Way {
+        match self.way {
+            Way::Both if at.starts_with("/reply ") => Way::Reply,
+            Way::Both if at.starts_with('/') => Way::Request,
+            way => way,
+        }
+    }
+
+    pub(super) fn add(&mut self, row: &'static str, key: &str, place: String, value: Value) {
+        let key = (self.at.clone(), row, key.to_owned());
+        self.facts.insert(key, Fact { row, place, value });
+    }
+
+    pub(super) fn said(
+        &mut self,
+        row: &'static str,
+        leaf: &Leaf<'a>,
+        key: &str,
+        text: impl Into<String>,
+    ) {
+        self.add(row, key, leaf.place(key), Value::Said(text.into()));
+    }
+
+    /// Adds that something is here, with the row of the rule for what is new or gone.
+    pub(super) fn present(&mut self, row: &'static str, place: &str, required: Option<bool>) {
+        if let Some(required) = required {
+            self.add(
+                "required",
+                "",
+                step(place, "required"),
+                Value::Wide(!required),
+            );
+        }
+        let (place, value) = (place.to_owned(), Value::Said(String::new()));
+        let key = (self.at.clone(), "", String::new());
+        self.facts.insert(key, Fact { row, place, value });
+    }
+
+    pub(super) fn value(&self, row: &'static str, key: &str) -> Option<&Value> {
+        let fact = self.facts.get(&(self.at.clone(), row, key.to_owned()));
+        fact.map(|it| &it.value)
+    }
+
+    /// The types of a schema; none is any.
+    pub(super) fn kinds(&self) -> BTreeSet<String> {
+        match self.value("type", "") {
+            Some(Value::Kinds(kinds)) => kinds.clone(),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// Fields that are compared as they are written, and those that nobody knows. Others are taken apart.
+    pub(super) fn fields(&mut self, leaf: &Leaf<'a>, handled: &str) {
+        self.claims.extend(Claim::all(leaf, &self.at));
+        if leaf.node.object().is_none() {
+            self.said("field", leaf, "", json(leaf.node));
+        }
+        if leaf.node.is_set("deprecated") {
+            self.said("deprecated", leaf, "deprecated", "");
+        }
+        let fields = leaf.node.members();
+        for (key, value) in fields.filter(|it| !is_read_by_people(it.0)) {
+            let row = match key.as_str() {
+                "servers" => "server",
+                "webhooks" | "callbacks" => "calls to you",
+                "links" => "links",
+                "$ref" if read::follow(self.root, &value.plain()).is_some() => continue,
+                "$ref" => "field",
+                key if is_handled(handled, key, value) || self.is_told(key, value) => continue,
+                _ if self.way == Way::Both => "field",
+                key => rules::keyword(key),
+            };
+            let mut text = match row {
+                "rule" => format!("{key}: {}", value.plain()),
+                "field" => json(value),
+                _ => value.plain(),
+            };
+            let mut places = BTreeSet::new();
+            read::references(self.root, value, &mut places);
+            for node in places.iter().filter_map(|it| self.root.pointer(it)) {
+                text += &json(&bare(node));
+            }
+            self.said(row, leaf, key, text);
+        }
+    }
+}
+
+/// A value as JSON.
+pub(super) fn json(node: &Node) -> String {
+    serde_json::to_string(node).unwrap_or_default()
+}
+
+/// A node without what only people read.
+pub(super) fn bare(node: &Node) -> Node {
+    match node {
+        Node::Object(fields) => {
+            let kept = fields.iter().filter(|it| !is_read_by_people(it.0));
+            Node::Object(kept.map(|(key, it)| (key.clone(), bare(it))).collect())
+        }
+        Node::List(items) => Node::List(items.iter().map(bare).collect()),
+        other => other.clone(),
+    }
+}
