@@ -15,16 +15,8 @@ const SCHEMA: &str = "$defs definitions allOf:list oneOf:list anyOf:list nullabl
                       enum:list const minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems \
                       maxItems minProperties maxProperties";
 
-const BOUNDS: [&str; 8] = [
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "maxItems",
-    "minProperties",
-    "maxProperties",
-];
+/// Bounds that cannot be excluded themselves.
+const BOUNDS: &str = "minLength maxLength minItems maxItems minProperties maxProperties";
 
 /// What a value must match at once: a schema with all that it merges, and an alternative that is the only one.
 pub(super) fn gather<'a>(root: &'a Node, leaf: &Leaf<'a>) -> Vec<Leaf<'a>> {
@@ -57,34 +49,31 @@ fn is_union(root: &Node, leaf: &Leaf<'_>) -> bool {
 }
 
 impl<'a> Flat<'a> {
-    /// What some leaves say together.
+    /// What some leaves say together. Fields of the other direction are left out.
     pub(super) fn schema(root: &'a Node, leaves: &[Leaf<'a>], way: Way) -> Self {
         let mut flat = Self::outline(root, leaves, way);
         for leaf in leaves.iter().filter(|it| is_union(root, it)) {
-            let branches = branches(root, leaf);
-            if !branches.is_empty() && !flat.texts(leaf, &branches) {
-                flat.union(leaf, branches);
-            }
+            flat.union(leaf);
         }
-        let kinds = flat.kinds();
         let place = |key| {
             let stated = leaves.iter().find(|it| it.node.get(key).is_some());
             let leaf = stated.or(leaves.last());
             leaf.map(|it| it.place(key)).unwrap_or_default()
         };
+        let kinds = flat.kinds();
         let further = "further members";
         if kinds.contains("object") && flat.value(further, "").is_none() {
-            flat.add(
-                further,
-                "",
-                place("additionalProperties"),
-                Value::Wide(true),
-            );
+            let place = place("additionalProperties");
+            flat.add(further, "", place, Value::Wide(true));
         }
+        let has_null = |it: &Leaf<'_>| {
+            let alternatives = it.each("oneOf").len() + it.each("anyOf").len();
+            read::is_nullable(it.node) || alternatives > branches(root, it).len()
+        };
         // Of any value, null is one.
         if !kinds.is_empty() {
-            let null = flat.value("null", "").is_some();
-            flat.add("null", "", place("nullable"), Value::Wide(null));
+            let null = Value::Wide(leaves.iter().any(has_null));
+            flat.add("null", "", place("nullable"), null);
         }
         flat.add("type", "", place("type"), Value::Kinds(kinds));
         for leaf in leaves {
@@ -93,38 +82,29 @@ impl<'a> Flat<'a> {
         flat
     }
 
-    /// A schema without its variants, which may contain it again. Fields of the other direction are left out.
-    pub(super) fn outline(root: &'a Node, leaves: &[Leaf<'a>], way: Way) -> Self {
+    /// A schema without its variants, which may contain it again.
+    fn outline(root: &'a Node, leaves: &[Leaf<'a>], way: Way) -> Self {
         let place = leaves.first().map(|it| &*it.place);
         let mut flat = Self::of(root, way, place.unwrap_or_default());
+        let kinds = leaves.iter().map(|it| kinds(it.node));
+        let kinds = kinds.filter(|it| !it.is_empty()).reduce(|all, it| {
+            // What contradicts itself shows as both.
+            if all.is_disjoint(&it) {
+                return &all | &it;
+            }
+            &all & &it
+        });
+        let kinds = Value::Kinds(kinds.unwrap_or_default());
+        flat.add("type", "", String::new(), kinds);
         let mut fields: IndexMap<String, (Vec<Leaf<'a>>, bool)> = IndexMap::new();
         for leaf in leaves {
-            flat.types(leaf);
             for name in leaf.node.at("required").texts() {
                 fields.entry(name).or_default().1 = true;
             }
             for (name, inner) in leaf.each("properties") {
-                fields
-                    .entry(name)
-                    .or_default()
-                    .0
-                    .extend(gather(root, &inner));
+                let (known, _) = fields.entry(name).or_default();
+                known.extend(gather(root, &inner));
             }
-        }
-        let elsewhere = match way {
-            Way::Request => "readOnly",
-            _ => "writeOnly",
-        };
-        fields.retain(|_, (leaves, _)| !leaves.iter().any(|it| it.node.is_set(elsewhere)));
-        for (name, (inner, required)) in fields {
-            let row = if required {
-                "required member"
-            } else {
-                "member"
-            };
-            flat.within(row, format!(".{name}"), inner, Some(required));
-        }
-        for leaf in leaves {
             for (row, at, key) in [
                 ("items", "[]", "items"),
                 ("further members", ".*", "additionalProperties"),
@@ -141,6 +121,16 @@ impl<'a> Flat<'a> {
             }
             flat.bounds(leaf);
             flat.values(leaf);
+        }
+        let elsewhere = match way {
+            Way::Request => "readOnly",
+            _ => "writeOnly",
+        };
+        for (name, (leaves, required)) in fields {
+            let row = ["member", "required member"][usize::from(required)];
+            if !leaves.iter().any(|it| it.node.is_set(elsewhere)) {
+                flat.within(row, format!(".{name}"), leaves, Some(required));
+            }
         }
         flat
     }
@@ -162,24 +152,6 @@ impl<'a> Flat<'a> {
         self.schemas.insert(at, leaves);
     }
 
-    /// The types that all leaves so far have, and null.
-    fn types(&mut self, leaf: &Leaf<'a>) {
-        let (mut kinds, known) = (kinds(leaf.node), self.kinds());
-        if !kinds.is_empty() {
-            // What contradicts itself shows as both.
-            if kinds.is_disjoint(&known) {
-                kinds.extend(known);
-            } else {
-                kinds.retain(|it| known.contains(it));
-            }
-            self.add("type", "", leaf.place.clone(), Value::Kinds(kinds));
-        }
-        let all = leaf.each("oneOf").len() + leaf.each("anyOf").len();
-        if read::is_nullable(leaf.node) || all > branches(self.root, leaf).len() {
-            self.add("null", "", leaf.place.clone(), Value::Wide(true));
-        }
-    }
-
     /// Whether a keyword adds nothing to the facts of its schema.
     pub(super) fn is_told(&self, key: &str, value: &Node) -> bool {
         let is = |kind: &str| self.kinds().iter().any(|it| it.starts_with(kind));
@@ -197,35 +169,33 @@ impl<'a> Flat<'a> {
 
     fn bounds(&mut self, leaf: &Leaf<'a>) {
         let is_integer = self.kinds().contains("integer");
-        let [least, most] = match leaf.node.text_at("format").filter(|_| is_integer) {
-            Some("int32") => [i32::MIN.into(), i32::MAX.into()].map(Some),
-            Some("uint32") => [0, u32::MAX].map(|it| Some(f64::from(it))),
-            _ => [None, None],
+        let implied = match leaf.node.text_at("format").filter(|_| is_integer) {
+            Some("int32") => Some([i32::MIN.into(), i32::MAX.into()]),
+            Some("uint32") => Some([0, u32::MAX].map(f64::from)),
+            _ => None,
         };
-        for key in BOUNDS {
-            let (exclusive, implied) = match key {
-                "minimum" => ("exclusiveMinimum", least),
-                "maximum" => ("exclusiveMaximum", most),
-                _ => ("", None),
+        let implied = implied.map(|[least, most]| [("minimum", least), ("maximum", most)]);
+        let stated = leaf.node.members().filter_map(|(key, it)| match it {
+            Node::Number(number) => Some((key.as_str(), number.as_f64()?)),
+            _ => None,
+        });
+        for (key, mut bound) in stated.chain(implied.into_iter().flatten()) {
+            let (name, exclusive) = match key {
+                "minimum" | "exclusiveMinimum" => ("minimum", "exclusiveMinimum"),
+                "maximum" | "exclusiveMaximum" => ("maximum", "exclusiveMaximum"),
+                other if BOUNDS.split(' ').any(|it| it == other) => (other, ""),
+                _ => continue,
             };
-            let number = |key| match leaf.node.at(key) {
-                Node::Number(number) => number.as_f64(),
-                _ => None,
-            };
-            let mut excluded = leaf.node.is_set(exclusive) || number(exclusive).is_some();
-            let stated = number(exclusive).or(number(key)).or(implied);
-            let Some(mut bound) = stated else { continue };
-            let lower = key.starts_with("min");
+            let mut excluded = key == exclusive || leaf.node.is_set(exclusive);
+            let lower = name.starts_with("min");
             if excluded && is_integer {
                 bound += if lower { 1.0 } else { -1.0 };
                 excluded = false;
             }
             let value = Value::Bound(bound, lower, excluded);
-            if self
-                .value("limit", key)
-                .is_none_or(|it| value.is_narrower(it))
-            {
-                self.add("limit", key, leaf.place(key), value);
+            let known = self.value("limit", name);
+            if known.is_none_or(|it| value.is_narrower(it)) {
+                self.add("limit", name, leaf.place(key), value);
             }
         }
     }
@@ -259,27 +229,7 @@ impl<'a> Flat<'a> {
         self.add("values", "", leaf.place.clone(), Value::Values(values));
     }
 
-    /// Texts of which some are known: `anyOf` of an enumeration and any text.
-    fn texts(&mut self, leaf: &Leaf<'a>, branches: &[Leaf<'a>]) -> bool {
-        let outline = |it| Self::outline(self.root, &gather(self.root, it), self.way);
-        let flats: Vec<Self> = branches.iter().map(outline).collect();
-        let listed: Vec<&Values> = flats.iter().filter_map(Self::listed).collect();
-        let texts = BTreeSet::from(["string".to_owned()]);
-        if listed.is_empty() || flats.iter().any(|it| it.kinds() != texts) {
-            return false;
-        }
-        let all = listed.iter().flat_map(|it| it.all.iter().cloned());
-        let values = Values {
-            all: all.collect(),
-            open: listed.len() < flats.len() || listed.iter().any(|it| it.open),
-            constant: false,
-        };
-        self.add("type", "", leaf.place.clone(), Value::Kinds(texts));
-        self.add("values", "", leaf.place.clone(), Value::Values(values));
-        true
-    }
-
-    fn union(&mut self, leaf: &Leaf<'a>, branches: Vec<Leaf<'a>>) {
+    fn union(&mut self, leaf: &Leaf<'a>) {
         let (root, way) = (self.root, self.way);
         let discriminator = leaf.node.at("discriminator");
         let tag = discriminator.text_at("propertyName");
@@ -287,7 +237,7 @@ impl<'a> Flat<'a> {
             self.said("discriminator", leaf, "discriminator", tag);
         }
         let mut kinds = Some(self.kinds());
-        for (at, branch) in branches.into_iter().enumerate() {
+        for (at, branch) in branches(root, leaf).into_iter().enumerate() {
             let leaves = gather(root, &branch);
             let flat = Self::outline(root, &leaves, way);
             kinds = kinds.filter(|_| !flat.kinds().is_empty());
