@@ -73,28 +73,25 @@ pub(super) type Verdicts = BTreeMap<String, BTreeSet<(Verdict, String)>>;
 impl Claim {
     /// The assumptions that a node names.
     pub(super) fn all(leaf: &Leaf<'_>, at: &str) -> Vec<Self> {
-        let claim = |key, id: String| {
-            let rows = ROWS.iter().find(|it| it.0 == id);
-            let about = match rows {
-                _ if key == "x-type-assumption" => About::Type,
-                _ if !is_operation(&leaf.place) => About::Schema,
-                Some((_, rows)) => About::Rows(rows),
-                None => About::Calls,
-            };
-            let (at, place) = (at.to_owned(), leaf.place.clone());
-            Self {
-                id,
-                key,
-                at,
-                place,
-                about,
+        let mut claims = Vec::new();
+        for key in KEYS {
+            for id in assumptions::ids(leaf.node.at(key)) {
+                let about = match ROWS.iter().find(|it| it.0 == id) {
+                    _ if key == "x-type-assumption" => About::Type,
+                    _ if !is_operation(&leaf.place) => About::Schema,
+                    Some((_, rows)) => About::Rows(rows),
+                    None => About::Calls,
+                };
+                claims.push(Self {
+                    id,
+                    key,
+                    at: at.to_owned(),
+                    place: leaf.place.clone(),
+                    about,
+                });
             }
-        };
-        let all = KEYS.map(|key| (key, assumptions::ids(leaf.node.at(key))));
-        let all = all
-            .into_iter()
-            .flat_map(|(key, ids)| ids.into_iter().map(move |id| (key, id)));
-        all.map(|(key, id)| claim(key, id)).collect()
+        }
+        claims
     }
 
     /// Whether the new document can speak of it.
@@ -106,15 +103,8 @@ impl Claim {
 
     /// What the differences of the two parts and of all below say of it.
     pub(super) fn verdict<'d>(&self, differences: impl Iterator<Item = &'d Difference>) -> Verdict {
-        let mut verdict = Verdict::Confirmed;
-        for difference in differences {
-            match self.said(difference) {
-                Some(Verdict::Contradicted) => return Verdict::Contradicted,
-                Some(other) => verdict = other,
-                None => {}
-            }
-        }
-        verdict
+        let said = differences.filter_map(|it| self.said(it));
+        said.min().unwrap_or(Verdict::Confirmed)
     }
 
     fn said(&self, difference: &Difference) -> Option<Verdict> {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::flat::{Flat, Leaf, is_read_by_people, json};
 use super::rules::Way;
 use super::schema::gather;
-use super::value::{Access, NOBODY, Value};
+use super::value::{Access, NOBODY, Value, join};
 use crate::names;
 use crate::node::{Node, step};
 use crate::read;
@@ -22,12 +22,8 @@ const METHODS: [&str; 8] = [
     "get", "post", "put", "patch", "delete", "head", "options", "trace",
 ];
 
-const ABOUT: [&str; 4] = [
-    "x-lifecycle",
-    "x-metadata-operation",
-    "x-runtime-status",
-    "x-shows-envelope",
-];
+/// Fields of ours that say something about a service.
+const ABOUT: &str = "x-lifecycle x-metadata-operation x-runtime-status x-shows-envelope";
 
 /// An operation with the path item around it, or a security scheme.
 pub(super) struct Top<'a> {
@@ -101,7 +97,7 @@ impl<'a> Flat<'a> {
         let (place, node) = (String::new(), root);
         let leaf = Leaf { place, node };
         for (key, field) in leaf.each("info") {
-            if ABOUT.contains(&&*key) {
+            if ABOUT.split(' ').any(|it| it == key) {
                 flat.said("about the service", &field, &key, field.node.plain());
             }
         }
@@ -118,18 +114,15 @@ impl<'a> Flat<'a> {
             flat.add("server path", "", place, Value::Said(below));
             flat.said("operation", own, "", top.shown.as_str());
         }
-        for (key, row) in [
-            ("operationId", "id"),
-            ("x-replay-status", "replay status"),
-            ("x-mutually-exclusive", "exclusive parameters"),
+        if let Some(id) = own.node.text_at("operationId") {
+            flat.said("id", own, "operationId", names::camel(id));
+        }
+        for (row, key) in [
+            ("replay status", "x-replay-status"),
+            ("exclusive parameters", "x-mutually-exclusive"),
         ] {
-            if let Some(text) = own.node.get(key).map(Node::plain) {
-                let text = if row == "id" {
-                    names::camel(&text)
-                } else {
-                    text
-                };
-                flat.said(row, own, key, text);
+            if let Some(said) = own.node.get(key) {
+                flat.said(row, own, key, said.plain());
             }
         }
         let security = own.node.get("security").or_else(|| root.get("security"));
@@ -149,12 +142,9 @@ impl<'a> Flat<'a> {
             let row = if required { "required body" } else { "body" };
             flat.part(row, "/body", &body, Some(required));
         }
-        let mut replies = own.each("responses");
-        replies.retain(|it| !is_read_by_people(&it.0));
-        let replies = replies
-            .into_iter()
-            .map(|(status, it)| (status, it.resolved(root)));
-        let replies: Vec<_> = replies.collect();
+        let replies = own.each("responses").into_iter();
+        let replies = replies.filter(|it| !is_read_by_people(&it.0));
+        let replies: Vec<_> = replies.map(|it| (it.0, it.1.resolved(root))).collect();
         let successes = replies.iter().filter(|it| it.0.starts_with('2'));
         for (status, reply) in &replies {
             let mut others = successes.clone().filter(|it| it.0 != *status).peekable();
@@ -212,11 +202,10 @@ impl<'a> Flat<'a> {
         }
         // JSON under another name is still what a body consists of.
         let contents = leaf.each("content");
-        let json = contents.iter().find(|it| it.0 == "application/json");
-        let json = json.or(contents.iter().find(|it| it.0.contains("json")));
-        let json = json.map(|it| it.0.clone());
-        for (media, content) in contents {
-            if json.as_ref() != Some(&media) {
+        let is_json = |name: &str| contents.iter().position(|it| it.0.contains(name));
+        let json = is_json("application/json").or(is_json("json"));
+        for (nth, (media, content)) in contents.into_iter().enumerate() {
+            if json != Some(nth) {
                 self.at = step(at, &media);
             }
             self.said("media type", &content, "", media);
@@ -230,13 +219,21 @@ impl<'a> Flat<'a> {
         }
         if let Some(within) = within {
             // How its items are written, whether said or not.
-            let is_query = within == "query" || within == "cookie";
-            let usual = if is_query { "form" } else { "simple" };
+            let usual = match within {
+                "query" | "cookie" => "form",
+                _ => "simple",
+            };
             let style = leaf.node.text_at("style").unwrap_or(usual);
-            let explode = leaf.node.get("explode");
-            let exploded = explode.map_or(style == "form", |it| *it == Node::Bool(true));
-            let style = format!("{style}, exploded: {exploded}");
-            self.said("style", leaf, "style", style);
+            let exploded = leaf
+                .node
+                .get("explode")
+                .map_or(style == "form", |it| *it == Node::Bool(true));
+            self.said(
+                "style",
+                leaf,
+                "style",
+                format!("{style}, exploded: {exploded}"),
+            );
         }
         self.at = around;
     }
@@ -244,8 +241,8 @@ impl<'a> Flat<'a> {
     /// Adds the schema of a message: any value, if there is none.
     fn contained(&mut self, leaf: &Leaf<'a>) {
         let schema = leaf.at("schema").map(|it| gather(self.root, &it));
-        self.schemas
-            .insert(self.at.clone(), schema.unwrap_or_default());
+        let schema = schema.unwrap_or_default();
+        self.schemas.insert(self.at.clone(), schema);
     }
 
     fn scheme(root: &'a Node, leaf: &Leaf<'a>) -> Self {
@@ -284,16 +281,17 @@ fn alternatives(root: &Node, security: &Node) -> Access {
     let schemes = root.at("components").at("securitySchemes");
     let of = |(name, _): (&String, &Node)| schemes.get(name).map_or_else(|| name.clone(), kind);
     let all = security.items().iter().map(|it| {
-        let mut kinds: BTreeSet<String> = it.members().map(of).collect();
-        if kinds.is_empty() {
-            kinds.insert(it.object().map_or(json(it), |_| NOBODY.to_owned()));
-        }
+        let kinds: BTreeSet<String> = it.members().map(of).collect();
         let scopes = it.members().flat_map(|it| it.1.texts()).collect();
-        (kinds.into_iter().collect::<Vec<_>>().join(" and "), scopes)
+        match it.object() {
+            Some(schemes) if schemes.is_empty() => (NOBODY.to_owned(), scopes),
+            Some(_) => (join(&kinds, " and "), scopes),
+            None => (json(it), scopes),
+        }
     });
-    let mut all: Access = all.collect();
+    let all: Access = all.collect();
     if all.is_empty() {
-        all.insert((NOBODY.to_owned(), BTreeSet::new()));
+        return Access::from([(NOBODY.to_owned(), BTreeSet::new())]);
     }
     all
 }
@@ -304,11 +302,10 @@ fn kind(scheme: &Node) -> String {
     match (&*text("type"), &*text("scheme")) {
         ("oauth2" | "openidconnect", _) | ("http", "bearer") => "a bearer token".to_owned(),
         ("http", scheme) => scheme.to_owned(),
-        ("apikey", _) => format!(
-            "an API key in the {} {}",
-            text("in"),
-            scheme.at("name").plain()
-        ),
+        ("apikey", _) => {
+            let (within, name) = (text("in"), scheme.at("name").plain());
+            format!("an API key in the {within} {name}")
+        }
         (other, _) => other.to_owned(),
     }
 }

@@ -137,21 +137,13 @@ fn line(change: &Change) -> String {
     let Difference {
         what, how, was, is, ..
     } = &change.difference;
-    let writers = change.uses.iter().find(|it| it.breaks_writers);
-    let readers = change.uses.iter().find(|it| it.breaks_readers);
-    let mut shown: Vec<&Use> = writers.into_iter().chain(readers).collect();
-    shown.extend(change.uses.first().filter(|_| shown.is_empty()));
-    shown.dedup();
-    let more = match change.uses.len() - shown.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    let shown = shown.into_iter().map(|it| {
-        format!("{} {}", it.operation, it.place)
-            .trim_matches(' ')
-            .to_owned()
-    });
-    let shown = shown.collect::<Vec<_>>().join(" and ");
+    let breaking = |it: &&Use| it.breaks_writers || it.breaks_readers;
+    let first = change.uses.iter().find(breaking).or(change.uses.first());
+    let first = first.map(|it| format!("{} {}", it.operation, it.place));
+    let mut place = first.unwrap_or_default().trim().to_owned();
+    if change.uses.len() > 1 {
+        place += &format!(" and {} more", change.uses.len() - 1);
+    }
     let values = match (&**was, &**is) {
         ("", "") => String::new(),
         ("", one) | (one, "") => format!(" {}", code(one)),
@@ -161,7 +153,7 @@ fn line(change: &Change) -> String {
     pointers.retain(|it| !it.is_empty());
     pointers.dedup();
     let pointers = pointers.join(" -> ");
-    let place = format!("{shown}{more}: {what} {how}");
+    let place = format!("{place}: {what} {how}");
     format!("{}{values} ({pointers})", place.trim_start_matches(": "))
 }
 

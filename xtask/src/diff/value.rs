@@ -173,7 +173,7 @@ fn text(row: &str, value: Option<&Value>) -> String {
     }
 }
 
-fn join(all: &BTreeSet<String>, separator: &str) -> String {
+pub(super) fn join(all: &BTreeSet<String>, separator: &str) -> String {
     all.iter().cloned().collect::<Vec<_>>().join(separator)
 }
 
