@@ -93,12 +93,8 @@ impl Files {
 
     /// The text of the spec that the document and the overlay make that are there.
     pub(super) fn remade(&self) -> Result<String> {
-        let missing = || {
-            let path = self.vendor(KINDS[0]);
-            let why = "the vendor's document is missing; put it back, or adopt it again";
-            format!("{}: {why}", path.display())
-        };
-        let document = read(&self.adopted().ok_or_else(missing)?)?;
+        let path = self.adopted().unwrap_or_else(|| self.vendor(KINDS[0]));
+        let document = read(&path)?;
         Ok(self.made(&document, &self.overlay()?)?.1)
     }
 

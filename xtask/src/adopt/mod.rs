@@ -157,16 +157,15 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     for it in crate::read::standing(&vendors) {
         findings.note(&it.place, "the vendor's document says this itself");
     }
-    let (root, spec) = (&laid, &spec);
     let report = Report {
         before,
-        after: Read { root, spec },
+        spec: &spec,
         findings: &findings,
         added: &added,
         gone: &gone,
         skips: &skips(&findings, &laid),
         assumed: &assumed,
-        left_out: &client::left_out(&wanted.folder, spec)?,
+        left_out: &client::left_out(&wanted.folder, &spec)?,
     };
     let (report, open) = (report.text(), decisions(&findings).len());
     Ok(Plan {

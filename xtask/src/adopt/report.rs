@@ -1,6 +1,6 @@
 //! What a person reads before anything is written.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::overlay::Action;
@@ -8,13 +8,12 @@ use super::propose::{Read, by_route};
 use super::route;
 use crate::diff::Assumption;
 use crate::findings::{Findings, Weight};
-use crate::model::{Method, Operation, Spec};
-use crate::node::Node;
+use crate::model::{Operation, Spec};
 use crate::write::rust::reply_type;
 
 pub(super) struct Report<'a> {
     pub(super) before: Option<Read<'a>>,
-    pub(super) after: Read<'a>,
+    pub(super) spec: &'a Spec,
     pub(super) findings: &'a Findings,
     /// What is added to the overlay, and what is removed from it.
     pub(super) added: &'a [Action],
@@ -29,17 +28,17 @@ pub(super) struct Report<'a> {
 
 impl Report<'_> {
     pub(super) fn text(&self) -> String {
-        let spec = self.after.spec;
+        let spec = self.spec;
         let skipped = spec.skipped.iter();
         let skipped = skipped.map(|it| format!("{}: {}", it.route, it.reason));
         let found = |weight| self.findings.of(weight);
         let was = self.before.map(|it| by_route(it.spec)).unwrap_or_default();
-        let there = routes(self.after.root);
-        let gone = was.iter().filter(|it| !there.contains(it.0));
+        let is = by_route(spec);
+        let gone = was.iter().filter(|it| !is.contains_key(it.0));
         [
             self.operations(&was),
             list("Left out", skipped),
-            list("Gone", gone.map(|it| it.1.route())),
+            list("Not generated any more", gone.map(|it| it.1.route())),
             list("Kept as raw JSON or text", found(Weight::Raw)),
             list("Renamed", found(Weight::Renamed)),
             list("Noted", found(Weight::Noted)),
@@ -50,7 +49,7 @@ impl Report<'_> {
             ),
             list(
                 "Handlers of the reference server that are idle now",
-                idle(spec, &was),
+                idle(spec.app.name, &was, &is),
             ),
             list(
                 "Handwritten modules that are left out",
@@ -64,7 +63,7 @@ impl Report<'_> {
     }
 
     fn operations(&self, was: &Known<'_>) -> String {
-        let spec = self.after.spec;
+        let spec = self.spec;
         let mut new = 0;
         let lines = spec.operations.iter().map(|it| {
             let old = was.get(&route(&it.route()));
@@ -87,31 +86,17 @@ impl Report<'_> {
 
 type Known<'a> = BTreeMap<String, &'a Operation>;
 
-/// The routes of a document as it is written.
-fn routes(document: &Node) -> BTreeSet<String> {
-    let paths = document.at("paths").members();
-    let routes = paths.flat_map(|(path, item)| {
-        let methods = Method::ALL.into_iter();
-        let there = methods.filter(|it| item.get(it.key()).is_some());
-        there.map(move |it| route(&format!("{} {path}", it.name())))
-    });
-    routes.collect()
-}
-
 /// The handlers of operations that are not served by them any more.
-fn idle(spec: &Spec, was: &Known<'_>) -> impl Iterator<Item = String> {
-    let is = by_route(spec);
+fn idle(app: &str, was: &Known<'_>, is: &Known<'_>) -> impl Iterator<Item = String> {
     let had = was.iter().filter(|it| !it.1.served);
     had.filter_map(move |(route, old)| {
         let why = match is.get(route) {
             Some(new) if new.served => "no longer fits: its operation is served from the schema",
             Some(_) => return None,
-            None => "serves nothing: its operation is gone or left out",
+            None => "serves nothing: its operation is not generated any more",
         };
-        Some(format!(
-            "{}::{}::{} {why}",
-            spec.app.name, old.group, old.name
-        ))
+        let (group, name) = (&old.group, &old.name);
+        Some(format!("{app}::{group}::{name} {why}"))
     })
 }
 

@@ -169,13 +169,13 @@ components: {{schemas: {{Pets: {{type: object, properties: {{all: {{type: intege
     let idle = "are idle now (5)
   crm::pets::hide no longer fits: its operation is served from the schema
   crm::pets::add no longer fits: its operation is served from the schema
-  crm::pets::go serves nothing: its operation is gone or left out
-  crm::pets::leave serves nothing: its operation is gone or left out
+  crm::pets::go serves nothing: its operation is not generated any more
+  crm::pets::leave serves nothing: its operation is not generated any more
   crm::pets::replace no longer fits: its operation is served from the schema
 ";
     for part in [
         idle,
-        "\nGone (1)\n  PUT /gone\n",
+        "\nNot generated any more (2)\n  PUT /gone\n  PUT /left\n",
         "\nLeft out (1)\n  PUT /left: Old.\n",
     ] {
         assert!(plan.report.contains(part), "{}", plan.report);
@@ -333,7 +333,7 @@ fn a_spec_that_its_parts_do_not_make_is_found() {
     );
     assert_eq!(check(), Ok(()));
     for (part, why) in [
-        ("vendor/crm.json", "the vendor's document is missing"),
+        ("vendor/crm.json", "No such file"),
         (
             "crm.yaml",
             "it is not what the vendor's document and the overlay make",
