@@ -181,7 +181,7 @@ fn body(request: &Request, operation: Option<Served<'_>>) -> Bytes {
     // A form that no operation takes may be a token request that went to the wrong place.
     let lost = operation.is_none()
         && request.media_type().as_deref() == Some("application/x-www-form-urlencoded");
-    if !lost && operation.and_then(Served::written) != Some(Operation::ExchangeToken) {
+    if !lost && !operation.is_some_and(Served::is_exchange) {
         return body.clone();
     }
     let text = String::from_utf8_lossy(body);

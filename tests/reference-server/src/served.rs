@@ -7,6 +7,9 @@ use crate::auth::Caller;
 use crate::generated::operations::Operation;
 use crate::schema::Described;
 
+/// The path of the token exchange. A vendor's document may lack it.
+pub(crate) const EXCHANGE: &str = "/oauth/token";
+
 /// An operation of this server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Served<'s> {
@@ -46,6 +49,11 @@ of_either! {
 }
 
 impl<'s> Served<'s> {
+    /// Whether it issues tokens.
+    pub(crate) fn is_exchange(self) -> bool {
+        self.app() == App::Platform && self.path() == EXCHANGE
+    }
+
     /// The scopes that a caller needs: all of any one alternative.
     pub(crate) fn scopes(self) -> Vec<Vec<&'s str>> {
         match self {

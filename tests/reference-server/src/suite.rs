@@ -33,7 +33,7 @@ use crate::recorder::Recorder;
 use crate::refusal::Refusal;
 use crate::routing::{self, Route};
 use crate::schema::{self, Contract};
-use crate::served::Served;
+use crate::served::{EXCHANGE, Served};
 use crate::start::invalid;
 use crate::token::discovery;
 use crate::token::exchange::Terms;
@@ -149,8 +149,7 @@ impl Suite {
     }
 
     pub(crate) fn token_url(&self) -> String {
-        self.url(App::Platform).to_owned()
-            + self.unless(A02, Operation::ExchangeToken.path(), "/identity/token")
+        self.url(App::Platform).to_owned() + self.unless(A02, EXCHANGE, "/identity/token")
     }
 
     pub(crate) fn app_of_audience(&self, audience: &str) -> Option<App> {

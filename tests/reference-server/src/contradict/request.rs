@@ -7,19 +7,18 @@ use super::Assumption::{A02, A08, A74, A85};
 use crate::app::App;
 use crate::auth;
 use crate::call::Call;
-use crate::generated::operations::Operation;
 use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::schema;
-use crate::served::Served;
+use crate::served::{EXCHANGE, Served};
 use crate::suite::Suite;
 
 /// The path by which an operation is known.
 pub(crate) fn path<'p>(suite: &Suite, app: App, path: &'p str) -> Result<&'p str, Refusal> {
     let elsewhere = app == App::Platform && suite.contradicts(A02);
     match path {
-        "/identity/token" if elsewhere => Ok(Operation::ExchangeToken.path()),
-        "/oauth/token" if elsewhere => Err(Refusal::not_found("no such path")),
+        "/identity/token" if elsewhere => Ok(EXCHANGE),
+        EXCHANGE if elsewhere => Err(Refusal::not_found("no such path")),
         path => Ok(path),
     }
 }
@@ -34,7 +33,7 @@ pub(crate) fn bars(suite: &Suite, app: App, request: &Request, now: Timestamp) -
 
 /// Whether an operation that needs a token needs none.
 pub(crate) fn is_open(suite: &Suite, operation: Served<'_>) -> bool {
-    operation.written() == Some(Operation::GetAccountingReadiness) && suite.contradicts(A08)
+    operation.app() == App::Accounting && operation.path() == "/ready" && suite.contradicts(A08)
 }
 
 /// Refuses a parameter that the operation does not have.

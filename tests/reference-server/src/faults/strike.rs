@@ -9,9 +9,7 @@ use serde_json::json;
 use super::effects::Effects;
 use super::rewrite;
 use super::rounds::Rounds;
-use crate::app::App;
 use crate::contradict;
-use crate::generated::operations::Operation;
 use crate::message::{Ending, Reply};
 use crate::refusal::Refusal;
 use crate::served::Served;
@@ -146,8 +144,7 @@ fn refused(visit: &Visit<'_>, status: u16) -> Reply {
     if (200..400).contains(&status) {
         return Reply::empty(status);
     }
-    let exchanges = |operation: Served<'_>| operation.path() == Operation::ExchangeToken.path();
-    if visit.app == App::Platform && visit.operation.is_some_and(exchanges) {
+    if visit.operation.is_some_and(Served::is_exchange) {
         let error = match status {
             401 => "invalid_client",
             500.. => "temporarily_unavailable",

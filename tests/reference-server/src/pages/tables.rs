@@ -139,9 +139,7 @@ fn scopes(operation: Served<'_>) -> String {
         .collect();
     let quiet = |words: &str| format!("<span class=\"quiet\">{words}</span>");
     match (operation.auth(), scopes.len()) {
-        (false, _) if operation.written() == Some(Operation::ExchangeToken) => {
-            quiet("the client’s credentials")
-        }
+        (false, _) if operation.is_exchange() => quiet("the client’s credentials"),
         (false, _) => quiet("open to everyone"),
         (true, 0) => quiet("any token; its scope is not shown"),
         (true, 1) => scopes.concat(),
