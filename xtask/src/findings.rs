@@ -26,10 +26,12 @@ pub(crate) struct Finding {
     pub(crate) remedy: String,
 }
 
-/// All findings of a run, in the order of the document.
+/// All findings of a run, in the order in which they were found.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     all: Vec<Finding>,
+    /// How often something was refused, repetitions included.
+    pub(crate) refusals: usize,
 }
 
 impl Findings {
@@ -41,6 +43,7 @@ impl Findings {
         rule: impl Into<String>,
         remedy: impl Into<String>,
     ) {
+        self.refusals += usize::from(weight == Weight::Refused);
         let finding = Finding {
             weight,
             place: place.to_owned(),

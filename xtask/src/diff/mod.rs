@@ -91,7 +91,9 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
 /// The operations of which anything is another on the wire, as in `POST /invoices`. An id is never sent.
 pub(crate) fn changed(old: &Node, new: &Node) -> BTreeSet<String> {
     let changes = Changes::of([old, new], &Pairs::of(old, new)).known;
-    let changes = changes.into_values().filter(|it| it.difference.what != "id");
+    let changes = changes
+        .into_values()
+        .filter(|it| it.difference.what != "id");
     let uses = changes.flat_map(|it| it.uses);
     uses.map(|it| it.operation).collect()
 }

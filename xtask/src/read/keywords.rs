@@ -15,6 +15,7 @@ const SHAPES: &[&str] = &[
     "type",
     "format",
     "enum",
+    "x-known-values",
     "const",
     "properties",
     "required",

@@ -23,7 +23,7 @@ impl Reader<'_> {
         title: &str,
     ) -> Option<Operation> {
         let raw = call.raw;
-        let refused = self.refusals();
+        let refusals = self.findings.refusals;
         let hint = names::pascal(&names.id);
         let (text, source) = Self::text_of(call, title);
         let (auth, scopes) = self.security(call);
@@ -62,11 +62,7 @@ impl Reader<'_> {
             name: names.method,
         };
         self.check(call, &operation);
-        (self.refusals() == refused).then_some(operation)
-    }
-
-    fn refusals(&self) -> usize {
-        self.findings.of(crate::findings::Weight::Refused).count()
+        (self.findings.refusals == refusals).then_some(operation)
     }
 
     /// What is said about an operation, and where it is from.

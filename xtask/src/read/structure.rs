@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use crate::node::{Node, step};
 
-/// Keywords that say something about a value, and nothing about its type.
+/// Keywords that do not decide the type of a value; `is_nullable` reads whether it may be null.
 pub(super) const ANNOTATIONS: &[&str] = &[
     "title",
     "description",
@@ -28,7 +28,7 @@ pub(super) const ANNOTATIONS: &[&str] = &[
 ];
 
 pub(super) fn is_annotation(key: &str) -> bool {
-    ANNOTATIONS.contains(&key) || key.starts_with("x-")
+    ANNOTATIONS.contains(&key) || key.starts_with("x-") && key != "x-known-values"
 }
 
 /// One of the schemas that an `allOf` merges, without its own `allOf`. It has a `$ref` if that leads nowhere.
@@ -171,19 +171,15 @@ pub(crate) fn base_path(server: &Node) -> String {
 
 /// Whether null is one of the values, by any of the ways to say so.
 pub(crate) fn is_nullable(schema: &Node) -> bool {
-    let null = |node: &Node| {
-        node.text_at("type") == Some("null")
-            || node.get("const").is_some_and(Node::is_null)
-            || matches!(node.at("enum").items(), [only] if only.is_null())
-    };
-    let kinds = schema.at("type");
-    schema.is_set("nullable")
-        || kinds.items().iter().any(|kind| kind.text() == Some("null"))
+    let types = schema.at("type").items();
+    let mut branches = schema.at("oneOf").items().iter();
+    let mut others = schema.at("anyOf").items().iter();
+    is_null(schema)
+        || schema.is_set("nullable")
+        || types.iter().any(|kind| kind.text() == Some("null"))
         || schema.at("enum").items().iter().any(Node::is_null)
-        || null(schema)
-        || ["oneOf", "anyOf"]
-            .iter()
-            .any(|key| schema.at(key).items().iter().any(null))
+        || branches.any(is_null)
+        || others.any(is_null)
 }
 
 /// Whether a branch is null and nothing else.

@@ -145,6 +145,12 @@ fn a_broken_convention_is_named_with_its_place() {
             "`x-provenance` is `documented`, `assumed` or",
         ),
         (
+            "$ref: \"#/components/schemas/Version\"",
+            "$ref: \"#/components/schemas/Version\", x-known-values: [a]",
+            "Thing/properties/schemaVersion",
+            "keywords beside a `$ref`",
+        ),
+        (
             "    Open: {",
             "    Unused: {type: string}\n    Open: {",
             "/components/schemas/Unused",
@@ -321,6 +327,14 @@ fn each_way_to_write_a_member_has_its_type() {
             "{allOf: [{$ref: '#/components/schemas/Tree'}], description: x}",
             "Tree",
         ),
+        (
+            "{anyOf: [{$ref: '#/components/schemas/Tree'}, {nullable: true}]}",
+            "Option<Tree>",
+        ),
+        (
+            "{allOf: [{$ref: '#/components/schemas/List'}, {maxItems: 3}]}",
+            "Vec<Tree>",
+        ),
         // Constants that differ are a discriminator.
         (
             "{oneOf: [{type: object, required: [kind], properties: {kind: {const: x}}}, \
@@ -336,7 +350,9 @@ fn each_way_to_write_a_member_has_its_type() {
         ("{pattern: '^A-[0-9]{4}$', type: string}", "SampleValue"),
         ("{pattern: '(?=x)', type: string}", "String"),
     ] {
-        let schemas = format!("{colour}, {tree}");
+        let schemas = format!(
+            "{colour}, {tree}, List: {{type: array, items: {{$ref: '#/components/schemas/Tree'}}}}"
+        );
         let sample =
             format!("{{type: object, required: [value], properties: {{value: {schema}}}}}");
         assert_eq!(
@@ -731,6 +747,15 @@ fn what_no_type_can_say_is_said() {
         );
         assert!(all.contains(said), "{said}\n{all}");
     }
+}
+
+#[test]
+fn each_operation_with_a_refused_parameter_of_its_path_is_left_out() {
+    let operation = "{responses: {'204': {description: Ok}}}";
+    let paths = format!(
+        "/things: {{parameters: [{{name: id, in: cookie, required: true}}], get: {operation}, post: {operation}}}"
+    );
+    assert_eq!(vendor(&paths, "").0.operations.len(), 0);
 }
 
 #[test]

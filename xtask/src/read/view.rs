@@ -110,7 +110,7 @@ impl<'a> View<'a> {
                 }
                 union
             }
-            Form::Merged(merged) => self.leaf(place, type_of(&merged)),
+            Form::Merged(merged) => self.meaning(&merged, place, within),
             Form::Nowhere(_) | Form::Circle | Form::Raw(..) => own("ViewValue"),
             Form::Plain(Some("array")) => {
                 let items = match schema.get("items") {
