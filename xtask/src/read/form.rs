@@ -3,6 +3,7 @@
 
 use indexmap::IndexMap;
 
+use super::fields::{Field, fields};
 use super::structure::{
     Leaf, follow, is_annotation, is_null, leaves, says_nothing, telling, type_of, without,
 };
@@ -28,8 +29,8 @@ pub(super) enum Form<'a> {
     Same(String, &'a Node),
     /// Its reference leads nowhere.
     Nowhere(&'a str),
-    /// An object with the fields of all these schemas.
-    Object(Vec<Leaf>),
+    /// An object of these schemas, with all their fields.
+    Object(Vec<Leaf>, Vec<Field>),
     /// An object with values of one schema under any name.
     Map(String, Node),
     /// An object of which no more is said.
@@ -67,8 +68,11 @@ pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a
         .any(|key| schema.get(key).is_some());
     match type_of(schema) {
         Some("object") if !has_values => {
-            let (schema, place) = (schema.clone(), place.to_owned());
-            object(vec![Leaf { schema, place }])
+            let leaf = Leaf {
+                schema: schema.clone(),
+                place: place.to_owned(),
+            };
+            object(root, vec![leaf], place)
         }
         kind => Form::Plain(kind),
     }
@@ -137,7 +141,7 @@ fn merged<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a> {
     if types.iter().any(|it| *it != "object") {
         return contradiction("type");
     }
-    object(leaves)
+    object(root, leaves, place)
 }
 
 fn contradiction<'a>(keyword: &str) -> Form<'a> {
@@ -146,10 +150,10 @@ fn contradiction<'a>(keyword: &str) -> Form<'a> {
 }
 
 /// An object of one schema, or of several.
-fn object<'a>(leaves: Vec<Leaf>) -> Form<'a> {
-    let has_fields = |it: &Leaf| it.schema.at("properties").members().next().is_some();
-    if leaves.iter().any(has_fields) {
-        return Form::Object(leaves);
+fn object<'a>(root: &Node, mut leaves: Vec<Leaf>, place: &str) -> Form<'a> {
+    let fields = fields(root, &mut leaves, place);
+    if !fields.is_empty() {
+        return Form::Object(leaves, fields);
     }
     let values = |it: &Leaf| {
         let further = it.schema.at("additionalProperties");
@@ -180,6 +184,15 @@ fn merged_value(leaves: &[Leaf]) -> Result<Node, String> {
         match key.as_str() {
             key if known == value || is_annotation(key) => *known = value.clone(),
             "items" => *known = both(known, value),
+            // Null is a value of both, or of none.
+            "type" => {
+                let mut types = known.texts();
+                types.retain(|it| value.texts().contains(it));
+                if types.is_empty() {
+                    return Err(key.clone());
+                }
+                *known = Node::List(types.into_iter().map(Node::Text).collect());
+            }
             "maxLength" | "minLength" | "maxItems" | "minItems" | "maximum" | "minimum" => {
                 if narrower {
                     *known = value.clone();

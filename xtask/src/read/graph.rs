@@ -45,8 +45,6 @@ impl Found {
 /// A field of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
-    /// Where its schema stands; empty if several branches have it.
-    pub(super) place: String,
     pub(super) required: bool,
     pub(super) nullable: bool,
     pub(super) found: Found,
@@ -63,8 +61,7 @@ pub(super) fn objects(root: &Node) -> Result<Objects> {
         let required = required.get(place);
         for (name, field) in fields {
             let field_of = required.and_then(|it| it.get(name));
-            let field_of = field_of.ok_or_else(|| format!("{place}: `{name}` is lost"))?;
-            field.nullable = matches!(field_of.found, Found::Option(_));
+            field.nullable = field_of.is_some_and(|it| matches!(it.found, Found::Option(_)));
         }
     }
     Ok(objects)
@@ -144,7 +141,6 @@ impl<'a> Graph<'a> {
                 .get_type(&info.type_id)
                 .map_err(at("progenitor"))?;
             let field = Field {
-                place: info.description.unwrap_or_default().to_owned(),
                 required: info.required,
                 nullable: false,
                 found: self.ty(&ty)?,
@@ -173,7 +169,8 @@ impl<'a> Graph<'a> {
             TypeDetails::Builtin("i64") => Found::Integer,
             TypeDetails::Builtin(name) => self.named(name),
             TypeDetails::Struct(_) | TypeDetails::Newtype(_) => self.named(&ty.name()),
-            _ => return Err(format!("progenitor made `{}` of it", ty.describe())),
+            // Schemas that contradict each other.
+            _ => Found::Merged(ty.name()),
         })
     }
 

@@ -4,6 +4,7 @@
 mod call;
 mod derive;
 mod directions;
+mod fields;
 mod form;
 mod graph;
 mod keywords;

@@ -2,30 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use indexmap::IndexMap;
-
-use super::form::both;
+use super::fields::Field;
 use super::keywords::stated;
-use super::reader::{Meaning, Reader, annotations};
+use super::reader::{Meaning, Reader, annotated, annotations};
 use super::structure::{Leaf, follow};
 use crate::model::taken::is_taken_field;
 use crate::model::{Kind, Property, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
 
-/// A field as it is written.
-struct Member {
-    name: String,
-    schema: Node,
-    place: String,
-}
-
 impl Reader<'_> {
     /// An object of one schema, or of those that an `allOf` merges.
     pub(super) fn object(
         &mut self,
         schema: &Node,
-        leaves: &[Leaf],
+        (leaves, fields): (&[Leaf], &[Field]),
         place: &str,
         name: &str,
         mut value: Use,
@@ -65,42 +56,11 @@ impl Reader<'_> {
                 self.component(&place, target);
             }
         }
-        let members = self.members(leaves, place);
-        let kind = self.structure(&members, &required, place, name);
+        let kind = self.structure(fields, &required, place, name);
         Meaning {
             place: Some(place.to_owned()),
             ..Meaning::of(value, kind)
         }
-    }
-
-    /// The fields in the order of the document, each once.
-    fn members(&mut self, leaves: &[Leaf], place: &str) -> Vec<Member> {
-        let mut members: IndexMap<String, Member> = IndexMap::new();
-        for leaf in leaves {
-            let properties = step(&leaf.place, "properties");
-            for (name, schema) in leaf.schema.at("properties").members() {
-                let Some(known) = members.get_mut(name) else {
-                    let member = Member {
-                        name: name.clone(),
-                        schema: schema.clone(),
-                        place: step(&properties, name),
-                    };
-                    members.insert(name.clone(), member);
-                    continue;
-                };
-                if known.schema == *schema {
-                    continue;
-                }
-                // What several schemas describe is one with all of them, at a place of its own.
-                known.schema = both(&known.schema, schema);
-                known.place = step(&step(place, "allOf"), name);
-                let fields = self.objects.get(place);
-                if let Some(field) = fields.and_then(|it| it.get(name)).cloned() {
-                    self.keep_merged(&field.found, &known.place);
-                }
-            }
-        }
-        members.into_values().collect()
     }
 
     /// An object with values of one type under any name.
@@ -116,49 +76,55 @@ impl Reader<'_> {
         Ty::Map(Box::new(values.within()))
     }
 
-    /// The members of an object as fields.
+    /// The fields of an object, with what progenitor says of them.
     fn structure(
         &mut self,
-        members: &[Member],
+        fields: &[Field],
         required: &BTreeSet<String>,
         place: &str,
         name: &str,
     ) -> Kind {
         for missing in required {
-            if members.iter().all(|member| member.name != *missing) {
+            if fields.iter().all(|it| it.name != *missing) {
                 let rule = format!("it requires `{missing}`, which is not among its members");
                 self.findings
                     .note(place, format!("{rule}: it is kept in `extra`"));
             }
         }
-        let root = self.root;
         let merged = self.objects.get(place).cloned().unwrap_or_default();
-        let mut fields = BTreeSet::new();
+        let mut names = BTreeSet::new();
         let mut properties = Vec::new();
-        for member in members {
-            let hint = format!("{name}{}", names::pascal(&member.name));
-            let field = merged.get(&member.name);
-            // Unless several branches describe it, its schema stands where progenitor took it from.
-            let source = field.and_then(|it| Some((root.pointer(&it.place)?, &it.place)));
-            let source = source.filter(|(_, place)| !place.is_empty());
-            let (schema, place_of) = source.unwrap_or((&member.schema, &member.place));
-            let mut value = self.used(schema, place_of, &hint);
-            let is_required = field.is_some_and(|it| it.required);
-            value.nullable = field.is_none_or(|it| it.nullable);
+        for field in fields {
+            let found = merged.get(&field.name);
+            if let Some(rule) = &field.odd {
+                self.raw(&step(&step(place, "properties"), &field.name), rule);
+            }
+            if let Some(found) = found {
+                self.keep_merged(&found.found, &field.place);
+            }
+            let hint = format!("{name}{}", names::pascal(&field.name));
+            let mut value = self.used(&field.schema, &field.place, &hint);
+            for around in &field.around {
+                value = annotated(value, around);
+            }
+            let is_required =
+                found.map_or_else(|| required.contains(&field.name), |it| it.required);
+            value.nullable = found.is_none_or(|it| it.nullable);
             if is_required && !value.type_assumptions.is_empty() {
                 let rule = format!(
                     "member `{}`: one of an assumed type must be optional, since another type is read as its absence",
-                    member.name
+                    field.name
                 );
                 self.refuse(place, &rule);
             }
+            let schemas = || field.around.iter().chain([&field.schema]);
             properties.push(Property {
-                name: member.name.clone(),
-                field: self.field(&member.name, place_of, &mut fields),
+                name: field.name.clone(),
+                field: self.field(&field.name, &field.place, &mut names),
                 required: is_required,
-                deprecated: self.flag(schema, "deprecated"),
-                read_only: self.flag(schema, "readOnly"),
-                write_only: self.flag(schema, "writeOnly"),
+                deprecated: schemas().any(|it| self.flag(it, "deprecated")),
+                read_only: schemas().any(|it| self.flag(it, "readOnly")),
+                write_only: schemas().any(|it| self.flag(it, "writeOnly")),
                 value,
                 boxed: false,
             });

@@ -151,7 +151,7 @@ impl Reader<'_> {
         }
         self.keywords(schema, place);
         let form = form(self.root, schema, place);
-        let merges = matches!(form, Form::Object(_) | Form::Merged(_));
+        let merges = matches!(form, Form::Object(..) | Form::Merged(_));
         let mut meaning = self.formed(form, schema, place, name);
         if !merges {
             let rules = stated(schema, &meaning.value.ty, meaning.kind.as_ref());
@@ -164,7 +164,9 @@ impl Reader<'_> {
         let mut value = annotations(schema);
         match form {
             Form::Same(at, only) => return self.same(schema, &at, only, place, name),
-            Form::Object(leaves) => return self.object(schema, &leaves, place, name, value),
+            Form::Object(leaves, fields) => {
+                return self.object(schema, (&leaves, &fields), place, name, value);
+            }
             Form::Map(at, values) => value.ty = self.map(&values, &at, name, &mut value.stated),
             Form::Record => value.ty = Ty::Record,
             Form::Choice(key, branches) => {

@@ -189,7 +189,18 @@ fn progenitors_limits_are_findings_with_a_place() {
         (
             "{allOf: [{type: object, properties: {a: {type: string}}}, {properties: {a: {type: integer}}}]}".to_owned(),
             "/components/schemas/It/properties/a",
-            "its schemas contradict each other",
+            "its schemas contradict each other: integer, string",
+        ),
+        (
+            "{type: object, required: [ghost], properties: {a: {type: string}}}".to_owned(),
+            "/components/schemas/It",
+            "it requires `ghost`",
+        ),
+        (
+            "{type: object, properties: {a: {allOf: [{properties: {b: {$ref: '#/components/schemas/It'}}}, \
+             {properties: {b: {type: object, properties: {c: {$ref: '#/components/schemas/It'}}}}}]}}}".to_owned(),
+            "/components/schemas/It/properties/a/properties/b",
+            "its schemas contain themselves",
         ),
         (
             "{allOf: [{type: object, properties: {a: {type: string}}}, {type: string}]}".to_owned(),
@@ -381,6 +392,37 @@ fn a_schema_that_contains_itself_is_boxed_where_it_must_be() {
     let all = format!("{{type: object, properties: {{{}}}}}", members.join(", "));
     let (fields, _) = self::fields(&all, &schemas.join(", "));
     assert_eq!(fields[3], "e: Option<E>");
+}
+
+#[test]
+fn a_field_has_the_type_of_those_schemas_that_count() {
+    let base = "Base: {type: object, required: [id], properties: {id: {type: string}, at: {type: string}, \
+                up: {$ref: '#/components/schemas/Base'}, all: {type: array, items: {$ref: '#/components/schemas/Base'}}}}";
+    for (own, field) in [
+        (
+            "up: {$ref: '#/components/schemas/Sample'}",
+            "up: Option<Box<Sample>>",
+        ),
+        (
+            "all: {items: {$ref: '#/components/schemas/Sample'}}",
+            "all: Option<Vec<Sample>>",
+        ),
+        ("id: {description: Described.}", "id: String"),
+        ("id: {}", "id: String"),
+        ("at: {format: date-time}", "at: Option<Timestamp>"),
+        (
+            "up: {allOf: [{$ref: '#/components/schemas/Base'}], description: Described.}",
+            "up: Option<Base>",
+        ),
+        ("id: {type: integer}", "id: RawJson"),
+    ] {
+        let sample = format!(
+            "{{allOf: [{{$ref: '#/components/schemas/Base'}}, {{type: object, properties: {{{own}}}}}]}}"
+        );
+        let (fields, _) = fields(&sample, base);
+        assert!(fields.iter().any(|it| it == field), "{own}: {fields:?}");
+        assert_eq!(fields.len(), 4);
+    }
 }
 
 #[test]

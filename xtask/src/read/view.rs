@@ -1,6 +1,6 @@
 //! The view of a document that progenitor gets. It has the structure of the schemas and nothing else: references, types,
 //! fields, required fields, null, items, map values and `allOf`. Names are neutral, what has a type of the runtime is
-//! a placeholder of the same JSON type, and each field carries its JSON pointer as its description.
+//! a placeholder of the same JSON type.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -96,7 +96,7 @@ impl<'a> View<'a> {
     fn meaning(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
         match form(self.root, schema, place) {
             Form::Same(place, schema) => self.used(schema, &place, within),
-            Form::Object(leaves) => self.component(place, leaves),
+            Form::Object(leaves, _) => self.component(place, leaves),
             Form::Map(place, values) => {
                 let values = self.used(&values, &place, within);
                 json!({"type": "object", "additionalProperties": values})
@@ -147,20 +147,13 @@ impl<'a> View<'a> {
         let place = step(place, "properties");
         for (name, member) in schema.at("properties").members() {
             let place = step(&place, name);
-            let mut value = self.used(member, &place, &mut vec![]);
-            if value.get("$ref").is_some() {
-                value = json!({ "allOf": [value] });
-            }
-            value["description"] = json!(place);
+            let value = self.used(member, &place, &mut vec![]);
             properties.insert(self.member(name), value);
         }
         let mut required: Vec<String> = schema.at("required").texts();
         if self.all_required {
-            required = schema
-                .at("properties")
-                .members()
-                .map(|(name, _)| name.clone())
-                .collect();
+            let names = schema.at("properties").members();
+            required.extend(names.map(|(name, _)| name.clone()));
         }
         let required: Vec<String> = required.iter().map(|it| self.member(it)).collect();
         json!({"type": "object", "required": required, "properties": properties})

@@ -1,0 +1,171 @@
+//! The fields of an object that several schemas merge. A schema of a field that another one implies is left out, and what
+//! no type can merge is raw JSON, so that progenitor meets neither contradictions nor merges without end.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+
+use super::form::{both, is_of_rules};
+use super::structure::{Leaf, is_annotation, is_nullable, leaves, references, type_of};
+use crate::node::{Node, step};
+
+/// A field of an object.
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) schema: Node,
+    pub(super) place: String,
+    /// All schemas of it in their order, if some were left out: these may still describe it.
+    pub(super) around: Vec<Node>,
+    /// The reason why no type can merge its schemas.
+    pub(super) odd: Option<String>,
+}
+
+/// The fields in the order of the document, each once. The leaves keep only those schemas of a field that count.
+pub(super) fn fields(root: &Node, leaves: &mut [Leaf], place: &str) -> Vec<Field> {
+    let mut names: IndexMap<String, Vec<usize>> = IndexMap::new();
+    for (at, leaf) in leaves.iter().enumerate() {
+        for (name, _) in leaf.schema.at("properties").members() {
+            names.entry(name.clone()).or_default().push(at);
+        }
+    }
+    let field = |(name, all): (String, Vec<usize>)| field(root, leaves, place, name, &all);
+    names.into_iter().map(field).collect()
+}
+
+fn field(root: &Node, leaves: &mut [Leaf], place: &str, name: String, all: &[usize]) -> Field {
+    let version = |at: usize| {
+        let leaf = &leaves[at];
+        let place = step(&step(&leaf.place, "properties"), &name);
+        (leaf.schema.at("properties").at(&name).clone(), place)
+    };
+    let versions: Vec<(Node, String)> = all.iter().map(|at| version(*at)).collect();
+    let mut kept: Vec<usize> = Vec::new();
+    for next in 0..versions.len() {
+        if !kept
+            .iter()
+            .any(|it| implies(root, &versions[*it], &versions[next]))
+        {
+            kept.retain(|it| !implies(root, &versions[next], &versions[*it]));
+            kept.push(next);
+        }
+    }
+    let counting: Vec<_> = kept.iter().map(|it| &versions[*it]).collect();
+    let odd = unmergeable(root, &counting);
+    for (at, leaf) in all.iter().enumerate() {
+        let Node::Object(schema) = &mut leaves[*leaf].schema else {
+            continue;
+        };
+        let Some(Node::Object(properties)) = schema.get_mut("properties") else {
+            continue;
+        };
+        if odd.is_some() && at == kept[0] {
+            properties.insert(name.clone(), Node::Object(IndexMap::new()));
+        } else if odd.is_some() || !kept.contains(&at) {
+            properties.shift_remove(&name);
+        }
+    }
+    let is_changed = |(schema, _): &&(Node, String)| *schema != versions[kept[0]].0;
+    let around = match kept.as_slice() {
+        [_] => versions.iter().find(is_changed).is_some(),
+        _ => odd.is_some(),
+    };
+    let around = versions.iter().filter(|_| around);
+    let around = around.map(|it| it.0.clone()).collect();
+    // What several schemas describe together has a place of its own.
+    let merged_at = step(&step(place, "allOf"), &name);
+    let (schema, place) = match kept.as_slice() {
+        _ if odd.is_some() => (Node::Object(IndexMap::new()), merged_at),
+        [only] => versions[*only].clone(),
+        several => {
+            let schemas = several.iter().map(|it| versions[*it].0.clone());
+            let merged = schemas.reduce(|one, other| both(&one, &other));
+            (merged.unwrap_or(Node::Null), merged_at)
+        }
+    };
+    Field {
+        name,
+        schema,
+        place,
+        around,
+        odd,
+    }
+}
+
+/// Whether each value of one schema is a value of another one, as far as their structure shows.
+fn implies(root: &Node, one: &(Node, String), other: &(Node, String)) -> bool {
+    let merged = |(schema, place): &(Node, String)| leaves(root, schema, place);
+    let (Some(one), Some(other)) = (merged(one), merged(other)) else {
+        return false;
+    };
+    let is_said = |said: &Leaf| one.iter().any(|it| says_as_much(root, it, said));
+    other.iter().all(is_said)
+}
+
+fn says_as_much(root: &Node, leaf: &Leaf, other: &Leaf) -> bool {
+    if leaf.place == other.place {
+        return true;
+    }
+    let said = |schema: &Node| -> Vec<(String, Node)> {
+        let said = schema.members().filter(|(key, _)| !is_annotation(key));
+        said.map(|(key, it)| (key.clone(), it.clone())).collect()
+    };
+    let fits_null = is_nullable(&other.schema) || !is_nullable(&leaf.schema);
+    let (kind, known) = (kind(&leaf.schema), kind(&other.schema));
+    let is_type = kind == known || kind == Some("integer") && known == Some("number");
+    let mut rest = said(&other.schema);
+    rest.retain(|(key, _)| key != "type");
+    fits_null
+        && is_type
+        && rest.into_iter().all(|(key, value)| {
+            let own = leaf.schema.at(&key);
+            let inner = |leaf: &Leaf| step(&leaf.place, &key);
+            *own == value
+                || matches!(&*key, "items" | "additionalProperties")
+                    && leaf.schema.get(&key).is_some()
+                    && implies(root, &(own.clone(), inner(leaf)), &(value, inner(other)))
+        })
+}
+
+/// The JSON type of a schema, by its values if it names none.
+fn kind(schema: &Node) -> Option<&'static str> {
+    let values = schema.at("enum").items().iter().chain(schema.get("const"));
+    let values: Vec<&Node> = values.collect();
+    let are_texts = !values.is_empty() && values.iter().all(|it| it.text().is_some());
+    type_of(schema).or(are_texts.then_some("string"))
+}
+
+/// Why schemas of one field cannot be merged, if they cannot.
+fn unmergeable(root: &Node, versions: &[&(Node, String)]) -> Option<String> {
+    if versions.len() < 2 {
+        return None;
+    }
+    let is_choice = |it: &Leaf| {
+        let is = |key| it.schema.get(key).is_some() && !is_of_rules(&it.schema, key);
+        is("oneOf") || is("anyOf")
+    };
+    let mut kinds = BTreeSet::new();
+    for (schema, place) in versions {
+        for leaf in leaves(root, schema, place).unwrap_or_default() {
+            kinds.extend(is_choice(&leaf).then_some("one of several"));
+            kinds.extend(kind(&leaf.schema));
+        }
+    }
+    if kinds.len() != 1 || kinds.contains("one of several") {
+        let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
+        return Some(format!("its schemas contradict each other: {kinds}"));
+    }
+    // Two that contain themselves could be merged without end.
+    let recursive = versions.iter().filter(|it| is_recursive(root, &it.0));
+    (recursive.count() > 1).then(|| "its schemas contain themselves".to_owned())
+}
+
+/// Whether a schema leads to one that contains itself.
+fn is_recursive(root: &Node, schema: &Node) -> bool {
+    let mut reached = BTreeSet::new();
+    references(root, schema, &mut reached);
+    reached.iter().any(|place| {
+        let mut below = BTreeSet::new();
+        references(root, root.pointer(place).unwrap_or(&Node::Null), &mut below);
+        below.contains(place)
+    })
+}
