@@ -3,15 +3,18 @@
 //! The operations: groups, and a request builder for each operation.
 
 use super::operations;
-use super::types::{
-    AccountingCommandResult, AccountingMetadata, ImportRunCreate, InvoiceDraftCreate,
-};
+use super::types::*;
 use crate::Client;
-use sdk_core::codegen::{ApiClient, Body, Call, Draft};
-use sdk_core::{
-    CallOptions, Error, ExactReplay, IntoKey, JsonBody, PreparedCommand, RawJson, Receipt,
-    Response, RetryPolicy, SchemaPolicy,
+use sdk_core::codegen::{
+    ApiClient, Body, Bytes, Call, Check, Draft, FromReply, ListStyle, Pattern, Piece, Received,
+    Unreadable, Validate, encode_segment,
 };
+use sdk_core::{
+    CallOptions, Date, Error, ExactReplay, IntoKey, Items, JsonBody, Members, Number, Page, Pages,
+    PreparedCommand, RawJson, Receipt, Record, Response, RetryPolicy, SchemaPolicy, Secret,
+    Timestamp,
+};
+use std::collections::BTreeMap;
 
 impl Client {
     /// Contract metadata and readiness.

@@ -2,8 +2,16 @@
 
 //! What the operations send and return.
 
-use sdk_core::codegen::{Check, FromReply, Pattern, Piece, Received, Unreadable, Validate};
-use sdk_core::{Date, Error, Members, RawJson, Record};
+use sdk_core::codegen::{
+    ApiClient, Body, Bytes, Call, Check, Draft, FromReply, ListStyle, Pattern, Piece, Received,
+    Unreadable, Validate, encode_segment,
+};
+use sdk_core::{
+    CallOptions, Date, Error, ExactReplay, IntoKey, Items, JsonBody, Members, Number, Page, Pages,
+    PreparedCommand, RawJson, Receipt, Record, Response, RetryPolicy, SchemaPolicy, Secret,
+    Timestamp,
+};
+use std::collections::BTreeMap;
 
 /// The reference of a financial counterparty.
 ///

@@ -13,7 +13,7 @@ use super::{face, table, types};
 /// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style, and what
 /// the contract marks as deprecated is still checked and sent.
 const MODULE: &str = "\
-#![allow(clippy::all, clippy::pedantic, deprecated)]
+#![allow(clippy::all, clippy::pedantic, deprecated, unused_imports)]
 
 pub(crate) mod client;
 pub(crate) mod face;

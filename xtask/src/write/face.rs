@@ -12,11 +12,10 @@ use super::{docs, example, rust};
 pub(super) fn write(spec: &Spec) -> String {
     let groups = spec.groups.iter();
     let code: String = groups.map(|group| write_group(spec, group)).collect();
-    let types = rust::own_types(spec).map(|name| (name, "super::types"));
-    let own = [("Client", "crate"), ("operations", "super")];
-    let imports = rust::imports(&code, types.chain(own));
+    let imports = rust::imports();
     format!(
-        "//! The operations: groups, and a request builder for each operation.\n\n{imports}\n{code}"
+        "//! The operations: groups, and a request builder for each operation.\n\n\
+         use super::operations;\nuse super::types::*;\nuse crate::Client;\n{imports}\n{code}"
     )
 }
 

@@ -3,59 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 
-use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Spec, Ty, taken};
+use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Ty, taken};
 
-/// Imports for the names that the code uses, and for the given names from elsewhere in the crate.
-pub(super) fn imports<'a>(code: &str, own: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
-    let words = words(code);
+/// Imports of all names that generated code uses without a path, whether or not a file uses each of them.
+pub(super) fn imports() -> String {
     let mut modules = BTreeMap::<&str, Vec<&str>>::new();
-    for (name, module) in taken::imports().chain(own) {
-        if words.contains(name) {
-            modules.entry(module).or_default().push(name);
-        }
+    for (name, module) in taken::imports() {
+        modules.entry(module).or_default().push(name);
     }
     let mut text = String::new();
     for (module, names) in modules {
         let _ = writeln!(text, "use {module}::{{{}}};", names.join(", "));
     }
     text
-}
-
-/// The names of the types that a client declares.
-pub(super) fn own_types(spec: &Spec) -> impl Iterator<Item = &str> {
-    let components = spec.schemas.components.values();
-    let components = components.filter(|component| component.is_type());
-    let replies = spec.operations.iter().filter_map(|it| match &it.reply {
-        Reply::Several { name, .. } => Some(&**name),
-        _ => None,
-    });
-    components.map(|component| &*component.name).chain(replies)
-}
-
-/// The identifiers in code that need an import: those that begin a path and stand in no string. A name right after a doc
-/// comment is declared there, and one before an equals sign is a type of a trait, as in `Item = String`.
-fn words(code: &str) -> BTreeSet<&str> {
-    let is_word = |c: char| c == '_' || c.is_ascii_alphanumeric();
-    let mut words = BTreeSet::new();
-    let mut after_docs = false;
-    for line in code.lines().map(str::trim_start) {
-        let is_comment = line.starts_with("//");
-        let line = match (is_comment, after_docs) {
-            (true, _) => "",
-            (false, true) => line.trim_start_matches(is_word),
-            (false, false) => line,
-        };
-        after_docs = is_comment;
-        // Strings of the code hold no quotation mark that would need an escape, but for those of attributes.
-        let pieces = line.split('"').step_by(2);
-        for piece in pieces.flat_map(|it| it.split_inclusive(" =")) {
-            let bound = piece.strip_suffix(" =");
-            let piece = bound.map_or(piece, |it| it.trim_end_matches(is_word));
-            let paths = piece.split(|c| c != ':' && !is_word(c));
-            words.extend(paths.filter_map(|path| path.split(':').next()));
-        }
-    }
-    words
 }
 
 /// The type of a page's items: an object that is not shown, if nothing is said of them.
@@ -227,20 +187,4 @@ pub(super) fn pattern(pattern: &Pattern) -> String {
     };
     let alternatives: String = pattern.alternatives.iter().map(alternative).collect();
     format!("Pattern::new({:?}, &[{alternatives}])", pattern.source)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::imports;
-
-    #[test]
-    fn what_is_a_type_in_code_is_imported_and_nothing_else() {
-        let code = "/// A Page.\nfn page(at: impl IntoIterator<Item = Date>) -> Future<Output = Record> {\n\
-                    check(\"Secret\", sdk_core::Number, &self.number)\n}\n/// A variant.\nPages(Thing),\n";
-        let own = [("Item", "types"), ("Output", "types"), ("Thing", "types")];
-        assert_eq!(
-            imports(code, own),
-            "use sdk_core::{Date, Record};\nuse types::{Thing};\n"
-        );
-    }
 }

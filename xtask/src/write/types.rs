@@ -26,7 +26,7 @@ pub(super) fn write(spec: &Spec, reach: &Reach) -> String {
             code += &replies(&spec.schemas, operation, name, cases);
         }
     }
-    let imports = rust::imports(&code, []);
+    let imports = rust::imports();
     format!("//! What the operations send and return.\n\n{imports}\n{code}")
 }
 
