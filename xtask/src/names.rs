@@ -3,21 +3,18 @@
 /// The words of a name in camel case, snake case, or with separators of any kind.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
-    let mut fresh = true;
-    let mut after_small = false;
+    let mut before = ' ';
     for character in name.chars() {
-        if !character.is_ascii_alphanumeric() {
-            fresh = true;
-            continue;
+        if character.is_ascii_alphanumeric() {
+            let is_capital = character.is_ascii_uppercase() && !before.is_ascii_uppercase();
+            if is_capital || !before.is_ascii_alphanumeric() {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.push(character.to_ascii_lowercase());
+            }
         }
-        if fresh || (after_small && character.is_ascii_uppercase()) {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut() {
-            word.push(character.to_ascii_lowercase());
-        }
-        fresh = false;
-        after_small = !character.is_ascii_uppercase();
+        before = character;
     }
     words
 }
@@ -136,10 +133,8 @@ mod tests {
 
     #[test]
     fn names_change_their_case_and_nothing_else() {
-        assert_eq!(
-            pascal("recurrence.exception.cancel"),
-            "RecurrenceExceptionCancel"
-        );
+        let name = pascal("recurrence.exception.cancel");
+        assert_eq!(name, "RecurrenceExceptionCancel");
         assert_eq!(pascal("proposal_or_decision"), "ProposalOrDecision");
         assert_eq!(screaming("getPersonTimeline"), "GET_PERSON_TIMELINE");
         assert_eq!(snake("sourceRecordId"), "source_record_id");
