@@ -18,7 +18,7 @@ use sdk_adopted::{
 use sdk_reference_server::{App, RecordedRequest, ReferenceServer};
 use serde_json::{Value, json};
 
-use crate::{PERSON, assert_says};
+use crate::{PERSON, assert_failed};
 
 const DOCUMENT: &str = include_str!("../specs/crm.yaml");
 // Tasks, exports and webhooks alike.
@@ -171,25 +171,16 @@ async fn several_successes_arrive_as_what_they_are() {
     let moved = crm.opportunities().change_stage("OP-A0B1C2D3E4F5", &moved);
     let moved = moved.await.unwrap();
     assert!(matches!(&*moved, MoveOpportunityReply::Ok(_)), "{moved:?}");
-    let export = crm.exports().get(TASK).header("Prefer", "status=202");
-    let export = export.await.unwrap();
-    assert!(
-        matches!(&*export, GetExportReply::Accepted(_)),
-        "{export:?}"
-    );
+    let job = crm.exports().get(TASK).header("Prefer", "status=202");
+    let job = job.await.unwrap();
+    assert!(matches!(&*job, GetExportReply::Accepted(_)), "{job:?}");
 }
 
 #[tokio::test(start_paused = true)]
 async fn lists_and_unions_come_in_as_their_types() {
     let (server, crm) = world();
-    let people: Vec<_> = crm
-        .people()
-        .list()
-        .limit(2)
-        .items()
-        .try_collect()
-        .await
-        .unwrap();
+    let people = crm.people().list().limit(2).items();
+    let people: Vec<_> = people.try_collect().await.unwrap();
     assert!(people.len() > 2 && people.iter().all(|it| !it.display_name.is_empty()));
     // The second page is found by the cursor.
     assert!(server.attempts("listPeople") > 1);
@@ -247,9 +238,7 @@ async fn parameters_of_every_kind_are_written_as_documented() {
 #[track_caller]
 fn rejected<T: Debug>(result: Result<T, Error>, words: &[&str]) {
     let error = result.unwrap_err();
-    let found = (error.kind(), error.effect());
-    assert_eq!(found, (ErrorKind::InvalidInput, Effect::NotSent));
-    assert_says(&error, words);
+    assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent, words);
 }
 
 #[tokio::test(start_paused = true)]

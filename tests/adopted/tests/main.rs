@@ -6,6 +6,8 @@ mod unions;
 
 use std::fmt::Display;
 
+use sdk_adopted::{Effect, Error, ErrorKind};
+
 const PERSON: &str = "PER-A0B1C2D3E4F5";
 
 /// Checks that what is shown has all of these words.
@@ -15,4 +17,11 @@ fn assert_says(shown: &impl Display, words: &[&str]) {
     for word in words {
         assert!(shown.contains(word), "{word} in {shown}");
     }
+}
+
+/// Checks why a call failed, and the words of its error.
+#[track_caller]
+fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect, words: &[&str]) {
+    assert_eq!((error.kind(), error.effect()), (kind, effect));
+    assert_says(error, words);
 }

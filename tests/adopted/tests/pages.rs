@@ -5,7 +5,7 @@ use sdk_adopted::testing::ScriptedTransport;
 use sdk_adopted::types::{Activity, PeoplePageMembers};
 use sdk_adopted::{Client, Effect, ErrorKind, Page, Pages};
 
-use crate::PERSON;
+use crate::{PERSON, assert_failed, assert_says};
 
 const FIRST: &str = r#"{"total":2,"items":[{"kind":"call","occurredAt":"2026-01-01T00:00:00Z"}],"facets":{"a":[{"value":1.10,"count":1}]},"nextCursor":"c2"}"#;
 const LAST: &str = r#"{"items":[{"kind":"fax","n":1.10}],"nextCursor":null,"took":7}"#;
@@ -31,7 +31,7 @@ async fn items_are_typed_and_further_members_too() {
     let error = last.members::<PeoplePageMembers>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Value);
     let words = "at `total`: required member is missing; the object has took";
-    assert!(error.to_string().contains(words), "{error}");
+    assert_says(&error, &[words]);
     assert!(walk.try_next().await.unwrap().is_none());
 
     let items: Vec<Activity> = pages(&script()).items().try_collect().await.unwrap();
@@ -46,10 +46,6 @@ async fn an_item_that_does_not_fit_is_an_error_with_its_path() {
     let odd = FIRST.replace("2026", "26");
     let transport = ScriptedTransport::new().json(200, odd);
     let error = pages(&transport).try_next().await.unwrap_err();
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::Decode, Effect::Unknown)
-    );
     let words = "at `items[0]`: expected a valid variant (an RFC 3339 date-time)";
-    assert!(error.to_string().contains(words), "{error}");
+    assert_failed(&error, ErrorKind::Decode, Effect::Unknown, &[words]);
 }

@@ -9,7 +9,7 @@ use sdk_adopted::{Effect, Error, ErrorKind, testing};
 use sdk_core::codegen::{Body, Check, Validate};
 use serde::de::DeserializeOwned;
 
-use crate::assert_says;
+use crate::{assert_failed, assert_says};
 
 fn read<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap()
@@ -19,10 +19,7 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
 fn said(body: impl Into<Vec<u8>>) -> Error {
     let reply = testing::reply(&ORGANIZATIONS_HIERARCHY_GET, 200).body(body.into());
     let error = reply.response::<HierarchyNode>().unwrap_err();
-    assert_eq!(
-        (error.kind(), error.effect()),
-        (ErrorKind::Decode, Effect::Unknown)
-    );
+    assert_failed(&error, ErrorKind::Decode, Effect::Unknown, &[]);
     error
 }
 
