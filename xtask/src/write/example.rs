@@ -134,13 +134,22 @@ impl Context<'_> {
             Ty::Count { min, .. } => min.to_string(),
             Ty::Boolean => "true".to_owned(),
             Ty::Nullable(_) => "None".to_owned(),
-            Ty::Array { items, .. } => format!("[{}]", self.value(items, name)),
-            Ty::Map(values) => format!("[(\"name\", {})]", self.value(values, name)),
+            Ty::Array { items, .. } => format!("[{}]", self.item(items, name)),
+            Ty::Map(values) => format!("[(\"name\", {})]", self.item(values, name)),
             Ty::Named(component) => self.named(ty, component).unwrap_or_else(|| {
                 let path = format!("{}::types::{component}", self.package);
                 self.give(name, path)
             }),
             _ => self.give(name, format!("sdk_core::{}", self.schemas.rust(ty))),
+        }
+    }
+
+    /// An item of a list or a value of a map: what turns into a list is not one yet.
+    fn item(&mut self, ty: &Ty, name: &str) -> String {
+        match ty {
+            Ty::Array { .. } => "Vec::new()".to_owned(),
+            Ty::Map(_) => "std::collections::BTreeMap::new()".to_owned(),
+            ty => self.value(ty, name),
         }
     }
 

@@ -83,7 +83,7 @@ components:
         named: {type: array, items: {type: string, maxLength: 7, nullable: true}}
     ThingPage: {type: object, properties: {items: {type: array, items: {$ref: "#/components/schemas/Thing"}}, nextCursor: {type: string}}}
     Thing: {type: object, required: [key], properties: {name: {type: string, description: TEXT, example: "```\n# a", pattern: "(?x)\n\n# Begins.\n\n    ^a\n```\n"}, key: {type: string, format: password, writeOnly: true}}}
-    ThingPatch: {type: object, properties: {status: {const: closed}, name: {type: string}}}
+    ThingPatch: {type: object, required: [rows], properties: {status: {const: closed}, rows: {type: array, items: {type: array, items: {type: string}}}}}
 "##;
 
 #[test]
@@ -152,6 +152,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         // The examples.
         "let body = Shape::Circle(Circle::new(1));",
         "let body = [Shape::Circle(Circle::new(1))];",
+        "let body = ThingPatch::new([Vec::new()]);",
         // The page of operations.
         "| Rust | Operation | Scope |",
         "| `crm.things().delete(id, day)` | `deleteThing`<br>`DELETE /things/{id}` | none |",
