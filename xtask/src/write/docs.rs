@@ -244,23 +244,19 @@ fn reply(schemas: &Schemas, operation: &Operation) -> String {
             Ty::Page {
                 members: Some(members),
                 ..
-            } => further(schemas, members),
+            } => {
+                let fields = schemas.members(&Ty::Named(members.clone())).iter();
+                let names = codes(fields.map(|field| &field.name)).join(", ");
+                format!(
+                    "A page has further members ({names}): `page.members::<types::{members}>()?` reads them."
+                )
+            }
             _ => String::new(),
         },
     };
     // One word says no more than the number.
     let successes = statuses(operation, |status, text| status < 300 && text.contains(' '));
     joined([form, joined(successes, "\n")], "\n\n")
-}
-
-/// How the further fields of a page are read.
-fn further(schemas: &Schemas, members: &str) -> String {
-    let component = Ty::Named(members.to_owned());
-    let names = schemas.members(&component).iter();
-    let names = codes(names.map(|member| &member.name)).join(", ");
-    format!(
-        "A page has further members ({names}): `page.members::<types::{members}>()?` reads them."
-    )
 }
 
 /// The documented statuses with their meanings, as items of a list.
@@ -283,10 +279,12 @@ fn errors(operation: &Operation) -> String {
     let otherwise = operation.statuses.otherwise.iter();
     let otherwise = otherwise.map(|meaning| format!("- {}", line(meaning)));
     let errors = statuses(operation, |status, _| status >= 300).chain(otherwise);
-    let none = "The contract documents none for this operation. The SDK reports any error status.";
-    Some(joined(errors, "\n"))
-        .filter(|text| !text.is_empty())
-        .unwrap_or_else(|| none.to_owned())
+    let errors = joined(errors, "\n");
+    if errors.is_empty() {
+        return "The contract documents none for this operation. The SDK reports any error status."
+            .to_owned();
+    }
+    errors
 }
 
 /// The provenance of an operation, in one line.
