@@ -1,5 +1,5 @@
-//! The agreement between `specs/ASSUMPTIONS.md` and whatever refers to it: each id that is cited has an entry, and an
-//! entry that concerns the specs is cited by one.
+//! The agreement between `specs/ASSUMPTIONS.md` and the files that cite it: each cited id has an entry, and a spec
+//! cites each entry that concerns the specs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,13 +36,13 @@ pub(crate) fn of_operation(document: &Node, operation: &Node) -> BTreeSet<String
     parts.chain([operation]).flat_map(of).collect()
 }
 
-/// An entry of the register.
+/// An entry of the list of assumptions.
 struct Entry {
     title: String,
     concerns_specs: bool,
 }
 
-/// Checks that each id that is cited has an entry, and that a spec rests on each entry that concerns specs.
+/// Checks that each cited id has an entry, and that a spec cites each entry that concerns the specs.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let register = fs::read_to_string(root.join(REGISTER)).map_err(at(REGISTER))?;
     let (entries, mut wrong) = entries(&register);
@@ -71,7 +71,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     settled(&wrong)
 }
 
-/// Adds the files at a path that refer to assumptions, by their ids. What is generated of the register does not count.
+/// Adds the files at a path that cite assumptions, by the ids. Generated files do not count.
 fn cite(root: &Path, path: &Path, cited: &mut BTreeMap<String, Vec<PathBuf>>) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let kind = path.extension().unwrap_or_default();
@@ -155,7 +155,7 @@ components:
     }
 
     #[test]
-    fn nobody_refers_to_what_was_lost_and_each_entry_is_used() {
+    fn each_cited_id_has_an_entry_and_each_entry_is_cited() {
         let folder = std::env::temp_dir().join(format!("cited-{}", std::process::id()));
         let write = |file: &str, text: &str| {
             let path = folder.join(file);

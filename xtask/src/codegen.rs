@@ -88,7 +88,7 @@ fn generate(root: &Path) -> Result<Tree> {
     Ok(tree)
 }
 
-/// Reads the spec of an application; the error is all that is refused in it, a line for each.
+/// Reads the spec of an application. The error lists all rejections, a line for each.
 fn spec(root: &Path, app: &'static App) -> Result<Spec> {
     parsed(app, &text_of(root, &app.spec())?)
 }

@@ -1,4 +1,4 @@
-//! A document as it is written, JSON or YAML, with its members in their order.
+//! A document as it is written, JSON or YAML, with its fields in order.
 //!
 //! `serde_json` keeps the order only by a feature, which would change it for every crate of the workspace.
 
@@ -20,7 +20,7 @@ pub(crate) enum Node {
     Object(IndexMap<String, Node>),
 }
 
-/// What a place without anything holds.
+/// The value of an absent field.
 static NULL: Node = Node::Null;
 
 impl Node {
@@ -56,10 +56,10 @@ impl Node {
             Value::Mapping(mapping) => {
                 let mut members = IndexMap::new();
                 for (name, value) in mapping {
-                    // YAML has keys that are no texts, such as the status `200`.
+                    // Keys in YAML need not be strings, such as the status `200`.
                     let name = Self::of(name)?.plain();
                     if members.contains_key(&name) {
-                        return Err(format!("the member `{name}` occurs twice"));
+                        return Err(format!("the field `{name}` occurs twice"));
                     }
                     members.insert(name, Self::of(value)?);
                 }
@@ -71,22 +71,22 @@ impl Node {
         })
     }
 
-    /// A member of an object.
+    /// A field of an object.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         self.object()?.get(name)
     }
 
-    /// A member, or null.
+    /// A field of an object, or null.
     pub(crate) fn at(&self, name: &str) -> &Node {
         self.get(name).unwrap_or(&NULL)
     }
 
-    /// The text of a member.
+    /// The string in a field.
     pub(crate) fn text_at(&self, name: &str) -> Option<&str> {
         self.get(name)?.text()
     }
 
-    /// Whether a member is `true`.
+    /// Whether a field is `true`.
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.get(name) == Some(&Node::Bool(true))
     }
@@ -98,12 +98,12 @@ impl Node {
         }
     }
 
-    /// The members of an object; none of anything else.
+    /// The fields of an object. Other values have none.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&String, &Node)> {
         self.object().into_iter().flatten()
     }
 
-    /// The items of a list; none of anything else.
+    /// The items of a list. Other values have none.
     pub(crate) fn items(&self) -> &[Node] {
         match self {
             Self::List(items) => items,
@@ -118,7 +118,7 @@ impl Node {
         }
     }
 
-    /// The texts of a list, or the one text.
+    /// The strings of a list, or a single string.
     pub(crate) fn texts(&self) -> Vec<String> {
         let texts = match self {
             Self::List(items) => items.as_slice(),
@@ -143,7 +143,7 @@ impl Node {
         *self == Self::Null
     }
 
-    /// The value as people write it: a text as it is, anything else as JSON.
+    /// A string without quotes, and any other value as JSON.
     pub(crate) fn plain(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -168,7 +168,7 @@ impl Node {
     }
 }
 
-/// A pointer to a member.
+/// The pointer to a field.
 pub(crate) fn step(place: &str, name: &str) -> String {
     let name = name.replace('~', "~0").replace('/', "~1");
     format!("{place}/{name}")

@@ -1,4 +1,4 @@
-//! The files of an adoption: what the vendor wrote, what we add, and the spec that codegen reads.
+//! The files of an adoption: the vendor's document, our overlay, and the spec that codegen reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ info: {title: Ours, version: \"1\"}
 actions: []
 ";
 
-/// What a vendor's document is written in.
+/// The formats of a vendor's document.
 const KINDS: [&str; 2] = ["json", "yaml"];
 
 /// The files of one application.
@@ -46,26 +46,26 @@ impl Files {
         self.specs.join(name)
     }
 
-    /// The vendor's document that was adopted.
+    /// The path of the adopted vendor's document.
     pub(super) fn adopted(&self) -> Option<PathBuf> {
         let documents = KINDS.map(|kind| self.vendor(kind));
         documents.into_iter().find(|it| it.exists())
     }
 
-    /// Whether this is the document that was adopted, as it came.
+    /// Whether this document, byte for byte, is the adopted one.
     pub(super) fn has(&self, document: &str) -> Result<bool> {
         let adopted = self.adopted().map(|path| read(&path)).transpose()?;
         Ok(adopted.is_some_and(|it| it == document))
     }
 
-    /// The spec that is there.
+    /// The current spec.
     pub(super) fn before(&self) -> Result<Option<Node>> {
         let path = self.spec();
         let parsed = || Node::parse(&read(&path)?).map_err(at(path.display()));
         path.exists().then(parsed).transpose()
     }
 
-    /// The overlay that is there, or one without actions.
+    /// The current overlay, or one without actions.
     pub(super) fn overlay(&self) -> Result<Overlay> {
         let path = self.overlay_path();
         let text = path.exists().then(|| read(&path)).transpose()?;
@@ -80,7 +80,7 @@ impl Files {
             .apply(&node)
             .map_err(at(self.overlay_path().display()))?;
         let from = format!("vendor/{name}.{}", kind(document));
-        // The reader knows a vendor's document by this.
+        // The reader recognizes a vendor's document by this field.
         if let Node::Object(members) = &mut laid {
             members.insert("x-adopted-from".to_owned(), Node::Text(from.clone()));
         }
@@ -91,14 +91,14 @@ impl Files {
         Ok((laid, head + &text))
     }
 
-    /// The text of the spec that the document and the overlay make that are there.
+    /// The text of the spec that the current document and overlay make.
     pub(super) fn remade(&self) -> Result<String> {
         let path = self.adopted().unwrap_or_else(|| self.vendor(KINDS[0]));
         let document = read(&path)?;
         Ok(self.made(&document, &self.overlay()?)?.1)
     }
 
-    /// Whether the spec is what the document and the overlay make, if there is any of these.
+    /// Checks that the spec of an adopted document is what the document and the overlay make.
     pub(super) fn check(&self) -> Result<()> {
         let path = self.spec();
         let spec = path.exists().then(|| read(&path)).transpose()?;
@@ -113,7 +113,7 @@ impl Files {
         Ok(())
     }
 
-    /// Writes all three.
+    /// Writes document, overlay and spec.
     pub(super) fn write(&self, document: &str, overlay: &Overlay, spec: &str) -> Result<()> {
         let kind = kind(document);
         for outdated in KINDS.iter().filter(|it| **it != kind) {

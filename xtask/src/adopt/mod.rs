@@ -1,5 +1,5 @@
-//! A vendor's document taken over: kept as it came, with an overlay of ours, and the spec that both make. What a spec
-//! means is read elsewhere; this module finds what there is to decide about it, and what it says of our assumptions.
+//! Adopts a vendor's document: stores it unchanged, proposes an overlay for it, and makes a spec of both. Before anything
+//! is written, the report lists open decisions, idle handlers, and the verdict on each assumption.
 
 mod files;
 mod overlay;
@@ -23,16 +23,16 @@ use crate::node::{Node, step};
 use crate::write::client;
 use crate::{Result, USAGE, at, diff, settled};
 
-/// What is asked for.
+/// The arguments of a run.
 struct Wanted<'a> {
     app: &'a str,
     document: &'a str,
     accept: bool,
-    /// The folder that holds the application's specs and client.
+    /// The folder of specs and clients.
     folder: PathBuf,
 }
 
-/// Whether every adopted spec is what its vendor's document and its overlay make.
+/// Checks that every adopted spec is what its vendor's document and its overlay make.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let wrong = APPS.iter().map(|app| Files::new(root, app).check().err());
     settled(&wrong.flatten().collect::<Vec<_>>())
@@ -48,7 +48,7 @@ pub(crate) fn made(root: &Path, app: &App) -> Result<String> {
     Files::new(root, app).remade()
 }
 
-/// Takes a document over, or checks all that were.
+/// Adopts a document, or checks the adopted ones.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     if arguments == ["--check"] {
         check(root)?;
@@ -84,25 +84,24 @@ fn wanted<'a>(root: &Path, arguments: &[&'a str]) -> Result<Wanted<'a>> {
     })
 }
 
-/// What would be written, with the report about it.
+/// The files of an adoption before they are written, with the report about them.
 struct Plan {
     files: Files,
     document: String,
     overlay: Overlay,
     spec: String,
     report: String,
-    /// How many decisions are open.
+    /// The number of open decisions.
     open: usize,
 }
 
 impl Plan {
-    /// Writes what can be written; an error asks for decisions.
+    /// Writes the files. While decisions are open, writes the overlay alone and asks for them.
     fn write(&self) -> Result<()> {
         if self.open == 0 {
             let (document, spec) = (&self.document, &self.spec);
             return self.files.write(document, &self.overlay, spec);
         }
-        // The overlay alone: a person goes on with it.
         self.files.write_overlay(&self.overlay)?;
         Err(format!(
             "open decisions: {}; put actions for them into {}, or accept those that are proposed with --accept",
@@ -133,10 +132,10 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     let before = before.transpose()?;
     let before = before.as_ref().map(|(root, spec)| Read { root, spec });
     let register = read(&root.join("specs/ASSUMPTIONS.md"))?;
-    // The vendor's word counts for what is assumed, not ours.
+    // Only the vendor's document can confirm an assumption, not our overlay.
     let assumed = before.map(|it| diff::assumed(it.root, &vendors, &register));
     let assumed = assumed.unwrap_or_default();
-    // What a person removed from the overlay of a document stays away.
+    // A person may remove actions from the overlay of an adopted document, so none is derived for it again.
     let new = before.filter(|_| !is_known);
     let after = |root| Read { root, spec: &spec };
     let mut added = new.map_or(Vec::new(), |it| kept(it, after(&laid), &assumed));
@@ -190,7 +189,7 @@ fn other_ids(root: &Path, app: &App) -> Result<BTreeSet<String>> {
     Ok(ids)
 }
 
-/// What a document means; an error where nothing of it is understood.
+/// Reads a document. Fails if it is not an OpenAPI document that the reader understands.
 fn model(app: &'static App, document: &Node) -> Result<(Spec, Findings)> {
     let mut findings = Findings::default();
     match crate::read::read(app, document, &mut findings) {
@@ -199,12 +198,12 @@ fn model(app: &'static App, document: &Node) -> Result<(Spec, Findings)> {
     }
 }
 
-/// Where an operation is written.
+/// The pointer to an operation.
 fn place(operation: &Operation) -> String {
     step(&step("/paths", &operation.path), operation.method.key())
 }
 
-/// A route, whatever the parameters in its path are called.
+/// A route without the names of its path parameters.
 fn route(route: &str) -> String {
     let mut parts = route.split('{');
     let first = parts.next().unwrap_or_default().to_owned();

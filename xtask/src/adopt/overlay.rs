@@ -1,7 +1,7 @@
 //! An `OpenAPI` Overlay 1.1: our additions and corrections, laid over a document that stays as its vendor wrote it.
 //!
 //! `roas-overlay` applies it. Its values are unordered, so the order of the document is restored; and it ignores unknown
-//! keys, so they are rejected here. The text belongs to a person: this module only adds and removes its own lines.
+//! keys, so they are rejected here. A person may edit the text, so this module only adds and removes its own lines.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ use crate::{Result, at, settled};
 const ROOT_KEYS: [&str; 4] = ["overlay", "info", "extends", "actions"];
 const ACTION_KEYS: [&str; 5] = ["target", "description", "update", "copy", "remove"];
 
-/// An overlay whose actions are well-formed, as its text has them.
+/// A well-formed overlay with its text.
 #[derive(Debug)]
 pub(super) struct Overlay {
     pub(super) text: String,
@@ -25,7 +25,7 @@ pub(super) struct Overlay {
     whole: v1_1::Overlay,
 }
 
-/// An action as this program writes it.
+/// An update as this program writes it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Action {
     /// A `JSONPath`.
@@ -33,7 +33,7 @@ pub(super) struct Action {
     pub(super) update: Node,
 }
 
-/// What an action updates.
+/// The fields that an action updates.
 pub(super) type Members = Vec<(String, Node)>;
 
 impl Action {
@@ -54,7 +54,7 @@ impl Overlay {
         settled(&wrong)?;
         let whole: v1_1::Overlay =
             serde_json::from_value(value(&node)?).map_err(at("not an OpenAPI Overlay 1.1"))?;
-        // The best document needs no action, but the format wants at least one.
+        // A document may need no action, but the format requires at least one.
         if !whole.actions.is_empty() {
             whole
                 .validate(ValidationOptions::IgnoreEmptyInfoVersion.into())
@@ -77,7 +77,7 @@ impl Overlay {
         Ok(in_order(value, Some(document)))
     }
 
-    /// This overlay without the lines that this program wrote and that match nothing in a document, and what they said.
+    /// This overlay without this program's own actions that match nothing in a document, and the removed actions.
     pub(super) fn fitted(self, document: &Node) -> Result<(Self, Vec<Action>)> {
         let dead = dead(&self.whole, &mut value(document)?)?;
         let gone: Vec<Action> = dead.into_iter().filter_map(|it| self.written(it)).collect();
@@ -91,7 +91,7 @@ impl Overlay {
         Ok((Self::parse(&text)?, gone))
     }
 
-    /// This overlay with more actions at its end; comments and layout stay.
+    /// This overlay with more actions at its end. Comments and layout stay.
     pub(super) fn with(self, actions: &[Action]) -> Result<Self> {
         if actions.is_empty() {
             return Ok(self);
@@ -125,7 +125,7 @@ impl Overlay {
     }
 }
 
-/// As it stands in an overlay. JSON is YAML, and fits on a line.
+/// Writes the line of an overlay, with JSON as YAML.
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let json = |value: &Node| serde_json::to_string(value).unwrap_or_default();
@@ -135,7 +135,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// A JSON pointer as a `JSONPath`, if something stands there.
+/// A JSON pointer as a `JSONPath`, if it leads anywhere.
 pub(super) fn path(document: &Node, pointer: &str) -> Option<String> {
     let quoted = |name: &str| format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"));
     let (mut node, mut path) = (document, "$".to_owned());
@@ -143,7 +143,7 @@ pub(super) fn path(document: &Node, pointer: &str) -> Option<String> {
         let step = step.replace("~1", "/").replace("~0", "~");
         let item = step.parse().ok().and_then(|at: usize| node.items().get(at));
         let is_plain = step.chars().all(|it| it.is_ascii_alphabetic());
-        // A parameter may move.
+        // The name of a parameter is more stable than its index.
         let next = match item.map(|it| it.text_at("name")) {
             Some(Some(name)) => format!("[?@.name=={}]", quoted(name)),
             Some(None) => format!("[{step}]"),
@@ -169,7 +169,7 @@ fn value(node: &Node) -> Result<Value> {
     serde_json::to_value(node).map_err(at("not JSON"))
 }
 
-/// Applies what matches, and returns the indices of the actions that match nothing.
+/// Applies the actions, and returns the indices of those that match nothing.
 fn dead(overlay: &v1_1::Overlay, value: &mut Value) -> Result<Vec<usize>> {
     let done = overlay.apply(value, ApplyOptions::ErrorOnMixedKindMatch.into());
     let ApplyReport { actions, .. } =
@@ -178,7 +178,7 @@ fn dead(overlay: &v1_1::Overlay, value: &mut Value) -> Result<Vec<usize>> {
     Ok(dead.map(|it| it.index).collect())
 }
 
-/// A value with its members in the order of what it was made from; what is new comes last.
+/// A value with its fields in the order of its original. New fields come last.
 fn in_order(value: Value, model: Option<&Node>) -> Node {
     match value {
         Value::Object(mut members) => {
@@ -194,7 +194,7 @@ fn in_order(value: Value, model: Option<&Node>) -> Node {
         }
         Value::Array(items) => {
             let old = model.map(Node::items).unwrap_or_default();
-            // Where items are gone, the others are known by what they are.
+            // If items were removed, the others are recognized by their values.
             let is_shorter = items.len() < old.len();
             let mut rest = old.iter();
             let ordered = items.into_iter().map(|item| {
@@ -240,7 +240,7 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn what_is_not_touched_stays_as_it_was_and_in_its_order() {
+    fn untouched_parts_and_their_order_stay() {
         let actions = "
   - {target: \"$.paths['/zebras'].get\", update: {x-sdk-group: herd, summary: All}}
   - {target: \"$.paths['/zebras'].get.parameters[?@.name=='filter']\", remove: true}
@@ -255,7 +255,7 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn all_actions_without_a_match_are_told_at_once() {
+    fn an_error_names_all_actions_without_a_match() {
         let actions = "
   - {target: \"$.paths['/yaks'].get\", update: {deprecated: true}, description: Yaks are old.}
   - {target: \"$.paths['/ants'].get\", update: {summary: All}}
@@ -273,7 +273,7 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn a_misspelt_key_and_a_version_that_is_not_1_1_are_refused() {
+    fn an_unknown_key_and_another_version_are_rejected() {
         let misspelt = "action: []\nactions: [{target: $, update: {}, delete: true}]";
         for (wrong, why) in [
             (
@@ -292,7 +292,7 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn what_was_written_here_goes_with_its_target_and_what_a_person_wrote_stays() {
+    fn own_actions_go_with_their_targets_and_edited_ones_stay() {
         let actions = ["/it's new", "/ants"].map(|it| {
             let target = format!("$.paths['{}'].get", it.replace('\'', "\\'"));
             Action::new(

@@ -1,4 +1,4 @@
-//! Actions for the overlay: what follows from the spec before, and what settles a rejection.
+//! Actions for the overlay: those that follow from the former spec, and those that settle a rejection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +11,14 @@ use crate::names;
 use crate::node::Node;
 use crate::read::references;
 
-/// A spec as it is written, and what it means.
+/// A spec as a document and as a model.
 #[derive(Clone, Copy)]
 pub(super) struct Read<'a> {
     pub(super) root: &'a Node,
     pub(super) spec: &'a Spec,
 }
 
-/// What the contract says of a service.
+/// Statements of our contract about a service, which a vendor's document lacks.
 const STATUS: [&str; 4] = [
     "x-lifecycle",
     "x-runtime-status",
@@ -26,8 +26,8 @@ const STATUS: [&str; 4] = [
     "x-metadata-operation",
 ];
 
-/// The reference server has no handler for an operation that is new, and none that fits other messages than before. Its
-/// operations have ids of their own in all applications.
+/// Serves an operation from its schema if it is new or its messages changed, since no handler fits it. An id that
+/// another application uses becomes a different one, because the reference server has one list of all operations.
 pub(super) fn served(
     before: Option<Read<'_>>,
     after: Read<'_>,
@@ -38,7 +38,7 @@ pub(super) fn served(
     let mut actions = Vec::new();
     for it in &after.spec.operations {
         let route = route(&it.route());
-        // Without its handler, the exchange would issue tokens that no application takes.
+        // Without its handler, the exchange would issue tokens that no application accepts.
         let is_exchange = it.body.as_ref().is_some_and(|body| body.form);
         let is_new = !known.contains_key(&route);
         let mut update = Members::new();
@@ -55,7 +55,7 @@ pub(super) fn served(
     actions
 }
 
-/// What a new document leaves as it was: names that callers know, rules that the contract states, and what is assumed.
+/// Carries over from the former spec: names that callers know, rules of our contract, and open assumptions.
 pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) -> Vec<Action> {
     let known = by_route(before.spec);
     let mut actions = Vec::new();
@@ -89,10 +89,10 @@ pub(super) fn by_route(spec: &Spec) -> BTreeMap<String, &Operation> {
     operations.map(|it| (route(&it.route()), it)).collect()
 }
 
-/// What is to be said of an operation and the overlay does not say already.
+/// The action that adds fields to an operation, without those that the overlay already sets.
 fn action(root: &Node, operation: &Operation, mut update: Members) -> Option<Action> {
     let place = place(operation);
-    // Behind a reference, nothing can be said of one operation alone.
+    // An operation behind a `$ref` has no path of its own.
     let raw = root.pointer(&place)?;
     update.retain(|(key, _)| key == "operationId" || raw.get(key).is_none());
     let target = path(root, &place).filter(|_| !update.is_empty())?;
@@ -111,7 +111,7 @@ fn status(before: Read<'_>, after: Read<'_>) -> Members {
         .collect()
 }
 
-/// All names as they were, if any would become another. The id is never sent, but stands in stored commands.
+/// All former names, if any would change. The id is never sent, but stored commands contain it.
 fn former_names(was: &Operation, is: &Operation) -> Members {
     let names = [
         ("operationId", &was.id, &is.id),
@@ -125,7 +125,7 @@ fn former_names(was: &Operation, is: &Operation) -> Members {
     names.into()
 }
 
-/// The assumptions of an operation of which the document says nothing.
+/// The assumptions of an operation that the document neither confirms nor contradicts.
 fn open(root: &Node, operation: &Operation, assumed: &[Assumption]) -> Vec<Node> {
     let place = place(operation);
     let mut reached = BTreeSet::new();
@@ -169,7 +169,7 @@ fn rules(was: &Operation, is: &Operation) -> Members {
 /// For each operation in which something is rejected, the action that leaves it out.
 pub(super) fn skips(findings: &Findings, document: &Node) -> Vec<Action> {
     let mut skips = Vec::<Action>::new();
-    // A person must correct what is wrong with an extension of ours.
+    // Only a person can correct a wrong extension of ours.
     let refused = findings
         .of(Weight::Refused)
         .filter(|it| !it.rule.contains("`x-"));

@@ -1,4 +1,4 @@
-//! What a person reads before anything is written.
+//! The report that a person reads before anything is written.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,14 +15,14 @@ pub(super) struct Report<'a> {
     pub(super) before: Option<Read<'a>>,
     pub(super) spec: &'a Spec,
     pub(super) findings: &'a Findings,
-    /// What is added to the overlay, and what is removed from it.
+    /// Actions that are added to the overlay, and those that are removed from it.
     pub(super) added: &'a [Action],
     pub(super) gone: &'a [Action],
-    /// What settles rejections.
+    /// Actions that settle rejections.
     pub(super) skips: &'a [Action],
-    /// What the document says of the assumptions of the spec before.
+    /// The verdicts of the document on the assumptions of the former spec.
     pub(super) assumed: &'a [Assumption],
-    /// The handwritten modules of the client that cannot be compiled any more.
+    /// Findings about handwritten modules of the client that no longer compile.
     pub(super) left_out: &'a [String],
 }
 
@@ -86,7 +86,7 @@ impl Report<'_> {
 
 type Known<'a> = BTreeMap<String, &'a Operation>;
 
-/// The handlers of operations that are not served by them any more.
+/// The handlers that no longer serve any operation.
 fn idle(app: &str, was: &Known<'_>, is: &Known<'_>) -> impl Iterator<Item = String> {
     let had = was.iter().filter(|it| !it.1.served);
     had.filter_map(move |(route, old)| {
@@ -100,7 +100,7 @@ fn idle(app: &str, was: &Known<'_>, is: &Known<'_>) -> impl Iterator<Item = Stri
     })
 }
 
-/// What a person must decide: each rule that rejects, with the places where it does.
+/// The open decisions: each rule that rejects, with the places where it does.
 pub(super) fn decisions(findings: &Findings) -> Vec<String> {
     let mut decisions = BTreeMap::<String, Vec<&str>>::new();
     for it in findings.of(Weight::Refused) {
@@ -113,7 +113,7 @@ pub(super) fn decisions(findings: &Findings) -> Vec<String> {
         .collect()
 }
 
-/// A heading with a count, and a line for each; nothing where there is nothing.
+/// A heading with a count, and a line for each entry. Empty without entries.
 fn list<T: Display>(title: &str, all: impl Iterator<Item = T>) -> String {
     let all: Vec<String> = all.map(|it| format!("  {it}\n")).collect();
     if all.is_empty() {
@@ -122,7 +122,7 @@ fn list<T: Display>(title: &str, all: impl Iterator<Item = T>) -> String {
     format!("\n{title} ({})\n{}", all.len(), all.concat())
 }
 
-/// Ready to be pasted.
+/// The line of an action, ready to be pasted into an overlay.
 fn line(action: &Action) -> String {
     action.to_string().trim().to_owned()
 }

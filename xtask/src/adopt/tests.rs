@@ -6,7 +6,7 @@ use crate::findings::Weight;
 use crate::model::{App, Operation};
 use crate::node::Node;
 
-/// A folder with the files of adoptions, which goes with the test.
+/// A folder with the files of adoptions, which is removed after the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -100,7 +100,7 @@ fn forty_operations_take_few_decisions_and_a_second_run_changes_nothing() {
 }
 
 #[test]
-fn what_follows_from_the_spec_before_is_kept_and_what_is_idle_is_told() {
+fn names_rules_and_assumptions_stay_and_idle_handlers_are_reported() {
     let folder = Folder::new("kept");
     let pets = "{name: a, in: query, schema: {type: string}}, {name: b, in: query, schema: {type: string}}";
     let page = "responses: {'200': {description: All., content: {application/json: {schema: {$ref: '#/components/schemas/Pets'}}}}}";
@@ -155,7 +155,7 @@ components: {{schemas: {{Pets: {{type: object, properties: {{all: {{type: intege
             r#"  - {target: "$.info", update: {"x-lifecycle":"preview","x-metadata-operation":"getMeta"}}"#,
             r#"  - {target: "$.paths['/meta'].get", update: {"operationId":"getMeta","x-sdk-group":"service","x-sdk-method":"meta"}}"#,
             r#"  - {target: "$.paths['/pets/{id}'].get", update: {"x-mutually-exclusive":[["a","b"]]}}"#,
-            // `b` is required now, and so nothing excludes it.
+            // `b` is required now, so no other parameter excludes it.
             r#"  - {target: "$.paths['/pets/{id}'].post", update: {"x-replay-status":204}}"#,
             r#"  - {target: "$.paths['/unseen'].get", update: {"x-assumption":["A07"]}}"#,
             r#"  - {target: "$.paths['/pets/{id}'].put", update: {"x-served-from-schema":true}}"#,
@@ -181,7 +181,7 @@ components: {{schemas: {{Pets: {{type: object, properties: {{all: {{type: intege
         assert!(plan.report.contains(part), "{}", plan.report);
     }
 
-    // The same document says no more than before, whatever a person takes out of the overlay.
+    // A person removes actions, and the same document does not bring them back.
     plan.write().unwrap();
     let lines = plan.overlay.text.lines();
     let rest = lines.filter(|it| !it.contains("A07") && !it.contains("getMeta"));
@@ -206,7 +206,7 @@ fn the_overlay_follows_the_document_and_the_person() {
     let own = "  - {target: \"$.paths['/p'].get\", update: {x-sdk-method: fetch_all}}\n";
     edit(&(overlay.clone() + own));
     folder.adopt(&paths(["/p", "/q"]), &[]).unwrap();
-    // Taken back, it stays away.
+    // The person removes it again.
     edit(&overlay);
     let plan = folder.plan(&paths(["/p", "/q"]), &[]).unwrap();
     let renamed = "  GET /p: p.list (was p.fetch_all), ()\n  GET /q: p.list_q (was p.list), ()\n";
@@ -214,7 +214,7 @@ fn the_overlay_follows_the_document_and_the_person() {
     plan.write().unwrap();
     assert_eq!(folder.overlay(), overlay);
 
-    // A path is gone, and what was derived of it; what a person wrote of it is for that person.
+    // Derived actions vanish with their path. A person's action without a match is an error.
     folder.adopt(&paths(["/p", "/r"]), &[]).unwrap();
     assert!(!folder.overlay().contains("/q"));
     edit(&(overlay.clone() + &own.replace("/p", "/gone")));
@@ -222,14 +222,14 @@ fn the_overlay_follows_the_document_and_the_person() {
     let expected = "crm.yaml: `$.paths['/gone'].get` matches nothing";
     assert!(error.contains(expected), "{error}");
 
-    // A misspelt extension is told, and never answered by leaving the operation out.
+    // A misspelled extension is a decision, and `--accept` does not skip the operation for it.
     edit(&(overlay.clone() + &own.replace("x-sdk-method", "x-sdk-nam")));
     let text = format!("# Again.\n{}", paths(["/p", "/q"]));
     let error = folder.adopt(&text, &["--accept"]).unwrap_err();
     assert!(error.contains("open decisions: 1;"), "{error}");
     assert!(!folder.overlay().contains("x-sdk-skip"));
 
-    // No overlay helps a document that is not understood.
+    // The reader does not understand these documents.
     edit(&overlay);
     for (text, why) in [("swagger: '2.0'", "OpenAPI 2.0"), ("{", "not JSON")] {
         let error = folder.adopt(text, &[]).unwrap_err();
@@ -277,7 +277,7 @@ components: {{schemas: {others}}}
     let [item, all] = [".properties.pets.items Pet", " Pets"].map(|it| format!("{reply}{it}"));
     for (after, expected) in [
         ([kind, &pets(""), "{}"], vec![of_kind, &item, &all]),
-        // The vendor's names stand.
+        // A name of the vendor stays.
         (
             [kind, is_zoo, &zoo(friend, "")],
             vec![
@@ -285,7 +285,7 @@ components: {{schemas: {others}}}
                 "$.components.schemas.Zoo.properties.pets.items Pet",
             ],
         ),
-        // What is called `Pet` now is something else.
+        // `Pet` names a different schema now.
         ([kind, is_zoo, &zoo(is_other, other)], vec![of_kind]),
     ] {
         let plan = folder.plan(&document(after), &[]).unwrap();
@@ -357,7 +357,7 @@ fn a_spec_that_its_parts_do_not_make_is_found() {
 }
 
 #[test]
-fn an_option_or_an_application_that_there_is_not_is_refused() {
+fn unknown_options_and_applications_are_rejected() {
     for (arguments, why) in [
         (&["crm"][..], "usage"),
         (&["crm", "a", "b"], "usage"),

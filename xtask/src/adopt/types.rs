@@ -1,5 +1,5 @@
-//! Names of types that callers know: where a document has a schema without a name at the place of a type of the spec
-//! before, the type keeps its name. What the vendor named has the vendor's name.
+//! Names of types that callers know: if an unnamed schema of the document replaces a named type of the former spec, the
+//! type keeps its name. A name of the vendor takes precedence.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use super::route;
 use crate::model::{Component, Spec};
 use crate::node::Node;
 
-/// The places of types that would get a derived name, as `JSONPath`s, and the names that they had.
+/// The paths of schemas that would get a derived name, and their former names.
 pub(super) fn kept(before: &Spec, after: &Spec, document: &Node) -> Vec<(String, String)> {
     let pairs = pairs(before, after);
     let component = |spec: &Spec, name: &str| spec.schemas.components.get(name).cloned();
     let alone = pairs.iter().filter(|(old, new)| {
-        // One name for one type, and none that means another one.
+        // Each name belongs to one type, and to no other on either side.
         let mut others = pairs.iter().filter(|it| it.0 == *old || it.1 == *new);
         let is_alone = others.nth(1).is_none();
         is_alone && component(after, old).is_none() && component(before, new).is_none()
@@ -27,7 +27,7 @@ pub(super) fn kept(before: &Spec, after: &Spec, document: &Node) -> Vec<(String,
     kept.collect()
 }
 
-/// Where a schema can be given a name: not where the vendor gave one, nor where another schema is meant.
+/// The path of a schema that has no name of the vendor and is no reference.
 fn nameless(document: &Node, place: &str) -> Option<String> {
     let is_component = place.starts_with("/components/schemas/") && place.matches('/').count() == 3;
     let node = document.pointer(place)?;
@@ -37,7 +37,7 @@ fn nameless(document: &Node, place: &str) -> Option<String> {
     path(document, place)
 }
 
-/// The names of types that stand at the same place.
+/// The names of types that occur in the same place of both specs.
 fn pairs(before: &Spec, after: &Spec) -> BTreeSet<(String, String)> {
     let known = by_route(before);
     let mut open = Vec::new();

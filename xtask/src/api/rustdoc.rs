@@ -50,7 +50,7 @@ pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     if !status.success() {
         return Err("cargo doc failed".into());
     }
-    // Cargo puts documents beside the folder of the profile that this program was built with.
+    // This program lies in a folder of the target folder, and so do the documents.
     let target = own.ancestors().nth(2).ok_or("this program has no folder")?;
     let path = |name: &&str| target.join(format!("doc/{}.json", name.replace('-', "_")));
     Ok(crates.iter().map(path).collect())

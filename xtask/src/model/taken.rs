@@ -1,6 +1,6 @@
-//! Names that generated code has already, which nothing of a document may get. The reader renames what would clash.
+//! Names that generated code already uses. The reader renames parts of a document that would clash with them.
 
-/// What generated code uses of the hidden part of `sdk-core`.
+/// Names that generated code imports from the hidden part of `sdk-core`.
 const HIDDEN: &[&str] = &[
     "ApiClient",
     "Body",
@@ -18,7 +18,8 @@ const HIDDEN: &[&str] = &[
     "encode_segment",
 ];
 
-/// What generated code uses of `sdk-core`. Every client crate passes it on, so that a program depends on its client alone.
+/// Names that generated code imports from `sdk-core`. Every client re-exports them, so a program depends on its client
+/// alone.
 const USED: &[&str] = &[
     "CallOptions",
     "Date",
@@ -42,7 +43,7 @@ const USED: &[&str] = &[
     "Timestamp",
 ];
 
-/// What client crates pass on besides. `testing` comes with a feature.
+/// Further names that every client re-exports. `testing` needs a feature.
 const SHARED: &[&str] = &[
     "AccessToken",
     "App",
@@ -87,7 +88,7 @@ const SHARED: &[&str] = &[
     "transport",
 ];
 
-/// What the prelude of Rust has, and what nothing can be called.
+/// Names of Rust's prelude, and `Self`.
 const PRELUDE: &[&str] = &[
     "AsMut", "AsRef", "Box", "Clone", "Copy", "Debug", "Default", "Display", "Drop", "Eq", "Err",
     "Fn", "FnMut", "FnOnce", "From", "Future", "Hash", "Into", "Iterator", "None", "Ok", "Option",
@@ -138,7 +139,7 @@ const BUILDER: &[&str] = &[
     "without_token",
 ];
 
-/// What every client crate passes on from `sdk-core`.
+/// The names of `sdk-core` that every client re-exports.
 pub(crate) fn shared() -> impl Iterator<Item = &'static str> {
     USED.iter().chain(SHARED).copied()
 }
