@@ -140,10 +140,11 @@ fn line(change: &Change) -> String {
     let breaking = |it: &&Use| it.breaks_writers || it.breaks_readers;
     let first = change.uses.iter().find(breaking).or(change.uses.first());
     let first = first.map(|it| format!("{} {}", it.operation, it.place));
-    let mut place = first.unwrap_or_default().trim().to_owned();
-    if change.uses.len() > 1 {
-        place += &format!(" and {} more", change.uses.len() - 1);
-    }
+    let more = match change.uses.len() {
+        0 | 1 => String::new(),
+        several => format!(" and {} more", several - 1),
+    };
+    let place = format!("{}{more}", first.unwrap_or_default().trim());
     let values = match (&**was, &**is) {
         ("", "") => String::new(),
         ("", one) | (one, "") => format!(" {}", code(one)),
