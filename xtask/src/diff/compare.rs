@@ -163,11 +163,8 @@ impl<'a> Pairs<'a> {
             return *known;
         }
         let flats = [0, 1].map(|side| Flat::schema(self.roots[side], both[side], way));
-        let named = both.map(|it| it.iter().find(|it| it.node.get("$ref").is_none()));
-        if let [Some(old), Some(new)] = named {
-            let known = self.places.entry(old.place.clone());
-            known.or_insert_with(|| new.place.clone());
-        }
+        let [old, new] = flats.each_ref().map(|it| it.place.clone());
+        self.places.entry(old).or_insert(new);
         let pair = self.pair(flats);
         self.known.insert(key, pair);
         pair
@@ -257,7 +254,7 @@ impl<'a> Pairs<'a> {
                 });
                 if what == "type" && (how == How::Other || is_any) {
                     let verdict = [Verdict::Void, Verdict::NotSeen][usize::from(is_any)];
-                    self.lose(&old.place, verdict);
+                    self.lose(&old.used, verdict);
                     return;
                 }
             }

@@ -34,8 +34,9 @@ pub(super) type Key = (String, &'static str, String);
 pub(super) struct Flat<'a> {
     pub(super) root: &'a Node,
     pub(super) way: Way,
-    /// Where it stands.
+    /// Where it stands, and where it is referred to.
     pub(super) place: String,
+    pub(super) used: String,
     pub(super) facts: BTreeMap<Key, Fact>,
     /// What is within, each as all that it must match at once; any value, if there is none.
     pub(super) schemas: IndexMap<String, Vec<Leaf<'a>>>,
@@ -115,6 +116,7 @@ impl<'a> Flat<'a> {
             root,
             way,
             place: place.to_owned(),
+            used: place.to_owned(),
             facts: BTreeMap::new(),
             schemas: IndexMap::new(),
             claims: Vec::new(),
@@ -200,8 +202,11 @@ impl<'a> Flat<'a> {
                 "field" => json(value),
                 _ => value.plain(),
             };
+            // What it refers to is compared nowhere else.
             let mut places = BTreeSet::new();
-            read::references(self.root, value, &mut places);
+            if key != "webhooks" {
+                read::references(self.root, value, &mut places);
+            }
             for node in places.iter().filter_map(|it| self.root.pointer(it)) {
                 text += &json(&bare(node));
             }

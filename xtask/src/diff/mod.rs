@@ -1,8 +1,11 @@
 //! Two versions of a document side by side: what changed for callers and for whom it breaks, what becomes of the SDK's
 //! public names, and of what is assumed. Nothing here writes code.
 //!
-//! What is on the wire is compared as it is written, references followed, so that each change has its pointers and nothing
-//! can differ unnoticed: a field that no rule knows is listed as not understood. Names come from the model.
+//! Both documents are flattened: a document, each operation and each schema is a map from a place and a rule to a fact. The
+//! maps are compared, those of schemas pair by pair along the references. The reader says what a schema merges, which types
+//! follow from it and whether it may be null; the public names come from the model. The facts come from the document itself,
+//! because the model holds what a client needs: no bodies of errors, no schemas of headers, nothing below what stays raw
+//! JSON. A field that no rule knows is listed as not understood, so that nothing differs unnoticed.
 #![doc = include_str!("rules.md")]
 
 mod assumed;

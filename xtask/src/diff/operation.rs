@@ -205,10 +205,12 @@ impl<'a> Flat<'a> {
         let is_json = |name: &str| contents.iter().position(|it| it.0.contains(name));
         let json = is_json("application/json").or(is_json("json"));
         for (nth, (media, content)) in contents.into_iter().enumerate() {
-            if json != Some(nth) {
+            if json == Some(nth) {
+                self.said("media type", &content, "", media);
+            } else {
                 self.at = step(at, &media);
+                self.present("media type", &content.place, None);
             }
-            self.said("media type", &content, "", media);
             self.fields(&content, MESSAGE);
             self.contained(&content);
             at.clone_into(&mut self.at);

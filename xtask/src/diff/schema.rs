@@ -84,18 +84,15 @@ impl<'a> Flat<'a> {
 
     /// A schema without its variants, which may contain it again.
     fn outline(root: &'a Node, leaves: &[Leaf<'a>], way: Way) -> Self {
-        let place = leaves.first().map(|it| &*it.place);
-        let mut flat = Self::of(root, way, place.unwrap_or_default());
-        let kinds = leaves.iter().map(|it| kinds(it.node));
-        let kinds = kinds.filter(|it| !it.is_empty()).reduce(|all, it| {
-            // What contradicts itself shows as both.
-            if all.is_disjoint(&it) {
-                return &all | &it;
-            }
-            &all & &it
-        });
-        let kinds = Value::Kinds(kinds.unwrap_or_default());
-        flat.add("type", "", String::new(), kinds);
+        let own = leaves.iter().find(|it| it.node.get("$ref").is_none());
+        let mut flat = Self::of(root, way, own.map_or("", |it| &it.place));
+        if let Some(first) = leaves.first() {
+            flat.used.clone_from(&first.place);
+        }
+        let stated = leaves.iter().map(|it| kinds(it.node, false));
+        let inferred = leaves.iter().map(|it| kinds(it.node, true));
+        let kinds = both(stated).or_else(|| both(inferred)).unwrap_or_default();
+        flat.add("type", "", String::new(), Value::Kinds(kinds));
         let mut fields: IndexMap<String, (Vec<Leaf<'a>>, bool)> = IndexMap::new();
         for leaf in leaves {
             for name in leaf.node.at("required").texts() {
@@ -154,14 +151,13 @@ impl<'a> Flat<'a> {
 
     /// Whether a keyword adds nothing to the facts of its schema.
     pub(super) fn is_told(&self, key: &str, value: &Node) -> bool {
-        let is = |kind: &str| self.kinds().iter().any(|it| it.starts_with(kind));
         match (key, value) {
             ("discriminator", _) => self.schemas.keys().any(|it| it.starts_with(".(")),
             ("uniqueItems", value) => *value == Node::Bool(false),
             // A bound, or a type of its own.
             ("format", Node::Text(format)) => match &**format {
-                "date" | "date-time" => is("string"),
-                other => is("integer") && other.contains("int"),
+                "date" | "date-time" => !self.kinds().contains("string"),
+                other => self.kinds().contains("integer") && other.contains("int"),
             },
             _ => false,
         }
@@ -267,17 +263,23 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// The types of a schema, without null; times are types of their own.
-fn kinds(node: &Node) -> BTreeSet<String> {
+/// The types that several schemas leave. Those that contradict each other show as both.
+fn both(all: impl Iterator<Item = BTreeSet<String>>) -> Option<BTreeSet<String>> {
+    all.filter(|it| !it.is_empty()).reduce(|all, it| {
+        if all.is_disjoint(&it) {
+            return &all | &it;
+        }
+        &all & &it
+    })
+}
+
+/// The types that a schema states, or those that follow from the rest of it, without null; times are types of their own.
+fn kinds(node: &Node, is_inferred: bool) -> BTreeSet<String> {
     let mut kinds = node.at("type").texts();
     kinds.retain(|it| it != "null");
-    if kinds.is_empty() {
-        let mut values = node
-            .at("enum")
-            .items()
-            .iter()
-            .chain(node.get("const"))
-            .peekable();
+    if is_inferred {
+        let values = node.at("enum").items().iter().chain(node.get("const"));
+        let mut values = values.peekable();
         let are_texts = values.peek().is_some() && values.all(|it| it.text().is_some());
         let inferred = read::inferred(node).or(are_texts.then_some("string"));
         kinds.extend(inferred.map(str::to_owned));
