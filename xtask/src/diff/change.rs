@@ -71,7 +71,11 @@ impl Changes {
     }
 
     fn add(&mut self, operation: &str, at: &str, difference: &Difference) {
-        let (operation, place) = (operation.to_owned(), shown(at));
+        // A security scheme is no operation.
+        let (operation, place) = match operation.split_once(' ') {
+            Some(_) => (operation.to_owned(), shown(at)),
+            None => (String::new(), shown(&format!("{operation}{at}"))),
+        };
         let Some((breaks_writers, breaks_readers)) = difference.verdict() else {
             let text = format!("{operation} {place}: {difference}");
             let pointer = difference.pointer().to_owned();
