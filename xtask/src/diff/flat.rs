@@ -151,12 +151,7 @@ impl<'a> Flat<'a> {
     /// Adds that something is here, with the row of the rule for what is new or gone.
     pub(super) fn present(&mut self, row: &'static str, place: &str, required: Option<bool>) {
         if let Some(required) = required {
-            self.add(
-                "required",
-                "",
-                step(place, "required"),
-                Value::Wide(!required),
-            );
+            self.add("required", "", place.to_owned(), Value::Wide(!required));
         }
         let (place, value) = (place.to_owned(), Value::Said(String::new()));
         let key = (self.at.clone(), "", String::new());
