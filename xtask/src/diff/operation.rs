@@ -10,13 +10,16 @@ use crate::names;
 use crate::node::{Node, step};
 use crate::read;
 
-/// What is taken apart of a document, an operation or the path item around it, a security scheme, and the rest.
+/// The fields that are taken apart, with the JSON types that they must have.
 const DOCUMENT: &str = "openapi info tags paths:object components:object security:list";
 const OPERATION: &str = "operationId:text tags deprecated:flag security:list parameters:list requestBody:object \
                          responses:object get post put patch delete head options trace";
 const SCHEME: &str = "type scheme:text in:text name:text flows:object bearerFormat";
-const MESSAGE: &str = "name:text in:text required deprecated:flag style:text explode:flag schema:object \
-                       content:object headers:object";
+/// Of a parameter and a header, a body, a reply, and what is in it.
+const VALUE: &str = "name:text in:text required:flag deprecated:flag style:text explode:flag schema:object content:object";
+const BODY: &str = "required:flag content:object";
+const REPLY: &str = "content:object headers:object";
+const MEDIA: &str = "schema:object";
 
 const METHODS: [&str; 8] = [
     "get", "post", "put", "patch", "delete", "head", "options", "trace",
@@ -140,7 +143,7 @@ impl<'a> Flat<'a> {
             let body = body.resolved(root);
             let required = body.node.is_set("required");
             let row = if required { "required body" } else { "body" };
-            flat.part(row, "/body", &body, Some(required));
+            flat.part(row, "/body", &body, Some(required), BODY);
         }
         let replies = own.each("responses").into_iter();
         let replies = replies.filter(|it| !is_read_by_people(&it.0));
@@ -155,7 +158,7 @@ impl<'a> Flat<'a> {
                 true if others.any(|it| it.1.node.get("content") == content) => "success alike",
                 true => "success",
             };
-            flat.part(row, &format!("/reply {status}"), reply, None);
+            flat.part(row, &format!("/reply {status}"), reply, None, REPLY);
         }
         flat
     }
@@ -182,14 +185,21 @@ impl<'a> Flat<'a> {
             (_, true) => "required parameter",
             (_, false) => "parameter",
         };
-        self.part(row, &at, leaf, Some(required));
+        self.part(row, &at, leaf, Some(required), VALUE);
     }
 
     /// Adds a parameter, a body, a reply, or a header, with what it contains.
-    fn part(&mut self, row: &'static str, at: &str, leaf: &Leaf<'a>, required: Option<bool>) {
+    fn part(
+        &mut self,
+        row: &'static str,
+        at: &str,
+        leaf: &Leaf<'a>,
+        required: Option<bool>,
+        handled: &str,
+    ) {
         let around = std::mem::replace(&mut self.at, at.to_owned());
         self.present(row, &leaf.place, required);
-        self.fields(leaf, MESSAGE);
+        self.fields(leaf, handled);
         let within = leaf.node.text_at("in");
         if within == Some("path") {
             self.said("path parameter", leaf, "name", leaf.node.at("name").plain());
@@ -198,12 +208,14 @@ impl<'a> Flat<'a> {
             let header = header.resolved(self.root);
             let required = header.node.is_set("required");
             let at = step(at, &format!("header {}", name.to_lowercase()));
-            self.part("reply header", &at, &header, Some(required));
+            self.part("reply header", &at, &header, Some(required), VALUE);
         }
         // JSON under another name is still what a body consists of.
         let contents = leaf.each("content");
         let is_json = |name: &str| contents.iter().position(|it| it.0.contains(name));
-        let json = is_json("application/json").or(is_json("json"));
+        let json = is_json("application/json")
+            .or(is_json("json"))
+            .or(is_json("*"));
         for (nth, (media, content)) in contents.into_iter().enumerate() {
             if json == Some(nth) {
                 self.said("media type", &content, "", media);
@@ -211,12 +223,11 @@ impl<'a> Flat<'a> {
                 self.at = step(at, &media);
                 self.present("media type", &content.place, None);
             }
-            self.fields(&content, MESSAGE);
+            self.fields(&content, MEDIA);
             self.contained(&content);
             at.clone_into(&mut self.at);
         }
-        let is_value = within.is_some() || at.contains("/header ");
-        if is_value && leaf.node.get("content").is_none() {
+        if handled == VALUE && leaf.node.get("content").is_none() {
             self.contained(leaf);
         }
         if let Some(within) = within {

@@ -90,8 +90,16 @@ impl<'a> Flat<'a> {
             flat.used.clone_from(&first.place);
         }
         let stated = leaves.iter().map(|it| kinds(it.node, false));
-        let inferred = leaves.iter().map(|it| kinds(it.node, true));
-        let kinds = both(stated).or_else(|| both(inferred)).unwrap_or_default();
+        let stated = stated.filter(|it| !it.is_empty()).reduce(|all, it| {
+            // What contradicts itself shows as both.
+            if all.is_disjoint(&it) {
+                return &all | &it;
+            }
+            &all & &it
+        });
+        let mut inferred = leaves.iter().rev().map(|it| kinds(it.node, true));
+        let kinds = stated.or_else(|| inferred.find(|it| !it.is_empty()));
+        let kinds = kinds.unwrap_or_default();
         flat.add("type", "", String::new(), Value::Kinds(kinds));
         let mut fields: IndexMap<String, (Vec<Leaf<'a>>, bool)> = IndexMap::new();
         for leaf in leaves {
@@ -261,16 +269,6 @@ impl<'a> Flat<'a> {
             self.add("type", "", leaf.place.clone(), Value::Kinds(kinds));
         }
     }
-}
-
-/// The types that several schemas leave. Those that contradict each other show as both.
-fn both(all: impl Iterator<Item = BTreeSet<String>>) -> Option<BTreeSet<String>> {
-    all.filter(|it| !it.is_empty()).reduce(|all, it| {
-        if all.is_disjoint(&it) {
-            return &all | &it;
-        }
-        &all & &it
-    })
 }
 
 /// The types that a schema states, or those that follow from the rest of it, without null; times are types of their own.
