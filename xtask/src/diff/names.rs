@@ -29,9 +29,9 @@ struct Public {
 }
 
 /// Compares the names. `routes` and `places` say which operation and which schema became which.
-pub(super) fn compare(old: &Spec, new: &Spec, routes: &Pairs, places: &Pairs) -> Vec<Fate> {
+pub(super) fn compare(old: &Spec, new: &Spec, routes: &Became, places: &Became) -> Vec<Fate> {
     let before = Public::of(old, routes, renames(old, new, places)).names;
-    let after = Public::of(new, &Pairs::new(), Pairs::new()).names;
+    let after = Public::of(new, &Became::new(), Became::new()).names;
     // Where the owner is not on both sides, that says it all.
     let is_shown = |key: &str, other: &BTreeMap<String, _>| {
         let owner = key.rsplit_once('|').map(|it| it.0);
@@ -74,10 +74,10 @@ pub(super) fn compare(old: &Spec, new: &Spec, routes: &Pairs, places: &Pairs) ->
     found
 }
 
-type Pairs = BTreeMap<String, String>;
+type Became = BTreeMap<String, String>;
 
 /// Types that have another name at the same place, unless one of the names stands for something else.
-fn renames(old: &Spec, new: &Spec, places: &Pairs) -> Pairs {
+fn renames(old: &Spec, new: &Spec, places: &Became) -> Became {
     let (before, after) = (&old.schemas.components, &new.schemas.components);
     let pair = |it: &Component| {
         let place = places.get(&it.place)?;
@@ -102,7 +102,7 @@ fn arguments(signature: &str) -> (BTreeSet<&str>, Vec<&str>) {
 }
 
 impl Public {
-    fn of(spec: &Spec, routes: &Pairs, types: Pairs) -> Self {
+    fn of(spec: &Spec, routes: &Became, types: Became) -> Self {
         let names = BTreeMap::new();
         let mut all = Self { names, types };
         for group in &spec.groups {
@@ -217,7 +217,7 @@ fn signature(spec: &Spec, operation: &Operation) -> String {
 }
 
 /// A type with the new names of what it consists of.
-fn renamed(ty: &str, types: &Pairs) -> String {
+fn renamed(ty: &str, types: &Became) -> String {
     let parts = ty.split_inclusive(|it: char| !it.is_alphanumeric() && it != '_');
     let parts = parts.map(|part| {
         let word = part.trim_end_matches(|it: char| !it.is_alphanumeric() && it != '_');
