@@ -290,7 +290,7 @@ impl Builder<'_> {
         };
         let items = match self.operation.reply.ty() {
             Some(Ty::Page { items, .. }) if self.operation.is_list() => {
-                Some(rust::item_type(self.schemas, items))
+                Some(self.schemas.rust(items))
             }
             _ => None,
         };

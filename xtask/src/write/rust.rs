@@ -18,14 +18,6 @@ pub(super) fn imports() -> String {
     text
 }
 
-/// The type of a page's items: an object that is not shown, if nothing is said of them.
-pub(super) fn item_type(schemas: &Schemas, items: &Ty) -> String {
-    match items {
-        Ty::Value => "Record".to_owned(),
-        items => schemas.rust(items),
-    }
-}
-
 /// The type that a response decodes into.
 pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
     match reply {
@@ -33,7 +25,7 @@ pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
         Reply::Bytes(_) => "Bytes".to_owned(),
         Reply::Several { name, .. } => name.clone(),
         Reply::Json(value) => match &value.ty {
-            Ty::Page { items, .. } => format!("Page<{}>", item_type(schemas, items)),
+            Ty::Page { items, .. } => format!("Page<{}>", schemas.rust(items)),
             // Of a single one of these, a caller is served as well by its JSON.
             Ty::Timestamp | Ty::Date | Ty::Number | Ty::Text { secret: true, .. } => {
                 "RawJson".to_owned()
