@@ -22,10 +22,10 @@ pub(crate) fn route<'s>(
 ) -> Result<Route<'s>, Refusal> {
     let mut allowed: Vec<&str> = Vec::new();
     let mut of_get = None;
-    for operation in operations {
-        let Some(raw) = matches(operation.path(), path) else {
-            continue;
-        };
+    let matching = operations.filter_map(|it| Some((it, matches(it.path(), path)?)));
+    let mut matching: Vec<_> = matching.collect();
+    matching.sort_by_key(|(operation, _)| literal_first(operation.path()));
+    for (operation, raw) in matching {
         // Invalid UTF-8 becomes a character that no reference contains.
         let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
         let found = || Route {
@@ -52,6 +52,15 @@ pub(crate) fn route<'s>(
         return Err(Refusal::not_found("no such path"));
     }
     Err(Refusal::method_not_allowed(allowed.join(", ")))
+}
+
+/// Sorts the literal parts of a path before its parameters, and a part of a segment before the whole.
+pub(crate) fn literal_first(path: &str) -> Vec<usize> {
+    let kind = |part: &str| match part.split_once('{') {
+        None => 0,
+        Some((before, rest)) => 1 + usize::from(before.is_empty() && rest.ends_with('}')),
+    };
+    path.split('/').map(kind).collect()
 }
 
 /// A path in which letters, digits and `-._~` stand for themselves (RFC 3986, section 6.2.2.2); other encoded bytes, a slash

@@ -11,6 +11,7 @@ use super::document::{Document, list, members, plain};
 use super::sample;
 use crate::app::App;
 use crate::pages;
+use crate::routing::literal_first;
 
 const METHODS: [&str; 8] = [
     "get", "put", "post", "patch", "delete", "head", "options", "trace",
@@ -87,12 +88,7 @@ impl Contract {
                 "the contract of {app} cannot be served:\n- {listed}"
             ));
         }
-        // What is literal comes before what is a parameter, and a part of a segment before the whole.
-        let kind = |part: &str| match part.split_once('{') {
-            None => 0,
-            Some((before, rest)) => 1 + usize::from(before.is_empty() && rest.ends_with('}')),
-        };
-        operations.sort_by_key(|known| known.path.split('/').map(kind).collect::<Vec<_>>());
+        operations.sort_by_key(|known| literal_first(&known.path));
         let server = plain(&document.root["servers"][0]["url"]);
         let server = server.split_once("://").map_or(&*server, |(_, rest)| rest);
         let base = server

@@ -36,6 +36,22 @@ fn chain(link: impl Fn(Value) -> Value, last: Value) -> Value {
 }
 
 #[tokio::test]
+async fn a_literal_path_comes_before_a_template() {
+    let id = json!({"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}});
+    let mut by_id = shows(&json!({"type": "integer"}));
+    by_id["parameters"] = json!([id]);
+    let latest = shows(&json!({"type": "string", "enum": ["latest"]}));
+    // `~` is sorted behind the template.
+    let paths = json!({"/a/{id}": {"get": by_id, "delete": by_id}, "/a/~latest": {"get": latest}});
+    let peer = document(&paths, &json!({}));
+    let got = send(&peer, "GET /a/~latest", "", "").await;
+    assert_eq!(got.expect(200), json!("latest"));
+    assert!(send(&peer, "GET /a/7", "", "").await.expect(200).is_i64());
+    // The template alone has this method.
+    assert_eq!(send(&peer, "DELETE /a/~latest", "", "").await.status, 400);
+}
+
+#[tokio::test]
 async fn no_sample_takes_forever() {
     let first = json!({"$ref": "#/components/schemas/S0"});
     let none = json!({"type": "string", "minLength": 3, "maxLength": 2});
