@@ -114,7 +114,7 @@ pub struct InvoiceDraftCreate {
     ///
     /// Limits: 1 to 200 items.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
+    /// Each item: Any JSON value. The contract does not show its shape.
     pub lines: Vec<RawJson>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

@@ -921,7 +921,7 @@ pub struct IntakeSubmissionDetail {
     pub contact: Record,
     /// The processing events.
     ///
-    /// Each item: A JSON object whose members the contract does not show. Only the service checks that.
+    /// Each item: A JSON object whose members the contract does not show.
     pub processing_events: Vec<Record>,
     /// The review of an intake submission, or null. Its members are not shown.
     pub review: Option<Record>,
@@ -931,7 +931,7 @@ pub struct IntakeSubmissionDetail {
     ///
     /// Limits: at most 100 items.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
+    /// Each item: Any JSON value. The contract does not show its shape.
     pub review_history: Vec<RawJson>,
     /// The version of the record, from 1.
     ///
@@ -1561,7 +1561,7 @@ pub struct ViewFilter {
     pub kind: Option<FilterKind>,
     /// The options. The shape of an option is not shown.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
+    /// Each item: Any JSON value. The contract does not show its shape.
     pub options: Option<Vec<RawJson>>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1676,7 +1676,7 @@ pub struct ActionField {
     pub required: Option<bool>,
     /// The options. The shape of an option is not shown.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape. Only the service checks that.
+    /// Each item: Any JSON value. The contract does not show its shape.
     pub options: Option<Vec<RawJson>>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

@@ -133,6 +133,11 @@ impl Reader<'_> {
             Use::of(TEXT)
         };
         value.nullable = false;
+        let named = raw.at("examples").members().next();
+        let example = raw
+            .get("example")
+            .or(named.and_then(|it| it.1.get("value")));
+        value.example = example.map(Node::plain).or(value.example);
         let style = self.styled(raw, within, &name, place, &mut value)?;
         let own = raw.text_at("description").map(str::trim);
         let description = match own.filter(|text| !text.is_empty()) {

@@ -154,9 +154,12 @@ impl Use {
     pub(super) fn of_each(&self, what: &str) -> Vec<String> {
         let default = self.default.as_ref();
         let default = default.map(|it| format!("It defaults to `{it}`."));
+        let example = self.example.as_ref();
+        let example = example.map(|it| format!("For example: `{it}`."));
         let described = !matches!(self.ty, Ty::Named(_)) && !self.description.is_empty();
         let texts = described.then(|| self.description.clone()).into_iter();
         let rules = texts.chain(default).chain(self.stated.iter().cloned());
+        let rules = rules.chain(example);
         rules.map(|rule| format!("Each {what}: {rule}")).collect()
     }
 
@@ -190,6 +193,7 @@ pub(super) fn annotations(schema: &Node) -> Use {
         example: schema
             .get("example")
             .or_else(|| schema.at("examples").items().first())
+            .filter(|value| !value.is_null())
             .map(Node::plain),
         assumptions: types.clone(),
         type_assumptions: types,

@@ -220,7 +220,13 @@ pub(crate) fn inferred(schema: &Node) -> Option<&'static str> {
         "maxProperties",
     ]) {
         Some("object")
-    } else if has(&["items", "minItems", "maxItems", "uniqueItems"]) {
+    } else if has(&[
+        "items",
+        "prefixItems",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+    ]) {
         Some("array")
     } else if has(&["pattern", "minLength", "maxLength"])
         || matches!(

@@ -708,6 +708,23 @@ fn what_no_type_can_say_is_said() {
             "Of other values: `{\\\"maxLength\\\":9}`.",
         ),
         (
+            member(
+                "{oneOf: [{$ref: '#/components/schemas/Sample'}, {$ref: '#/components/schemas/It'}], discriminator: {propertyName: t, mapping: {a: Nowhere}}}",
+            ),
+            "the discriminator maps `a` to none of the branches",
+        ),
+        (
+            member("{type: array, items: {type: string, example: x}}"),
+            "Each item: For example: `x`.",
+        ),
+        (member("{prefixItems: [{}]}"), "a list whose items differ by their place"),
+        (
+            operation(
+                "parameters: [{name: p, in: query, example: x, schema: {type: string}}], responses: {'204': {description: A}}",
+            ),
+            "example: Some(\"x\")",
+        ),
+        (
             member("{$ref: '#name'}"),
             "`#name` refers to nothing in this document",
         ),

@@ -81,6 +81,15 @@ impl Reader<'_> {
             Some(tag) => tag.to_owned(),
             None => self.telling(&objects)?,
         };
+        for (value, target) in discriminator.at("mapping").members() {
+            let is_it =
+                |it: &str| target.text() == Some(it) || target.text() == it.rsplit('/').next();
+            let mut references = branches.iter().filter_map(|it| it.1.text_at("$ref"));
+            if !references.any(is_it) {
+                let rule = format!("the discriminator maps `{value}` to none of the branches");
+                self.findings.note(&branches[0].0, rule);
+            }
+        }
         let mut variants: Vec<Variant> = Vec::new();
         for ((place, branch), object) in branches.iter().zip(objects) {
             let reference = branch.text_at("$ref");

@@ -71,11 +71,9 @@ fn limits_of(ty: &Ty) -> Option<String> {
 /// The bounds of `int32`, which its format says.
 const INT32: (Option<i64>, Option<i64>) = (Some(i32::MIN as i64), Some(i32::MAX as i64));
 
-/// The rules that only the service checks, in one sentence each.
+/// What no type holds, in one sentence each.
 fn stated(value: &Use) -> String {
-    let rules = value.stated.iter().map(|rule| prose(rule));
-    let left = (!value.stated.is_empty()).then(|| "Only the service checks that.".to_owned());
-    joined(rules.chain(left), " ")
+    joined(value.stated.iter().map(|rule| prose(rule)), " ")
 }
 
 /// The description of a body, if there is one: its own, or that of its schema.
@@ -220,8 +218,10 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
     let values = operation.parameters.iter().map(|it| (&*it.name, &it.value));
     let body = body.map(|it| ("body", &it.value));
     for (name, value) in values.chain(body) {
-        if !value.stated.is_empty() {
-            lines.push(format!("\n{}: {}", code(name), stated(value)));
+        let example = said("For example:", value.example.as_deref());
+        let text = joined([stated(value), example], " ");
+        if !text.is_empty() {
+            lines.push(format!("\n{}: {text}", code(name)));
         }
     }
     joined(lines, "\n")

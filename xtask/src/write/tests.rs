@@ -137,7 +137,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "Some(\"group\") => sdk_core::codegen::decode_variant(&object).map(Self::Group), _ => Ok(Self::Unknown(",
         "match self { Self::Circle(body) => body.validate(check), Self::Group(body) => body.validate(check), Self::Unknown(_) => Ok(()), }",
         "pub fn new(radius: i64) -> Self { Self { kind: \"circle\".to_owned(), radius, at: None, level: None, extra: Members::new() } }",
-        "/// The member `level`. /// /// The service also checks `enum: [1,3]`. Only the service checks that. pub level: Option<i64>,",
+        "/// The member `level`. /// /// The service also checks `enum: [1,3]`. pub level: Option<i64>,",
         "pub fn by(mut self, by: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {",
         "for (_, item) in value { check.length(\"by\", Some(item), 0, 5)?; }",
         "for item in value { if let Some(item) = item { check.length(\"named\", Some(item), 0, 7)?; } }",

@@ -61,9 +61,11 @@ pub(super) fn prose(text: &str) -> String {
     let (mut blocks, mut fenced) = (Vec::new(), false);
     let mut plain = String::new();
     for line in text.trim().lines() {
-        let is_fence = ["```", "~~~"]
-            .iter()
-            .any(|it| line.trim_start().starts_with(it));
+        let is_fence = ["```", "~~~"].iter().any(|it| {
+            // More backticks in the line make it code within a sentence.
+            let rest = line.trim_start().strip_prefix(it);
+            rest.is_some_and(|it| !it.contains('`'))
+        });
         fenced ^= is_fence;
         let line = match line.trim_start() {
             _ if is_fence && fenced => "\n```text".to_owned(),
@@ -172,6 +174,7 @@ mod tests {
             ),
             ("```json\n{}", "```text\n{}\n```"),
             ("~~~\na\n~~~", "```text\na\n```"),
+            ("``` a ``` and b", "``` a ``` and b"),
             ("a\u{202E}b\rc", "ab c"),
         ] {
             assert_eq!(prose(text), expected);
