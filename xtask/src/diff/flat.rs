@@ -73,8 +73,9 @@ fn is_handled(handled: &str, key: &str, value: &Node) -> bool {
 impl<'a> Leaf<'a> {
     /// A field of it.
     pub(super) fn at(&self, key: &str) -> Option<Self> {
+        let node = self.node.get(key)?;
         let place = step(&self.place, key);
-        self.node.get(key).map(|node| Self { place, node })
+        Some(Self { place, node })
     }
 
     /// The fields or the items of a field.
@@ -188,8 +189,9 @@ impl<'a> Flat<'a> {
                 "links" => "links",
                 "$ref" if read::follow(self.root, &value.plain()).is_some() => continue,
                 "$ref" => "field",
-                key if is_handled(handled, key, value) || self.is_told(key, value) => continue,
+                key if is_handled(handled, key, value) => continue,
                 _ if self.way == Way::Both => "field",
+                key if self.is_told(key, value) => continue,
                 key => rules::keyword(key),
             };
             let mut text = match row {
