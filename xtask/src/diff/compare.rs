@@ -47,7 +47,7 @@ pub(super) struct Pairs<'a> {
     known: HashMap<(Way, [String; 2]), usize>,
     open: VecDeque<(usize, [Flat<'a>; 2])>,
     claims: Vec<(usize, Claim)>,
-    /// The pairs of operations and security schemes, and what they are called.
+    /// The pairs of operations and security schemes, by name.
     pub(super) tops: Vec<(String, usize)>,
     pub(super) routes: BTreeMap<String, String>,
     /// Places of the old document with those that they are compared to.
@@ -221,7 +221,7 @@ impl<'a> Pairs<'a> {
             }
         }
         let mut keys: Vec<&Key> = old.facts.keys().chain(new.facts.keys()).collect();
-        // The type comes first, and that something is there comes before what it is.
+        // The type comes first, and a part comes before its facts.
         keys.sort_by_key(|it| (it.1 != "type", *it));
         keys.dedup();
         let mut lone: Vec<&str> = Vec::new();
@@ -274,7 +274,7 @@ impl<'a> Pairs<'a> {
                 self.lose(place.unwrap_or_default(), Verdict::NotSeen);
             }
         }
-        // What is gone comes before what is new.
+        // Losses come before additions.
         let differences = &mut self.all[pair].differences;
         differences.sort_by_key(|it| it.how == How::New);
     }

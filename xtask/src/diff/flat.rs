@@ -1,5 +1,5 @@
-//! A part of a document, flattened: facts by the place that they are about, references followed, and the schemas within.
-//! Each field is a fact, for people, or unknown; none is left out.
+//! A part of a document, flattened: facts by place, references followed, and the schemas within. Each field is a fact, is
+//! for people, or is unknown. None is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,8 +26,8 @@ pub(super) struct Fact {
     pub(super) value: Value,
 }
 
-/// The place that a fact is about (`/body`, `.lines`), what it is, and the field that states it. That something is there
-/// at all is a fact without a name.
+/// The place of a fact (`/body`, `.lines`), its kind, and the field that states it. The fact that a part is there at all
+/// has no kind.
 pub(super) type Key = (String, &'static str, String);
 
 /// A document without its operations, an operation, a security scheme, or a schema.
@@ -38,7 +38,7 @@ pub(super) struct Flat<'a> {
     pub(super) place: String,
     pub(super) used: String,
     pub(super) facts: BTreeMap<Key, Fact>,
-    /// What is within, each as all that it must match at once; any value, if there is none.
+    /// The schemas within, each as all leaves that a value must match; without leaves, any value does.
     pub(super) schemas: IndexMap<String, Vec<Leaf<'a>>>,
     pub(super) claims: Vec<Claim>,
     /// The place that is flattened now.
@@ -99,7 +99,7 @@ impl<'a> Leaf<'a> {
         self.at(key).map_or(self.place.clone(), |it| it.place)
     }
 
-    /// What it stands for, however many references follow each other.
+    /// The node at the end of its references.
     pub(super) fn resolved(mut self, root: &'a Node) -> Self {
         for _ in 0..16 {
             let reference = self.node.text_at("$ref");
@@ -149,7 +149,7 @@ impl<'a> Flat<'a> {
         self.add(row, key, leaf.place(key), Value::Said(text.into()));
     }
 
-    /// Adds that something is here, with the row of the rule for what is new or gone.
+    /// Adds the fact that a part is here, with the row of the rule for a part that is new or gone.
     pub(super) fn present(&mut self, row: &'static str, place: &str, required: Option<bool>) {
         if let Some(required) = required {
             self.add("required", "", place.to_owned(), Value::Wide(!required));
@@ -199,7 +199,7 @@ impl<'a> Flat<'a> {
                 "field" => json(value),
                 _ => value.plain(),
             };
-            // What it refers to is compared nowhere else.
+            // Nothing else compares the targets of its references.
             let mut places = BTreeSet::new();
             if key != "webhooks" {
                 read::references(self.root, value, &mut places);
@@ -217,7 +217,7 @@ pub(super) fn json(node: &Node) -> String {
     serde_json::to_string(node).unwrap_or_default()
 }
 
-/// A node without what only people read.
+/// A node without the fields for people.
 pub(super) fn bare(node: &Node) -> Node {
     match node {
         Node::Object(fields) => {

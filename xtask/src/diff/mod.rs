@@ -2,10 +2,10 @@
 //! public names, and of what is assumed. Nothing here writes code.
 //!
 //! Both documents are flattened: a document, each operation and each schema is a map from a place and a rule to a fact. The
-//! maps are compared, those of schemas pair by pair along the references. The reader says what a schema merges, which types
-//! follow from it and whether it may be null; the public names come from the model. The facts come from the document itself,
-//! because the model holds what a client needs: no bodies of errors, no schemas of headers, nothing below what stays raw
-//! JSON. A field that no rule knows is listed as not understood, so that nothing differs unnoticed.
+//! maps are compared, those of schemas pair by pair along the references. `read` merges schemas and infers types, and the
+//! model has the public names. The facts come from the document itself, because the model holds only the facts that a client
+//! needs: it has no bodies of errors, no schemas of headers, and nothing below a value that stays raw JSON. A field that no
+//! rule knows is listed as not understood, so that nothing differs unnoticed.
 #![doc = include_str!("rules.md")]
 
 mod assumed;

@@ -15,7 +15,7 @@ const DOCUMENT: &str = "openapi info tags paths:object components:object securit
 const OPERATION: &str = "operationId:text tags deprecated:flag security:list parameters:list requestBody:object \
                          responses:object get post put patch delete head options trace";
 const SCHEME: &str = "type scheme:text in:text name:text flows:object bearerFormat";
-/// Of a parameter and a header, a body, a reply, and what is in it.
+/// The same for a parameter or a header, a body, a response, and a media type.
 const VALUE: &str = "name:text in:text required:flag deprecated:flag style:text explode:flag schema:object content:object";
 const BODY: &str = "required:flag content:object";
 const REPLY: &str = "content:object headers:object";
@@ -25,7 +25,7 @@ const METHODS: [&str; 8] = [
     "get", "post", "put", "patch", "delete", "head", "options", "trace",
 ];
 
-/// Fields of ours that say something about a service.
+/// Our fields that describe a service.
 const ABOUT: &str = "x-lifecycle x-metadata-operation x-runtime-status x-shows-envelope";
 
 /// An operation with the path item around it, or a security scheme.
@@ -34,7 +34,7 @@ pub(super) struct Top<'a> {
     pub(super) row: &'static str,
     /// `POST /invoices`, or a name.
     pub(super) shown: String,
-    /// What it is known by; the later ones count where the first ones differ.
+    /// The keys that pair it with its counterpart, the best key first.
     pub(super) known: Vec<String>,
     pub(super) leaves: Vec<Leaf<'a>>,
 }
@@ -188,7 +188,7 @@ impl<'a> Flat<'a> {
         self.part(row, &at, leaf, Some(required), VALUE);
     }
 
-    /// Adds a parameter, a body, a reply, or a header, with what it contains.
+    /// Adds a parameter, a body, a reply, or a header, with its contents.
     fn part(
         &mut self,
         row: &'static str,
@@ -210,7 +210,7 @@ impl<'a> Flat<'a> {
             let at = step(at, &format!("header {}", name.to_lowercase()));
             self.part("reply header", &at, &header, Some(required), VALUE);
         }
-        // JSON under another name is still what a body consists of.
+        // JSON under another name is paired with JSON.
         let contents = leaf.each("content");
         let is_json = |name: &str| contents.iter().position(|it| it.0.contains(name));
         let json = is_json("application/json")

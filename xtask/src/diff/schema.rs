@@ -1,4 +1,4 @@
-//! Schemas as parts: what the reader merges is one, and so are the ways of 3.0 and 3.1 to say one thing.
+//! Schemas, flattened: the reader merges them, and the notations of 3.0 and 3.1 give the same facts.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -18,7 +18,7 @@ const SCHEMA: &str = "$defs definitions allOf:list oneOf:list anyOf:list nullabl
 /// Bounds that cannot be excluded themselves.
 const BOUNDS: &str = "minLength maxLength minItems maxItems minProperties maxProperties";
 
-/// What a value must match at once: a schema with all that it merges, and an alternative that is the only one.
+/// The schemas that a value must match: one with all that it merges, and its alternative if there is only one.
 pub(super) fn gather<'a>(root: &'a Node, leaf: &Leaf<'a>) -> Vec<Leaf<'a>> {
     let (mut found, mut seen, mut open) = (Vec::new(), HashSet::new(), vec![leaf.clone()]);
     while let Some(leaf) = open.pop() {
@@ -49,7 +49,7 @@ fn is_union(root: &Node, leaf: &Leaf<'_>) -> bool {
 }
 
 impl<'a> Flat<'a> {
-    /// What some leaves say together. Fields of the other direction are left out.
+    /// The facts that some leaves state together. Fields of the other direction are left out.
     pub(super) fn schema(root: &'a Node, leaves: &[Leaf<'a>], way: Way) -> Self {
         let mut flat = Self::outline(root, leaves, way);
         for leaf in leaves.iter().filter(|it| is_union(root, it)) {
@@ -91,7 +91,7 @@ impl<'a> Flat<'a> {
         }
         let stated = leaves.iter().map(|it| kinds(it.node, false));
         let stated = stated.filter(|it| !it.is_empty()).reduce(|all, it| {
-            // What contradicts itself shows as both.
+            // Types that contradict each other are listed together.
             if all.is_disjoint(&it) {
                 return &all | &it;
             }
@@ -162,7 +162,7 @@ impl<'a> Flat<'a> {
         match (key, value) {
             ("discriminator", _) => self.schemas.keys().any(|it| it.starts_with(".(")),
             ("uniqueItems", value) => *value == Node::Bool(false),
-            // A bound, or a type of its own.
+            // The bounds or the type have it already.
             ("format", Node::Text(format)) => match &**format {
                 "date" | "date-time" => !self.kinds().contains("string"),
                 other => self.kinds().contains("integer") && other.contains("int"),
@@ -271,7 +271,7 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// The types that a schema states, or those that follow from the rest of it, without null; times are types of their own.
+/// The types that a schema states, or those that its other keywords imply, without null. A time is a type.
 fn kinds(node: &Node, is_inferred: bool) -> BTreeSet<String> {
     let mut kinds = node.at("type").texts();
     kinds.retain(|it| it != "null");

@@ -348,7 +348,7 @@ fn slices(document: &Node) -> Vec<Node> {
         let mut slice = kept(document, &|it| it != "paths" && it != "components");
         let paths = kept(document.at("paths"), &|it| it == path);
         slice.insert("paths".to_owned(), Node::Object(paths));
-        // It names an operation of another path.
+        // It may name an operation that the slice lacks.
         let info = kept(document.at("info"), &|it| it != "x-metadata-operation");
         slice.insert("info".to_owned(), Node::Object(info));
         let components = Node::Object(components.collect());
