@@ -53,6 +53,8 @@ components:
         share: {type: number, exclusiveMinimum: 0}
         size: {type: integer, format: int32}
         owner: {$ref: "#/components/schemas/Thing"}
+        mark: {not: {$ref: "#/components/schemas/Taken"}}
+    Taken: {type: string, enum: [taken]}
 "##;
 
 const SPECS: [&str; 5] = ["crm", "calendar", "accounting", "platform", "sample"];
