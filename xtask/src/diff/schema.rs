@@ -70,9 +70,12 @@ impl<'a> Flat<'a> {
             let alternatives = it.each("oneOf").len() + it.each("anyOf").len();
             read::is_nullable(it.node) || alternatives > branches(root, it).len()
         };
-        // Of any value, null is one.
+        // Of any value, null is one. It must be a value of each schema that states a type; `nullable` may stand beside them.
         if !kinds.is_empty() {
-            let null = Value::Wide(leaves.iter().any(has_null));
+            let states_type = |it: &&Leaf<'_>| !self::kinds(it.node, true).is_empty();
+            let (typed, others): (Vec<_>, Vec<_>) = leaves.iter().partition(states_type);
+            let of_typed = !typed.is_empty() && typed.into_iter().all(has_null);
+            let null = Value::Wide(of_typed || others.into_iter().any(has_null));
             flat.add("null", "", place("nullable"), null);
         }
         flat.add("type", "", place("type"), Value::Kinds(kinds));
