@@ -94,7 +94,7 @@ fn spec(root: &Path, app: &'static App) -> Result<Spec> {
 }
 
 fn parsed(app: &'static App, text: &str) -> Result<Spec> {
-    let spec = read::spec(app, text, &mut Findings::default());
+    let spec = read::own_spec(app, text, &mut Findings::default());
     spec.map_err(|refused| {
         let lines = refused
             .lines()

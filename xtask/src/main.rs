@@ -1,4 +1,4 @@
-//! Chores of this workspace: `cargo xtask codegen [--check]` and `cargo xtask api [--check]`.
+//! Chores of this workspace: `cargo xtask codegen`, `adopt`, `contract-diff` and `api`.
 
 mod adopt;
 mod api;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use self::files::{Files, read};
 use self::overlay::Overlay;
-use self::propose::{Read, kept, served, skips};
+use self::propose::{Read, kept, skips, without_handlers};
 use self::report::{Report, decisions};
 use crate::findings::Findings;
 use crate::model::app::APPS;
@@ -147,13 +147,13 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     let changed = before.map(|it| diff::changed(it.root, &laid));
     let changed = changed.iter().flatten().map(|it| route(it)).collect();
     let others = other_ids(&wanted.folder, app)?;
-    let served = served(before, after(&laid), &changed, &others);
+    let served = without_handlers(before, after(&laid), &changed, &others);
     let overlay = overlay.with(&served).map_err(in_overlay)?;
     added.extend(served);
 
     let (laid, text) = files.made(&document, &overlay)?;
     let (spec, mut findings) = model(app, &laid)?;
-    for it in crate::read::standing(&vendors) {
+    for it in crate::read::extensions(&vendors) {
         findings.note(&it.place, "the vendor's document says this itself");
     }
     let report = Report {
@@ -192,7 +192,7 @@ fn other_ids(root: &Path, app: &App) -> Result<BTreeSet<String>> {
 /// Reads a document. Fails if it is not an OpenAPI document that the reader understands.
 fn model(app: &'static App, document: &Node) -> Result<(Spec, Findings)> {
     let mut findings = Findings::default();
-    match crate::read::read(app, document, &mut findings) {
+    match crate::read::read_document(app, document, &mut findings) {
         Some(spec) => Ok((spec, findings)),
         None => Err(findings.settled().err().unwrap_or_default()),
     }

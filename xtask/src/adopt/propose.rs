@@ -28,7 +28,7 @@ const STATUS: [&str; 4] = [
 
 /// Serves an operation from its schema if it is new or its messages changed, since no handler fits it. An id that
 /// another application uses becomes a different one, because the reference server has one list of all operations.
-pub(super) fn served(
+pub(super) fn without_handlers(
     before: Option<Read<'_>>,
     after: Read<'_>,
     changed: &BTreeSet<String>,

@@ -88,10 +88,12 @@ type Known<'a> = BTreeMap<String, &'a Operation>;
 
 /// The handlers that no longer serve any operation.
 fn idle(app: &str, was: &Known<'_>, is: &Known<'_>) -> impl Iterator<Item = String> {
-    let had = was.iter().filter(|it| !it.1.served);
+    let had = was.iter().filter(|it| !it.1.without_handler);
     had.filter_map(move |(route, old)| {
         let why = match is.get(route) {
-            Some(new) if new.served => "no longer fits: its operation is served from the schema",
+            Some(new) if new.without_handler => {
+                "no longer fits: its operation is served from the schema"
+            }
             Some(_) => return None,
             None => "serves nothing: its operation is not generated any more",
         };

@@ -138,7 +138,7 @@ struct Side<'a> {
 impl<'a> Side<'a> {
     fn of(app: &'static App, document: &'a Node) -> Self {
         let mut findings = Findings::default();
-        let spec = read::read(app, document, &mut findings);
+        let spec = read::read_document(app, document, &mut findings);
         let refused = findings.of(Weight::Refused).map(ToString::to_string);
         Self {
             document,

@@ -153,7 +153,7 @@ pub(crate) struct Operation {
     pub(crate) statuses: Statuses,
     pub(crate) exclusive: Vec<(String, String)>,
     /// Whether the reference server has no handler for it, and serves it from its schema.
-    pub(crate) served: bool,
+    pub(crate) without_handler: bool,
 }
 
 /// What the statuses of an operation mean.

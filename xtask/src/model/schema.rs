@@ -105,8 +105,8 @@ pub(crate) struct Component {
     pub(crate) name: String,
     /// Where its schema stands in the document, as a JSON pointer.
     pub(crate) place: String,
-    /// Where the schema with its members stands: another component may have the same, and a lone branch is its own.
-    pub(crate) schema: String,
+    /// The place whose fields it has: another one than `place` for an alias and for a lone branch.
+    pub(crate) fields_at: String,
     pub(crate) description: String,
     pub(crate) deprecated: bool,
     pub(crate) provenance: Provenance,
@@ -126,7 +126,7 @@ impl Component {
 
     /// Whether it is the tag of a variant, as its union states it.
     pub(crate) fn is_stated(&self) -> bool {
-        self.schema.ends_with('*')
+        self.fields_at.ends_with('*')
     }
 
     /// Whether it becomes a type.

@@ -26,7 +26,7 @@ pub(crate) enum Ty {
     Date,
     /// An integer, with its bounds.
     Integer { min: Option<i64>, max: Option<i64> },
-    /// A limit or an offset in a request: never negative, and handed in as it is counted.
+    /// An integer parameter whose bounds fit into `u32`, such as a limit.
     Count { min: u32, max: u32 },
     /// A number with every digit.
     Number,

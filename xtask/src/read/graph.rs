@@ -22,7 +22,7 @@ pub(super) enum Found {
     Merged(String),
     Own(&'static str),
     /// Anything but an object: values, a form, a constant or a union.
-    Leaf,
+    Opaque,
     Text,
     Bool,
     Integer,
@@ -73,7 +73,7 @@ fn run(view: &View<'_>) -> Result<Objects> {
     let mut settings = GenerationSettings::default();
     settings.with_map_type("::std::collections::BTreeMap");
     let own = OWN.iter().map(|(name, ..)| (*name).to_owned());
-    for name in own.chain(view.leaves.iter().cloned()) {
+    for name in own.chain(view.opaque.iter().cloned()) {
         let path = format!("{ROOT}{name}");
         settings.with_replacement(name, path, [TypeImpl::Display].into_iter());
     }
@@ -89,7 +89,7 @@ struct Graph<'a> {
     space: &'a TypeSpace,
     places: BTreeMap<&'a str, &'a str>,
     members: BTreeMap<&'a str, &'a str>,
-    leaves: &'a BTreeSet<String>,
+    opaque: &'a BTreeSet<String>,
 }
 
 impl<'a> Graph<'a> {
@@ -101,7 +101,7 @@ impl<'a> Graph<'a> {
             space,
             places: turned(&view.types),
             members: turned(&view.members),
-            leaves: &view.leaves,
+            opaque: &view.opaque,
         }
     }
 
@@ -179,8 +179,8 @@ impl<'a> Graph<'a> {
         if let Some((_, own, _)) = OWN.iter().find(|(view, ..)| *view == name) {
             return Found::Own(own);
         }
-        if self.leaves.contains(name) {
-            return Found::Leaf;
+        if self.opaque.contains(name) {
+            return Found::Opaque;
         }
         match self.places.get(name) {
             Some(place) => Found::Schema((*place).to_owned()),

@@ -90,7 +90,7 @@ const IGNORED: [(&str, &str); 6] = [
 ];
 
 /// Notes the fields of a part of a document from which nothing follows.
-pub(super) fn ignored(node: &Node, place: &str, known: &[&str], findings: &mut Findings) {
+pub(super) fn note_unused(node: &Node, place: &str, known: &[&str], findings: &mut Findings) {
     for (key, value) in node.members() {
         let is_known = known.contains(&key.as_str()) || key.starts_with("x-");
         if is_known || *value == Node::Bool(false) {

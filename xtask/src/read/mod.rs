@@ -2,6 +2,7 @@
 //! understand is refused by name, kept raw, or noted, and never lost.
 
 mod call;
+mod crosscheck;
 mod derive;
 mod directions;
 mod fields;
@@ -22,10 +23,9 @@ mod spec;
 mod structure;
 #[cfg(test)]
 pub(crate) mod tests;
-mod types;
 mod union;
 mod view;
 
-pub(crate) use ours::standing;
-pub(crate) use spec::{read, spec};
+pub(crate) use ours::extensions;
+pub(crate) use spec::{own_spec, read_document};
 pub(crate) use structure::{base_path, follow, inferred, is_null, is_nullable, merged, references};

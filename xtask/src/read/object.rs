@@ -46,7 +46,7 @@ impl Reader<'_> {
                 }
             }
         }
-        // What is inherited has its names from there.
+        // Inherited schemas come first, so that their inline types are named after them.
         let root = self.root;
         for reference in schema.at("allOf").items().iter().chain([schema]) {
             let target = reference.text_at("$ref").and_then(|it| follow(root, it));

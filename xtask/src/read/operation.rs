@@ -56,7 +56,7 @@ impl Reader<'_> {
             schema_version: None,
             statuses: Self::statuses(call),
             exclusive: pairs(raw.at("x-mutually-exclusive")),
-            served: raw.is_set("x-served-from-schema"),
+            without_handler: raw.is_set("x-served-from-schema"),
             id: names.id,
             group: names.group,
             name: names.method,

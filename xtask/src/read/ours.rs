@@ -79,7 +79,7 @@ fn part(place: &str) -> &'static str {
 }
 
 /// All in a document, misspelt ones included.
-pub(crate) fn standing(document: &Node) -> Vec<Extension<'_>> {
+pub(crate) fn extensions(document: &Node) -> Vec<Extension<'_>> {
     let mut found = Vec::new();
     search(document, "", &mut found);
     found
@@ -87,7 +87,7 @@ pub(crate) fn standing(document: &Node) -> Vec<Extension<'_>> {
 
 /// Refuses those that would do nothing.
 pub(super) fn check(document: &Node, findings: &mut Findings) {
-    for it in standing(document) {
+    for it in extensions(document) {
         let key = it.key;
         let Some((part, (what, holds))) = known(key) else {
             let rule = format!("`{key}` is none of our extensions");
@@ -116,20 +116,20 @@ pub(super) fn conventions(document: &Node, findings: &mut Findings) {
             }
         }
     }
-    extensions(document, "", findings);
+    unknown(document, "", findings);
 }
 
 /// Notes the extensions that nobody knows.
-fn extensions(node: &Node, place: &str, findings: &mut Findings) {
+fn unknown(node: &Node, place: &str, findings: &mut Findings) {
     for (key, inner) in node.members() {
         let place = step(place, key);
         if key.starts_with("x-") && known(key).is_none() {
             findings.note(&place, format!("unknown field `{key}`"));
         }
-        extensions(inner, &place, findings);
+        unknown(inner, &place, findings);
     }
     for (at, inner) in node.items().iter().enumerate() {
-        extensions(inner, &format!("{place}/{at}"), findings);
+        unknown(inner, &format!("{place}/{at}"), findings);
     }
 }
 

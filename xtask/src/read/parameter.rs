@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::call::{Call, KEY_HEADER};
-use super::keywords::ignored;
+use super::keywords::note_unused;
 use super::reader::Reader;
 use super::structure::follow;
 use crate::findings::Weight;
@@ -65,7 +65,7 @@ impl Reader<'_> {
         let (mut parameters, mut keyed, mut fields) = (Vec::new(), false, BTreeSet::new());
         for (place, node) in raw {
             let name = node.text_at("name").unwrap_or_default();
-            ignored(node, &place, &KEYWORDS, self.findings);
+            note_unused(node, &place, &KEYWORDS, self.findings);
             let is_header = node.text_at("in") == Some("header");
             if is_header && name.eq_ignore_ascii_case(KEY_HEADER) {
                 if call.method == Method::Get {

@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub(super) name: String,
     /// The name that it would have if nothing else had it.
     wanted: String,
-    /// How it is used; none while it is read, which a schema that contains itself meets.
+    /// How it is used; none while it is read, as a recursive schema finds it.
     pub(super) used: Option<Use>,
     pub(super) component: Option<Component>,
 }
@@ -60,7 +60,7 @@ impl Meaning {
 }
 
 impl Reader<'_> {
-    /// Keeps the members that progenitor merged for a member that several branches describe, at the place of these.
+    /// If several branches describe a field, stores the fields that progenitor merged under the place of the field.
     pub(super) fn keep_merged(&mut self, found: &Found, place: &str) {
         match found {
             Found::Option(inner) | Found::Boxed(inner) => self.keep_merged(inner, place),

@@ -123,7 +123,7 @@ impl Reader<'_> {
         let keep = meaning.kind.is_some() || place.starts_with("/components/schemas/");
         let entry = &mut self.entries[place];
         if let Some(component) = &mut entry.component {
-            component.schema = meaning.place.unwrap_or_else(|| place.to_owned());
+            component.fields_at = meaning.place.unwrap_or_else(|| place.to_owned());
             if component.description.is_empty() {
                 component.description.clone_from(&value.description);
             }
@@ -275,7 +275,7 @@ fn begun(name: &str, place: &str, schema: &Node) -> Component {
     Component {
         name: name.to_owned(),
         place: place.to_owned(),
-        schema: place.to_owned(),
+        fields_at: place.to_owned(),
         description: annotations(schema).description,
         deprecated: schema.is_set("deprecated"),
         provenance,

@@ -1,5 +1,5 @@
-//! The last step of reading: other names for a type are replaced by the type, lists become pages, and the variants of
-//! unions state their tag.
+//! After all schemas are read: other names for a type are replaced by the type, lists become pages, and the variants of
+//! unions state their tag. `directions` and `crosscheck` follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -257,7 +257,7 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, values: &[String]) {
     let place = format!("{}/{tag}*", component.place);
     let stated = Component {
         name: constant.clone(),
-        schema: place.clone(),
+        fields_at: place.clone(),
         place,
         description: String::new(),
         deprecated: false,

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use super::call::{Call, Names};
-use super::keywords::ignored;
+use super::keywords::note_unused;
 use super::reader::Reader;
 use super::structure::{base_path, follow, references};
-use super::{derive, directions, graph, ours, settle, types};
+use super::{crosscheck, derive, directions, graph, ours, settle};
 use crate::Result;
 use crate::findings::{Finding, Findings, Weight};
 use crate::model::{App, Group, Method, Operation, Reach, Skipped, Spec};
@@ -29,9 +29,9 @@ const ROOT: &[&str] = &[
 ];
 
 /// Reads a spec of this workspace, with the types of its members and parameters. All its refusals are one error.
-pub(crate) fn spec(app: &'static App, text: &str, findings: &mut Findings) -> Result<Spec> {
+pub(crate) fn own_spec(app: &'static App, text: &str, findings: &mut Findings) -> Result<Spec> {
     let document = Node::parse(text)?;
-    let spec = read(app, &document, findings);
+    let spec = read_document(app, &document, findings);
     if document.get("x-adopted-from").is_none() {
         ours::conventions(&document, findings);
         findings.refuse_all();
@@ -41,7 +41,11 @@ pub(crate) fn spec(app: &'static App, text: &str, findings: &mut Findings) -> Re
 }
 
 /// Reads a document: one of ours, or a vendor's. None if it is no `OpenAPI` document at all.
-pub(crate) fn read(app: &'static App, document: &Node, findings: &mut Findings) -> Option<Spec> {
+pub(crate) fn read_document(
+    app: &'static App,
+    document: &Node,
+    findings: &mut Findings,
+) -> Option<Spec> {
     let version = document.text_at("openapi").unwrap_or_default();
     if !["3.0.", "3.1."].iter().any(|it| version.starts_with(it)) {
         let version = if version.is_empty() {
@@ -54,7 +58,7 @@ pub(crate) fn read(app: &'static App, document: &Node, findings: &mut Findings) 
         return None;
     }
     ours::check(document, findings);
-    ignored(document, "", ROOT, findings);
+    note_unused(document, "", ROOT, findings);
     let info = document.at("info");
     let text = |key| info.text_at(key).map(str::to_owned);
     let title = text("title").unwrap_or_default();
@@ -97,7 +101,7 @@ pub(crate) fn read(app: &'static App, document: &Node, findings: &mut Findings) 
     let mut schemas = reader.into_schemas();
     settle::settle(&mut schemas, &mut operations, findings);
     directions::split(&mut schemas, &mut operations, &taken, findings);
-    types::set(&mut schemas, &mut operations, &objects, findings);
+    crosscheck::compare(&mut schemas, &mut operations, &objects, findings);
     let spec = Spec {
         app,
         title,
@@ -184,7 +188,7 @@ fn calls<'a>(root: &'a Node, skipped: &mut Vec<Skipped>, findings: &mut Findings
                 ),
             }
         }
-        ignored(item, &item_place, ITEM, findings);
+        note_unused(item, &item_place, ITEM, findings);
         for (key, raw) in item.members() {
             let Some(method) = Method::ALL.into_iter().find(|it| it.key() == key) else {
                 continue;
@@ -206,7 +210,7 @@ fn calls<'a>(root: &'a Node, skipped: &mut Vec<Skipped>, findings: &mut Findings
                 });
                 continue;
             }
-            ignored(raw, &call.place, OPERATION, findings);
+            note_unused(raw, &call.place, OPERATION, findings);
             calls.push(call);
         }
     }

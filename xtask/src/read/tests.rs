@@ -2,7 +2,7 @@
 
 mod probe;
 
-use super::spec::read as read_document;
+use super::spec::read_document;
 use crate::findings::{Finding, Findings, Weight};
 use crate::model::app::APPS;
 use crate::model::{Auth, Kind, Place, Reply, Safety, Spec, Style, Ty};
@@ -64,7 +64,7 @@ components:
 
 fn own(text: &str) -> (Option<Spec>, Findings) {
     let mut findings = Findings::default();
-    let spec = super::spec(&APPS[0], text, &mut findings);
+    let spec = super::own_spec(&APPS[0], text, &mut findings);
     (spec.ok(), findings)
 }
 

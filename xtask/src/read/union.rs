@@ -160,7 +160,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The values that a member of an object may have, if it has few.
+    /// The constant of a field of an object; none unless it has exactly one value.
     fn constants(&self, object: &Node, tag: &str) -> Vec<String> {
         let found = object
             .at("allOf")

@@ -31,7 +31,7 @@ pub(super) struct View<'a> {
     /// The names of fields, by their own.
     pub(super) members: BTreeMap<String, String>,
     /// Schemas that are no object: enumerations, patterns, constants.
-    pub(super) leaves: BTreeSet<String>,
+    pub(super) opaque: BTreeSet<String>,
     /// Objects to be written, by their names.
     pending: VecDeque<(String, Vec<Leaf>)>,
     schemas: Map<String, Value>,
@@ -44,7 +44,7 @@ impl<'a> View<'a> {
             all_required,
             types: BTreeMap::new(),
             members: BTreeMap::new(),
-            leaves: BTreeSet::new(),
+            opaque: BTreeSet::new(),
             pending: VecDeque::new(),
             schemas: Map::new(),
         };
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
             Form::Record | Form::Raw(_, Ty::Record) => own("ViewRecord"),
             Form::Choice(_, branches) => {
                 let is_new = !self.types.contains_key(place);
-                let union = self.leaf(place, type_of(schema));
+                let union = self.opaque(place, type_of(schema));
                 for (place, branch) in branches.into_iter().filter(|_| is_new) {
                     self.used(branch, &place, &mut vec![]);
                 }
@@ -128,7 +128,7 @@ impl<'a> View<'a> {
             .iter()
             .any(|it| schema.get(it).is_some())
         {
-            return self.leaf(place, kind);
+            return self.opaque(place, kind);
         }
         match (kind, schema.text_at("format")) {
             (Some("string"), Some("date-time")) => own("ViewTimestamp"),
@@ -170,7 +170,7 @@ impl<'a> View<'a> {
     }
 
     /// A schema whose values are looked up at its place.
-    fn leaf(&mut self, place: &str, kind: Option<&str>) -> Value {
+    fn opaque(&mut self, place: &str, kind: Option<&str>) -> Value {
         let next = self.types.len();
         let name = self
             .types
@@ -178,7 +178,7 @@ impl<'a> View<'a> {
             .or_insert_with(|| format!("S{next}"));
         let kind = kind.filter(|it| *it != "null").unwrap_or("string");
         self.schemas.insert(name.clone(), json!({"type": kind}));
-        self.leaves.insert(name.clone());
+        self.opaque.insert(name.clone());
         own(name)
     }
 

@@ -121,7 +121,7 @@ impl Client {
 }
 ";
 
-/// Adds them.
+/// Adds all files of the crate.
 pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     modules(root, spec, tree)?;
     let file = format!("{}/src/lib.rs", spec.app.folder);

@@ -195,7 +195,7 @@ mod tests {
         let text = SAMPLE.replace("amount: {description: Not shown.}", amount);
         let text = text.replace(list, &format!("{list}What they are for is not shown. "));
         let text = text.replace("Invalid.", "Invalid. The body is not shown.");
-        let specs = [read::spec(&APPS[0], &text, &mut Findings::default())?];
+        let specs = [read::own_spec(&APPS[0], &text, &mut Findings::default())?];
         gaps(&specs, &|_| true, "About.\n\n| roles | none |", REGISTER)
     }
 

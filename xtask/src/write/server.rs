@@ -56,11 +56,11 @@ fn contracts(specs: &[Spec]) -> String {
 }
 
 /// The handler of `listPeople`, tagged `people` and with `x-sdk-method: list`, is `crm::people::list`; of an operation with
-/// `x-served-from-schema` it is the one that needs only the schema.
+/// `x-served-from-schema` it is `schema::serve`.
 fn handlers(specs: &[Spec]) -> String {
     let arms = each(specs, |spec, operation| {
         let id = names::pascal(&operation.id);
-        let handler = if operation.served {
+        let handler = if operation.without_handler {
             "schema::serve".to_owned()
         } else {
             format!("{}::{}::{}", spec.app.name, operation.group, operation.name)
@@ -133,6 +133,6 @@ fn values(spec: &Spec, operation: &Operation) -> [String; 9] {
         operation.name_only.to_string(),
         format!("&{:?}", operation.scopes),
         (operation.auth == Auth::Bearer).to_string(),
-        operation.served.to_string(),
+        operation.without_handler.to_string(),
     ]
 }

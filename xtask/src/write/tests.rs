@@ -9,7 +9,7 @@ use crate::read::tests::SAMPLE;
 use super::{client, face, pages, table, types};
 
 fn read(text: &str) -> Spec {
-    reader::spec(&APPS[0], text, &mut Findings::default()).unwrap()
+    reader::own_spec(&APPS[0], text, &mut Findings::default()).unwrap()
 }
 
 /// What becomes of a spec: `face.rs` and `types.rs`.
@@ -164,7 +164,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         assert!(!files.contains(code), "{code}\n{files}");
     }
     let odd = VENDOR.replace("  /things:", "  /things?all=1:");
-    let rejected = reader::spec(&APPS[0], &odd, &mut Findings::default()).unwrap_err();
+    let rejected = reader::own_spec(&APPS[0], &odd, &mut Findings::default()).unwrap_err();
     assert!(rejected.contains("its path has a query"), "{rejected}");
 }
 

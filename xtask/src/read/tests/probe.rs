@@ -15,7 +15,7 @@ use crate::findings::{Findings, Weight};
 use crate::model::app::{APPS, SAMPLE};
 use crate::model::{Component, Kind, Property, Schemas, Spec, Ty};
 use crate::node::{Node, step};
-use crate::read::read as read_document;
+use crate::read::read_document;
 use crate::write::tree::text_of;
 
 /// A document for a validator: null as a type, and no keyword whose form changed after 3.0.
@@ -191,7 +191,7 @@ impl Comparison {
     }
 
     fn object(&mut self, schemas: &Schemas, component: &Component, document: &Value) {
-        let place = &*component.schema;
+        let place = &*component.fields_at;
         // A schema of several branches has no one place.
         let Some(schema) = document.pointer(place) else {
             return;
@@ -294,7 +294,7 @@ impl Comparison {
             match &component.kind {
                 Kind::Struct(_) => self.object(&spec.schemas, component, document),
                 Kind::Union { variants, .. } => {
-                    let schema = document.pointer(&component.schema).unwrap();
+                    let schema = document.pointer(&component.fields_at).unwrap();
                     let schema = match schema["anyOf"].get(0) {
                         Some(only) if only["oneOf"].is_array() => only,
                         _ => schema,
@@ -302,9 +302,9 @@ impl Comparison {
                     let branches = ["oneOf", "anyOf"]
                         .into_iter()
                         .filter_map(|it| schema[it].as_array());
-                    let is_null = |it: &&Value| it["type"] != "null";
-                    let count = branches.flatten().filter(is_null).count();
-                    self.equal(&component.schema, &variants.len(), &count);
+                    let is_value = |it: &&Value| it["type"] != "null";
+                    let count = branches.flatten().filter(is_value).count();
+                    self.equal(&component.fields_at, &variants.len(), &count);
                 }
                 _ => {}
             }

@@ -1,5 +1,5 @@
-//! Compares the type of each field with the one that progenitor found, so that neither reading can lose anything
-//! unnoticed.
+//! Compares the types of fields with those that progenitor found. Both start from `form`, so a mistake there shows in neither:
+//! the second reading is `tests/probe.rs`.
 
 use super::graph::{Found, Objects};
 use crate::findings::{Findings, Weight};
@@ -8,7 +8,7 @@ use crate::node::step;
 
 /// Makes a field raw JSON of which progenitor makes something else, and says which fields are boxed and which
 /// parameters count.
-pub(super) fn set(
+pub(super) fn compare(
     schemas: &mut Schemas,
     operations: &mut [Operation],
     objects: &Objects,
@@ -16,8 +16,8 @@ pub(super) fn set(
 ) {
     let known = schemas.clone();
     for component in schemas.components.values_mut() {
-        let place = step(&component.schema, "properties");
-        let fields = objects.get(&component.schema);
+        let place = step(&component.fields_at, "properties");
+        let fields = objects.get(&component.fields_at);
         let Kind::Struct(members) = &mut component.kind else {
             continue;
         };
@@ -72,13 +72,13 @@ fn is_for(schemas: &Schemas, found: &Found, ty: &Ty) -> bool {
         (Found::List(found), Ty::Array { items, .. }) => is_for(schemas, found, items),
         (Found::Map(found), Ty::Map(values)) => is_for(schemas, found, values),
         (Found::Option(found), Ty::Nullable(value)) => is_for(schemas, found, value),
-        (Found::Schema(place), _) => schemas.named(ty).is_some_and(|it| it.schema == *place),
+        (Found::Schema(place), _) => schemas.named(ty).is_some_and(|it| it.fields_at == *place),
         (Found::Merged(_), _) => is_object,
         (Found::Own(own), _) => schemas.rust(ty) == *own,
         (Found::Integer, _) => matches!(ty, Ty::Integer { .. }),
         (Found::Bool, _) => *ty == Ty::Boolean,
         (Found::Text, Ty::Integer { .. } | Ty::Number | Ty::Boolean) => false,
-        (Found::Text | Found::Leaf, _) => {
+        (Found::Text | Found::Opaque, _) => {
             !is_object && !matches!(ty, Ty::Array { .. } | Ty::Map(_))
         }
         _ => false,
