@@ -6,6 +6,7 @@ use super::fields::Field;
 use super::keywords::stated;
 use super::reader::{Meaning, Reader, annotated, annotations};
 use super::structure::{Leaf, follow};
+use crate::findings::Weight;
 use crate::model::taken::is_taken_field;
 use crate::model::{Kind, Property, Ty, Use};
 use crate::names;
@@ -120,7 +121,7 @@ impl Reader<'_> {
             let schemas = || field.around.iter().chain([&field.schema]);
             properties.push(Property {
                 name: field.name.clone(),
-                field: self.field(&field.name, &field.place, &mut names),
+                field: self.name_of(&field.name, is_taken_field, &field.place, &mut names),
                 required: is_required,
                 deprecated: schemas().any(|it| self.flag(it, "deprecated")),
                 read_only: schemas().any(|it| self.flag(it, "readOnly")),
@@ -132,22 +133,27 @@ impl Reader<'_> {
         Kind::Struct(properties)
     }
 
-    /// The name of the field of a member: unlike all others and all methods.
-    fn field(&mut self, name: &str, place: &str, fields: &mut BTreeSet<String>) -> String {
-        let mut field = names::snake(name);
-        if is_taken_field(&field) {
-            field.push('_');
+    /// The name of a field, an argument or a setter: unlike the others and unlike those that generated code has.
+    pub(super) fn name_of(
+        &mut self,
+        name: &str,
+        is_reserved: fn(&str) -> bool,
+        place: &str,
+        others: &mut BTreeSet<String>,
+    ) -> String {
+        let wanted = names::snake(name);
+        let plain = wanted.trim_end_matches('_');
+        let reserved = if is_reserved(&wanted) { "_" } else { "" };
+        let is_taken = |it: &str| others.contains(it);
+        let found = names::free(&format!("{wanted}{reserved}"), is_taken, |next| {
+            format!("{plain}_{next}")
+        });
+        others.insert(found.clone());
+        if found != wanted {
+            let rule = format!("`{name}` is called `{found}`");
+            self.findings.add(Weight::Renamed, place, rule, "");
         }
-        let plain = field.trim_end_matches('_');
-        let is_taken = |field: &str| fields.contains(field);
-        let field = names::free(&field, is_taken, |next| format!("{plain}_{next}"));
-        fields.insert(field.clone());
-        if field.trim_end_matches('_') != names::snake(name).trim_end_matches('_') {
-            let rule = format!("the field of the member `{name}` is `{field}`");
-            self.findings
-                .add(crate::findings::Weight::Renamed, place, rule, "");
-        }
-        field
+        found
     }
 
     /// Whether a schema says something of itself, or the one that it refers to does.

@@ -3,7 +3,7 @@
 use super::call::{Call, FORM, Names, description, is_json, plain};
 use super::reader::Reader;
 use super::reply::Success;
-use super::structure::follow;
+use super::structure::resolved;
 use crate::assumptions;
 use crate::model::{
     Auth, Body, Method, Operation, Place, Replay, Reply, Safety, Statuses, Ty, Use,
@@ -54,7 +54,7 @@ impl Reader<'_> {
             reply,
             reply_headers: headers,
             schema_version: None,
-            statuses: Self::statuses(call),
+            statuses: self.statuses(call),
             exclusive: pairs(raw.at("x-mutually-exclusive")),
             without_handler: raw.is_set("x-served-from-schema"),
             id: names.id,
@@ -112,15 +112,8 @@ impl Reader<'_> {
     fn body(&mut self, call: &Call<'_>, hint: &str) -> Option<Body> {
         let root = self.root;
         let raw = call.raw.get("requestBody")?;
-        let mut place = step(&call.place, "requestBody");
-        let mut node = raw;
-        if let Some(reference) = raw.text_at("$ref") {
-            let Some((target, found)) = follow(root, reference) else {
-                self.refuse(&place, "its `$ref` refers to nothing in this document");
-                return None;
-            };
-            (place, node) = (target, found);
-        }
+        let place = step(&call.place, "requestBody");
+        let (place, node) = resolved(root, (place, raw), self.findings)?;
         let contents = node.at("content");
         let place = step(&place, "content");
         let json = contents.members().find(|(media, _)| is_json(media));
@@ -192,9 +185,9 @@ impl Reader<'_> {
         }
     }
 
-    fn statuses(call: &Call<'_>) -> Statuses {
+    fn statuses(&mut self, call: &Call<'_>) -> Statuses {
         let mut statuses = Statuses::default();
-        for (status, _, raw) in Self::responses(call) {
+        for (status, _, raw) in self.responses(call) {
             let mut meaning = description(raw);
             let headers: Vec<String> = raw
                 .at("headers")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::call::{Call, KEY_HEADER};
 use super::keywords::note_unused;
 use super::reader::Reader;
-use super::structure::follow;
+use super::structure::resolved;
 use crate::findings::Weight;
 use crate::model::{Method, Parameter, Place, Style, Ty, Use};
 use crate::names;
@@ -44,12 +44,7 @@ impl Reader<'_> {
         ] {
             for (at, node) in list.items().iter().enumerate() {
                 let own = step(&place, &at.to_string());
-                let found = match node.text_at("$ref") {
-                    Some(reference) => follow(root, reference),
-                    None => Some((own.clone(), node)),
-                };
-                let Some((place, node)) = found else {
-                    self.refuse(&own, "its `$ref` refers to nothing in this document");
+                let Some((place, node)) = resolved(root, (own, node), self.findings) else {
                     continue;
                 };
                 // What the operation says counts before what its path says.
@@ -145,7 +140,7 @@ impl Reader<'_> {
             None => value.description.clone(),
         };
         Some(Parameter {
-            field: self.argument(&name, place, fields),
+            field: self.name_of(&name, names::is_taken_setter, place, fields),
             name,
             place: within,
             required: required || within == Place::Path,
@@ -270,24 +265,6 @@ impl Reader<'_> {
         use crate::model::Kind;
         let kind = ty.name().and_then(|name| self.kind_of(name));
         matches!(kind, Some(Kind::Enum { .. } | Kind::Reference(_)))
-    }
-
-    /// The name of an argument or a setter: unlike all others and all that a builder has.
-    fn argument(&mut self, name: &str, place: &str, fields: &mut BTreeSet<String>) -> String {
-        let mut field = names::snake(name);
-        let taken = names::is_taken_setter(&field);
-        if taken {
-            field.push('_');
-        }
-        let plain = field.trim_end_matches('_');
-        let is_taken = |field: &str| fields.contains(field);
-        let unique = names::free(&field, is_taken, |next| format!("{plain}_{next}"));
-        fields.insert(unique.clone());
-        if taken || unique != field {
-            let rule = format!("the parameter `{name}` is set by `{unique}`");
-            self.findings.add(Weight::Renamed, place, rule, "");
-        }
-        unique
     }
 }
 

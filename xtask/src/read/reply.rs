@@ -2,7 +2,7 @@
 
 use super::call::{Call, description, is_json};
 use super::reader::Reader;
-use super::structure::follow;
+use super::structure::{follow, resolved};
 use crate::model::{Case, Reply, ReplyHeader};
 use crate::names;
 use crate::node::{Node, step};
@@ -15,25 +15,21 @@ pub(super) struct Success {
 
 impl Reader<'_> {
     /// The responses with their statuses and places, references followed.
-    pub(super) fn responses<'n>(call: &Call<'n>) -> Vec<(String, String, &'n Node)> {
-        let root = call.root;
+    pub(super) fn responses<'n>(&mut self, call: &Call<'n>) -> Vec<(String, String, &'n Node)> {
         let place = step(&call.place, "responses");
         let all = call.raw.at("responses").members();
-        all.map(|(status, raw)| {
-            let found = raw.text_at("$ref").and_then(|it| follow(root, it));
-            let (place, raw) = found.unwrap_or((step(&place, status), raw));
-            (status.clone(), place, raw)
-        })
-        .collect()
+        let resolved = all.filter_map(|(status, raw)| {
+            let own = (step(&place, status), raw);
+            let (place, raw) = resolved(call.root, own, self.findings)?;
+            Some((status.clone(), place, raw))
+        });
+        resolved.collect()
     }
 
     /// What a success returns.
     pub(super) fn reply(&mut self, call: &Call<'_>, hint: &str) -> Success {
-        let all = Self::responses(call);
-        for (status, place, raw) in &all {
-            if raw.text_at("$ref").is_some() {
-                self.refuse(place, "its `$ref` refers to nothing in this document");
-            }
+        let all = self.responses(call);
+        for (status, place, _) in &all {
             if status.starts_with('3') {
                 let rule =
                     format!("the status {status} is an error here: redirects are not followed");

@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use super::call::{Call, Names};
 use super::keywords::note_unused;
 use super::reader::Reader;
-use super::structure::{base_path, follow, references};
+use super::structure::{base_path, references, resolved};
 use super::{crosscheck, derive, directions, graph, ours, settle};
 use crate::Result;
 use crate::findings::{Finding, Findings, Weight};
@@ -176,18 +176,10 @@ fn calls<'a>(root: &'a Node, skipped: &mut Vec<Skipped>, findings: &mut Findings
         .members()
         .filter(|(path, _)| !path.starts_with("x-"))
     {
-        let mut item_place = step("/paths", path);
-        let mut item = item;
-        if let Some(reference) = item.text_at("$ref") {
-            match follow(root, reference) {
-                Some((place, target)) => (item_place, item) = (place, target),
-                None => findings.refuse(
-                    &item_place,
-                    "its `$ref` refers to nothing in this document",
-                    "",
-                ),
-            }
-        }
+        let own = (step("/paths", path), item);
+        let Some((item_place, item)) = resolved(root, own, findings) else {
+            continue;
+        };
         note_unused(item, &item_place, ITEM, findings);
         for (key, raw) in item.members() {
             let Some(method) = Method::ALL.into_iter().find(|it| it.key() == key) else {

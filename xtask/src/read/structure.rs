@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use percent_encoding::percent_decode_str;
 
+use crate::findings::Findings;
 use crate::node::{Node, step};
 
 /// Keywords that do not decide the type of a value; `is_nullable` reads whether it may be null.
@@ -138,6 +139,23 @@ pub(crate) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a
         return None;
     }
     root.pointer(&place).map(|node| (place, node))
+}
+
+/// A part of a document, or what its reference points to, with its place; a reference to nothing is refused.
+pub(super) fn resolved<'a>(
+    root: &'a Node,
+    (place, node): (String, &'a Node),
+    findings: &mut Findings,
+) -> Option<(String, &'a Node)> {
+    let Some(reference) = node.text_at("$ref") else {
+        return Some((place, node));
+    };
+    let target = follow(root, reference);
+    if target.is_none() {
+        let rule = "its `$ref` refers to nothing in this document";
+        findings.refuse(&place, rule, "correct it in the overlay");
+    }
+    target
 }
 
 /// Adds the places that a part of a document refers to, directly or through others.
