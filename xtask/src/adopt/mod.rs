@@ -9,7 +9,7 @@ mod report;
 mod tests;
 mod types;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use self::files::{Files, read};
@@ -201,6 +201,12 @@ fn model(app: &'static App, document: &Node) -> Result<(Spec, Findings)> {
 /// The pointer to an operation.
 fn place(operation: &Operation) -> String {
     step(&step("/paths", &operation.path), operation.method.key())
+}
+
+/// The operations of a spec by their routes.
+fn by_route(spec: &Spec) -> BTreeMap<String, &Operation> {
+    let operations = spec.operations.iter();
+    operations.map(|it| (route(&it.route()), it)).collect()
 }
 
 /// A route without the names of its path parameters.

@@ -1,9 +1,9 @@
 //! Actions for the overlay: those that follow from the former spec, and those that settle a rejection.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::overlay::{Action, Members, path};
-use super::{place, route, types};
+use super::{by_route, place, route, types};
 use crate::diff::{Assumption, Verdict};
 use crate::findings::{Findings, Weight};
 use crate::model::{Method, Operation, Replay, Spec};
@@ -81,12 +81,6 @@ pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) ->
         Action::new(target, vec![name])
     }));
     actions
-}
-
-/// The operations of a spec by their routes.
-pub(super) fn by_route(spec: &Spec) -> BTreeMap<String, &Operation> {
-    let operations = spec.operations.iter();
-    operations.map(|it| (route(&it.route()), it)).collect()
 }
 
 /// The action that adds fields to an operation, without those that the overlay already sets.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::overlay::Action;
-use super::propose::{Read, by_route};
-use super::route;
+use super::propose::Read;
+use super::{by_route, route};
 use crate::diff::Assumption;
 use crate::findings::{Findings, Weight};
 use crate::model::{Operation, Spec};

@@ -4,8 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::overlay::path;
-use super::propose::by_route;
-use super::route;
+use super::{by_route, route};
 use crate::model::{Component, Spec};
 use crate::node::Node;
 

@@ -6,10 +6,10 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::compare::Difference;
-use super::flat::Leaf;
 use super::rules::How;
+use super::value::Difference;
 use crate::assumptions;
+use crate::node::Node;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) enum Verdict {
@@ -72,13 +72,13 @@ pub(super) type Verdicts = BTreeMap<String, BTreeSet<(Verdict, String)>>;
 
 impl Claim {
     /// The assumptions that a node names.
-    pub(super) fn all(leaf: &Leaf<'_>, at: &str) -> Vec<Self> {
+    pub(super) fn all(node: &Node, place: &str, at: &str) -> Vec<Self> {
         let mut claims = Vec::new();
         for key in KEYS {
-            for id in assumptions::ids(leaf.node.at(key)) {
+            for id in assumptions::ids(node.at(key)) {
                 let about = match ROWS.iter().find(|it| it.0 == id) {
                     _ if key == "x-type-assumption" => About::Type,
-                    _ if !is_operation(&leaf.place) => About::Schema,
+                    _ if !is_operation(place) => About::Schema,
                     Some((_, rows)) => About::Rows(rows),
                     None => About::Calls,
                 };
@@ -86,7 +86,7 @@ impl Claim {
                     id,
                     key,
                     at: at.to_owned(),
-                    place: leaf.place.clone(),
+                    place: place.to_owned(),
                     about,
                 });
             }

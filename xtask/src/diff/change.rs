@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::compare::{Difference, Pairs, shown};
+use super::compare::{Pairs, shown};
 use super::flat::{bare, is_read_by_people};
 use super::rules::How;
+use super::value::Difference;
 use crate::node::{Node, step};
 use crate::read;
 

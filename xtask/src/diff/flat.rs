@@ -174,7 +174,8 @@ impl<'a> Flat<'a> {
 
     /// Fields that are compared as they are written, and those that nobody knows. Others are taken apart.
     pub(super) fn fields(&mut self, leaf: &Leaf<'a>, handled: &str) {
-        self.claims.extend(Claim::all(leaf, &self.at));
+        self.claims
+            .extend(Claim::all(leaf.node, &leaf.place, &self.at));
         if leaf.node.object().is_none() {
             self.said("field", leaf, "", json(leaf.node));
         }

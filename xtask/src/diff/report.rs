@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::assumed::Verdict;
 use super::change::{Change, Use};
-use super::compare::Difference;
 use super::names::Fate;
+use super::value::Difference;
 use crate::{Result, at};
 
 #[derive(Debug, Serialize)]

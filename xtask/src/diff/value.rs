@@ -1,8 +1,68 @@
 //! Two facts side by side: which rule their difference falls under, and which way it goes.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
-use super::rules::How;
+use serde::Serialize;
+
+use super::rules::{self, How, Way};
+
+/// A difference of two facts, or a fact that only one side has.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Difference {
+    pub(super) what: &'static str,
+    pub(super) how: How,
+    #[serde(skip)]
+    pub(super) way: Way,
+    /// The place that it is about: `/body`, `.lines`.
+    #[serde(skip)]
+    pub(super) at: String,
+    /// JSON pointers.
+    pub(super) old: String,
+    pub(super) new: String,
+    pub(super) was: String,
+    pub(super) is: String,
+}
+
+impl Difference {
+    pub(super) fn of(what: &'static str, how: How, at: &str, [old, new]: [String; 2]) -> Self {
+        Self {
+            what,
+            how,
+            way: Way::Both,
+            at: at.to_owned(),
+            old,
+            new,
+            was: String::new(),
+            is: String::new(),
+        }
+    }
+
+    /// Whether it breaks callers that write, and callers that read; none if no rule knows it.
+    pub(super) fn verdict(&self) -> Option<(bool, bool)> {
+        rules::verdict(self.what, self.how, self.way)
+    }
+
+    /// Where it is: in the new document, if that has it.
+    pub(super) fn pointer(&self) -> &str {
+        if self.new.is_empty() {
+            &self.old
+        } else {
+            &self.new
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.what {
+            "field" => self.pointer().rsplit('/').next().unwrap_or_default(),
+            what => what,
+        };
+        let [was, is] = [&self.was, &self.is].map(|it| if it.is_empty() { "nothing" } else { it });
+        write!(f, "{what} {}: {was} -> {is}", self.how)
+    }
+}
 
 /// Alternatives of how to authenticate, each with the scopes that it asks for.
 pub(super) type Access = BTreeSet<(String, BTreeSet<String>)>;

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::form::{both, is_of_rules};
-use super::structure::{Leaf, is_annotation, is_nullable, leaves, references, type_of};
+use super::structure::{
+    Leaf, both, is_annotation, is_nullable, is_of_rules, leaves, references, type_of,
+};
 use crate::node::{Node, step};
 
 /// A field of an object.

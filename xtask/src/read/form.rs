@@ -5,7 +5,8 @@ use indexmap::IndexMap;
 
 use super::fields::{Field, fields};
 use super::structure::{
-    Leaf, follow, is_annotation, is_null, leaves, says_nothing, telling, type_of, without,
+    Leaf, both, follow, is_annotation, is_null, is_of_rules, leaves, says_nothing, telling,
+    type_of, without,
 };
 use crate::model::Ty;
 use crate::node::{Node, step};
@@ -27,8 +28,6 @@ const ADDING: [&str; 9] = [
 pub(super) enum Form<'a> {
     /// Another schema stands for it: the target of a reference, a lone branch, or the only one beside null.
     Same(String, &'a Node),
-    /// Its reference leads nowhere.
-    Nowhere(&'a str),
     /// An object of these schemas, with all their fields.
     Object(Vec<Leaf>, Vec<Field>),
     /// An object with values of one schema under any name.
@@ -53,7 +52,10 @@ pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a
         Some(_) if adds_to_reference(schema) => return merged(root, schema, place),
         Some(reference) => {
             let target = follow(root, reference);
-            return target.map_or(Form::Nowhere(reference), |(at, it)| Form::Same(at, it));
+            return match target {
+                Some((at, it)) => Form::Same(at, it),
+                None => Form::Raw(nothing_at(reference), Ty::Value),
+            };
         }
         None if schema.get("allOf").is_some() => return merged(root, schema, place),
         None => {}
@@ -78,19 +80,13 @@ pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a
     }
 }
 
+pub(super) fn nothing_at(reference: &str) -> String {
+    format!("`{reference}` refers to nothing in this document")
+}
+
 /// Whether keywords beside a `$ref` make another schema of it.
 pub(super) fn adds_to_reference(schema: &Node) -> bool {
     ADDING.iter().any(|key| schema.get(key).is_some())
-}
-
-/// Whether the branches of `oneOf` or `anyOf` only say which fields occur together.
-pub(super) fn is_of_rules(schema: &Node, key: &str) -> bool {
-    let is_rule = |branch: &Node| {
-        let of_rule = |key: &str| key == "required" || key == "not" || is_annotation(key);
-        branch.members().all(|(key, _)| of_rule(key)) && !says_nothing(branch)
-    };
-    let mut branches = schema.at(key).items().iter().filter(|it| !is_null(it));
-    branches.all(is_rule)
 }
 
 fn choice<'a>(schema: &'a Node, key: &'static str, place: &str) -> Form<'a> {
@@ -122,6 +118,9 @@ fn merged<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a> {
     let Some(leaves) = leaves(root, schema, place) else {
         return Form::Circle;
     };
+    if let Some(nowhere) = leaves.iter().find_map(|it| it.schema.text_at("$ref")) {
+        return Form::Raw(nothing_at(nowhere), Ty::Value);
+    }
     let has = |key: &str| leaves.iter().any(|it| it.schema.get(key).is_some());
     let types: Vec<_> = leaves.iter().filter_map(|it| type_of(&it.schema)).collect();
     if !types.contains(&"object") && !has("properties") {
@@ -176,10 +175,14 @@ fn merged_value(leaves: &[Leaf]) -> Result<Node, String> {
             merged.insert(key.clone(), value.clone());
             continue;
         };
+        let number = |it: &Node| match it {
+            Node::Number(number) => number.as_f64(),
+            _ => None,
+        };
         let narrower = if key.starts_with("max") {
-            value.integer() < known.integer()
+            number(value) < number(known)
         } else {
-            value.integer() > known.integer()
+            number(value) > number(known)
         };
         match key.as_str() {
             key if known == value || is_annotation(key) => *known = value.clone(),
@@ -202,10 +205,4 @@ fn merged_value(leaves: &[Leaf]) -> Result<Node, String> {
         }
     }
     Ok(Node::Object(merged))
-}
-
-/// A schema that merges two.
-pub(super) fn both(one: &Node, other: &Node) -> Node {
-    let branches = Node::List(vec![one.clone(), other.clone()]);
-    Node::Object([("allOf".to_owned(), branches)].into_iter().collect())
 }

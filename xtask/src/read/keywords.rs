@@ -1,8 +1,7 @@
 //! The keywords of a schema: those that make a type, those that only the service checks, and those that nobody knows.
 
-use super::form::is_of_rules;
 use super::reader::Reader;
-use super::structure::is_annotation;
+use super::structure::{is_annotation, is_of_rules};
 use crate::findings::{Findings, Weight};
 use crate::model::{Kind, Ty};
 use crate::node::{Node, step};

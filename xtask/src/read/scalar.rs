@@ -23,6 +23,9 @@ impl Reader<'_> {
                 secret: false,
             },
         };
+        if value.ty.is_secret() {
+            (value.default, value.example) = (None, None);
+        }
         if let Some(pattern) = schema.text_at("pattern") {
             match Pattern::compile(pattern) {
                 Ok(pattern) if matches!(value.ty, Ty::Text { secret: false, .. }) => {
@@ -109,13 +112,16 @@ pub(super) fn choices(values: &[Node]) -> Vec<Choice> {
 /// An integer with its bounds, the implied ones of its format included.
 pub(super) fn integer(schema: &Node) -> Ty {
     let bound = |key, exclusive, step: i64| {
-        let bound = match schema.at(exclusive) {
-            Node::Number(_) => schema.at(exclusive).integer(),
+        let plain = schema.at(key).integer();
+        let beyond = |it: i64| it.saturating_add(step);
+        match schema.at(exclusive) {
             // In 3.0, `exclusiveMinimum: true` excludes `minimum` itself.
-            Node::Bool(true) => schema.at(key).integer(),
-            _ => return schema.at(key).integer(),
-        };
-        bound.map(|it| it.saturating_add(step))
+            Node::Bool(true) => plain.map(beyond),
+            other => {
+                let both = plain.into_iter().chain(other.integer().map(beyond));
+                both.max_by_key(|it| it.saturating_mul(step))
+            }
+        }
     };
     let implied = match schema.text_at("format") {
         Some("int32") => Some((i64::from(i32::MIN), i64::from(i32::MAX))),

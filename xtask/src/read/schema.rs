@@ -1,7 +1,7 @@
 //! What a schema means where it is used. Schemas that need a type become components, inline ones too, under a name
 //! that says where they stand.
 
-use super::form::{Form, adds_to_reference, form};
+use super::form::{Form, adds_to_reference, form, nothing_at};
 use super::keywords::stated;
 use super::reader::{Meaning, Reader, annotated, annotations, ids};
 use super::scalar::integer;
@@ -80,8 +80,7 @@ impl Reader<'_> {
     fn referred(&mut self, schema: &Node, reference: &str, place: &str, hint: &str) -> Use {
         let root = self.root;
         let Some((target_place, target)) = follow(root, reference) else {
-            let rule = format!("`{reference}` refers to nothing in this document");
-            self.raw(place, &rule);
+            self.raw(place, &nothing_at(reference));
             return annotations(schema);
         };
         if schema
@@ -182,10 +181,6 @@ impl Reader<'_> {
             Form::Raw(rule, ty) => {
                 self.raw(place, &rule);
                 value.ty = ty;
-            }
-            Form::Nowhere(reference) => {
-                let rule = format!("`{reference}` refers to nothing in this document");
-                self.raw(place, &rule);
             }
             Form::Circle => {
                 let rule = "`allOf` contains itself";

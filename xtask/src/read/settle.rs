@@ -6,7 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::scalar::choices;
 use crate::findings::{Findings, Weight};
 use crate::model::{
-    Component, Kind, Method, Operation, Property, Provenance, Reply, Schemas, Ty, Use,
+    Component, Kind, Method, Operation, Parameter, Place, Property, Provenance, Reply, Schemas, Ty,
+    Use,
 };
 use crate::names;
 use crate::node::Node;
@@ -136,7 +137,8 @@ fn body(schemas: &Schemas, operation: &mut Operation, findings: &mut Findings) {
 
 /// A page of a list is known by its fields: `items` and `nextCursor` in the response to an operation with a `cursor`.
 fn page(schemas: &mut Schemas, operation: &mut Operation, findings: &mut Findings) {
-    if operation.parameter("cursor").is_none() {
+    let is_cursor = |it: &Parameter| it.name == "cursor" && it.place == Place::Query;
+    if !operation.parameters.iter().any(is_cursor) {
         return;
     }
     if let Some(page) = page_of(schemas, operation, findings) {

@@ -112,6 +112,22 @@ pub(super) fn telling(schema: &Node) -> Vec<(usize, &Node)> {
     if others.is_empty() { bare } else { others }
 }
 
+/// Whether the branches of `oneOf` or `anyOf` only say which fields occur together.
+pub(super) fn is_of_rules(schema: &Node, key: &str) -> bool {
+    let is_rule = |branch: &Node| {
+        let of_rule = |key: &str| key == "required" || key == "not" || is_annotation(key);
+        branch.members().all(|(key, _)| of_rule(key)) && !says_nothing(branch)
+    };
+    let mut branches = schema.at(key).items().iter().filter(|it| !is_null(it));
+    branches.all(is_rule)
+}
+
+/// A schema that merges two.
+pub(super) fn both(one: &Node, other: &Node) -> Node {
+    let branches = Node::List(vec![one.clone(), other.clone()]);
+    Node::Object([("allOf".to_owned(), branches)].into_iter().collect())
+}
+
 /// A schema without some of its keywords.
 pub(super) fn without(schema: &Node, keys: &[&str]) -> Node {
     let kept = schema
@@ -147,15 +163,20 @@ pub(super) fn resolved<'a>(
     (place, node): (String, &'a Node),
     findings: &mut Findings,
 ) -> Option<(String, &'a Node)> {
-    let Some(reference) = node.text_at("$ref") else {
-        return Some((place, node));
-    };
-    let target = follow(root, reference);
-    if target.is_none() {
-        let rule = "its `$ref` refers to nothing in this document";
-        findings.refuse(&place, rule, "correct it in the overlay");
+    let mut found = (place.clone(), node);
+    // As many as a chain may have.
+    for _ in 0..16 {
+        let Some(reference) = found.1.text_at("$ref") else {
+            return Some(found);
+        };
+        let Some(target) = follow(root, reference) else {
+            break;
+        };
+        found = target;
     }
-    target
+    let rule = "its `$ref` refers to nothing in this document";
+    findings.refuse(&place, rule, "correct it in the overlay");
+    None
 }
 
 /// Adds the places that a part of a document refers to, directly or through others.

@@ -2,7 +2,7 @@
 
 use super::reader::{Meaning, Reader};
 use super::scalar::choices;
-use super::structure::{follow, is_annotation, without};
+use super::structure::{Leaf, follow, is_annotation, leaves, without};
 use crate::model::{Kind, Ty, Use, Variant};
 use crate::names;
 use crate::node::Node;
@@ -93,10 +93,7 @@ impl Reader<'_> {
         let mut variants: Vec<Variant> = Vec::new();
         for ((place, branch), object) in branches.iter().zip(objects) {
             let reference = branch.text_at("$ref");
-            let mut constants = self.constants(object, &tag);
-            if constants.is_empty() {
-                constants = object.at("properties").at(&tag).at("enum").texts();
-            }
+            let constants = self.constants(object, &tag);
             let mut values: Vec<String> = discriminator
                 .at("mapping")
                 .members()
@@ -160,31 +157,23 @@ impl Reader<'_> {
         })
     }
 
-    /// The constant of a field of an object; none unless it has exactly one value.
+    /// The values of a field of an object. What it inherits counts only if it is a constant: a list there has the values of
+    /// all variants.
     fn constants(&self, object: &Node, tag: &str) -> Vec<String> {
-        let found = object
-            .at("allOf")
-            .items()
-            .iter()
-            .chain([object])
-            .rev()
-            .filter_map(|it| {
-                let it = match it.text_at("$ref") {
-                    Some(reference) => follow(self.root, reference)?.1,
-                    None => it,
-                };
-                let member = it.at("properties").get(tag)?;
-                let member = match member.text_at("$ref") {
-                    Some(reference) => follow(self.root, reference)?.1,
-                    None => member,
-                };
-                match member.text_at("const") {
-                    Some(constant) => Some(vec![constant.to_owned()]),
-                    None => Some(member.at("enum").texts()),
-                }
-            });
-        let mut telling = found.filter(|values| values.len() == 1);
-        telling.next().unwrap_or_default()
+        let leaves = leaves(self.root, object, "").unwrap_or_default();
+        let values = |leaf: &Leaf| {
+            let field = leaf.schema.at("properties").at(tag);
+            let field = match field.text_at("$ref") {
+                Some(reference) => follow(self.root, reference)?.1,
+                None => field,
+            };
+            let constant = field.get("const").into_iter();
+            let values = constant.chain(field.at("enum").items());
+            let values: Vec<String> = values.filter_map(Node::text).map(str::to_owned).collect();
+            let is_own = leaf.place.is_empty() || leaf.place.starts_with("/allOf");
+            (values.len() == 1 || is_own && !values.is_empty()).then_some(values)
+        };
+        leaves.iter().rev().find_map(values).unwrap_or_default()
     }
 }
 

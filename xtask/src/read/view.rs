@@ -111,7 +111,7 @@ impl<'a> View<'a> {
                 union
             }
             Form::Merged(merged) => self.meaning(&merged, place, within),
-            Form::Nowhere(_) | Form::Circle | Form::Raw(..) => own("ViewValue"),
+            Form::Circle | Form::Raw(..) => own("ViewValue"),
             Form::Plain(Some("array")) => {
                 let items = match schema.get("items") {
                     Some(items) => self.used(items, &step(place, "items"), within),
