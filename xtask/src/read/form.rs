@@ -5,8 +5,8 @@ use indexmap::IndexMap;
 
 use super::fields::{Field, fields};
 use super::structure::{
-    Leaf, both, follow, is_annotation, is_null, is_of_rules, leaves, says_nothing, telling,
-    type_of, without,
+    Leaf, both, follow, is_annotation, is_null, is_nullable, is_of_rules, leaves, says_nothing,
+    telling, type_of, without,
 };
 use crate::model::Ty;
 use crate::node::{Node, step};
@@ -77,6 +77,19 @@ pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a
             object(root, vec![leaf], place)
         }
         kind => Form::Plain(kind),
+    }
+}
+
+/// Whether null is a value of all schemas that are merged, or of one of several.
+pub(super) fn is_null_within(root: &Node, form: &Form<'_>) -> bool {
+    match form {
+        Form::Object(leaves, _) => leaves.iter().all(|it| is_nullable(&it.schema)),
+        Form::Merged(merged) => is_nullable(merged),
+        Form::Choice(_, branches) => branches.iter().any(|(_, branch)| {
+            let target = branch.text_at("$ref").and_then(|it| follow(root, it));
+            is_nullable(branch) || target.is_some_and(|it| is_nullable(it.1))
+        }),
+        _ => false,
     }
 }
 
@@ -203,6 +216,19 @@ fn merged_value(leaves: &[Leaf]) -> Result<Node, String> {
             }
             _ => return Err(key.clone()),
         }
+    }
+    // Null must be a value of each schema that states a type.
+    let states_type = |it: &&Leaf| {
+        ["type", "enum", "const"]
+            .iter()
+            .any(|key| it.schema.get(key).is_some())
+    };
+    if !leaves
+        .iter()
+        .filter(states_type)
+        .all(|it| is_nullable(&it.schema))
+    {
+        merged.shift_remove("nullable");
     }
     Ok(Node::Object(merged))
 }

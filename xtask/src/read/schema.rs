@@ -1,7 +1,7 @@
 //! What a schema means where it is used. Schemas that need a type become components, inline ones too, under a name
 //! that says where they stand.
 
-use super::form::{Form, adds_to_reference, form, nothing_at};
+use super::form::{Form, adds_to_reference, form, is_null_within, nothing_at};
 use super::keywords::stated;
 use super::reader::{Meaning, Reader, annotated, annotations, ids};
 use super::scalar::integer;
@@ -151,7 +151,9 @@ impl Reader<'_> {
         self.keywords(schema, place);
         let form = form(self.root, schema, place);
         let merges = matches!(form, Form::Object(..) | Form::Merged(_));
+        let is_null = is_null_within(self.root, &form);
         let mut meaning = self.formed(form, schema, place, name);
+        meaning.value.nullable |= is_null;
         if !merges {
             let rules = stated(schema, &meaning.value.ty, meaning.kind.as_ref());
             meaning.value.stated.extend(rules);

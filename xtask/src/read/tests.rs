@@ -346,6 +346,19 @@ fn each_way_to_write_a_member_has_its_type() {
             "{allOf: [{$ref: '#/components/schemas/List'}, {maxItems: 3}]}",
             "Vec<Tree>",
         ),
+        (
+            "{allOf: [{type: [object, 'null'], properties: {a: {type: string}}}, \
+             {type: [object, 'null'], properties: {b: {type: string}}}]}",
+            "Option<SampleValue>",
+        ),
+        (
+            "{type: array, items: {allOf: [{type: string, nullable: true}, {type: string, maxLength: 3}]}}",
+            "Vec<String>",
+        ),
+        (
+            "{anyOf: [{type: [string, 'null'], enum: [a, null]}, {type: string}]}",
+            "Option<SampleValue>",
+        ),
         // Constants that differ are a discriminator.
         (
             "{oneOf: [{type: object, required: [kind], properties: {kind: {const: x}}}, \
@@ -716,6 +729,14 @@ fn what_no_type_can_say_is_said() {
         (
             member("{type: array, items: {type: string, example: x}}"),
             "Each item: For example: `x`.",
+        ),
+        (
+            member("{$ref: '#/no', required: [a]}"),
+            "`#/no` refers to nothing in this document",
+        ),
+        (
+            member("{type: integer, minimum: 20, exclusiveMinimum: 0}"),
+            "min: Some(20)",
         ),
         (member("{prefixItems: [{}]}"), "a list whose items differ by their place"),
         (

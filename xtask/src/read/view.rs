@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value, json};
 
-use super::form::{Form, form};
+use super::form::{Form, form, is_null_within};
 use super::structure::{Leaf, is_nullable, type_of};
 use crate::model::Ty;
 use crate::node::{Node, step};
@@ -88,13 +88,21 @@ impl<'a> View<'a> {
             return own("ViewValue");
         }
         within.push(place.to_owned());
-        let value = self.meaning(schema, place, within);
+        let form = form(self.root, schema, place);
+        let is_null = is_nullable(schema) || is_null_within(self.root, &form);
+        let value = self.formed(form, schema, place, within);
         within.pop();
-        nullable(value, is_nullable(schema))
+        nullable(value, is_null)
     }
 
-    fn meaning(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
-        match form(self.root, schema, place) {
+    fn formed(
+        &mut self,
+        form: Form<'_>,
+        schema: &Node,
+        place: &str,
+        within: &mut Vec<String>,
+    ) -> Value {
+        match form {
             Form::Same(place, schema) => self.used(schema, &place, within),
             Form::Object(leaves, _) => self.component(place, leaves),
             Form::Map(place, values) => {
@@ -110,7 +118,10 @@ impl<'a> View<'a> {
                 }
                 union
             }
-            Form::Merged(merged) => self.meaning(&merged, place, within),
+            Form::Merged(merged) => {
+                let form = self::form(self.root, &merged, place);
+                self.formed(form, &merged, place, within)
+            }
             Form::Circle | Form::Raw(..) => own("ViewValue"),
             Form::Plain(Some("array")) => {
                 let items = match schema.get("items") {
