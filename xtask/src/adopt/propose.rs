@@ -8,7 +8,7 @@ use crate::diff::{Assumption, Verdict};
 use crate::findings::{Findings, Weight};
 use crate::model::{Method, Operation, Replay, Spec};
 use crate::names;
-use crate::node::Node;
+use crate::node::{Node, step};
 use crate::read::references;
 
 /// A spec as a document and as a model.
@@ -160,22 +160,33 @@ fn rules(was: &Operation, is: &Operation) -> Members {
     rules
 }
 
-/// For each operation in which something is rejected, the action that leaves it out.
+/// For each operation in which something is rejected, or in a part that it refers to, the action that leaves it out.
 pub(super) fn skips(findings: &Findings, document: &Node) -> Vec<Action> {
     let mut skips = Vec::<Action>::new();
-    // Only a person can correct a wrong extension of ours.
-    let refused = findings
-        .of(Weight::Refused)
-        .filter(|it| !it.rule.contains("`x-"));
-    for finding in refused {
-        let steps: Vec<&str> = finding.place.split('/').take(4).collect();
-        let is_method = |key: &str| Method::ALL.iter().any(|it| it.key() == key);
-        let is_operation = matches!(*steps, ["", "paths", _, method] if is_method(method));
-        let target = path(document, &steps.join("/")).filter(|_| is_operation);
-        let Some(target) = target else { continue };
-        if !skips.iter().any(|it| it.target == target) {
-            let reason = Node::Text(finding.rule.clone());
-            skips.push(Action::new(target, vec![("x-sdk-skip".to_owned(), reason)]));
+    for (name, item) in document.at("paths").members() {
+        for method in Method::ALL {
+            let item_place = step("/paths", name);
+            let Some(operation) = item.get(method.key()) else {
+                continue;
+            };
+            let place = step(&item_place, method.key());
+            let mut parts = BTreeSet::from([place.clone(), step(&item_place, "parameters")]);
+            references(document, operation, &mut parts);
+            references(document, item.at("parameters"), &mut parts);
+            // A schema is read whether or not an operation uses it.
+            parts.retain(|it| !it.starts_with("/components/schemas/"));
+            let is_within = |it: &str| {
+                parts
+                    .iter()
+                    .any(|part| it == part || it.starts_with(&step(part, "")))
+            };
+            // Only a person can correct a wrong extension of ours.
+            let mut refused = findings.of(Weight::Refused);
+            let found = refused.find(|it| is_within(&it.place) && !it.rule.contains("`x-"));
+            if let Some((finding, target)) = found.zip(path(document, &place)) {
+                let reason = Node::Text(finding.rule.clone());
+                skips.push(Action::new(target, vec![("x-sdk-skip".to_owned(), reason)]));
+            }
         }
     }
     skips

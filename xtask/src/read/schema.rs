@@ -144,7 +144,7 @@ impl Reader<'_> {
             Node::Bool(true) => return Meaning::plain(Use::of(Ty::Value)),
             Node::Object(_) => {}
             _ => {
-                self.refuse(place, "a schema is an object here");
+                self.raw(place, "a schema is an object or `true`");
                 return Meaning::plain(Use::of(Ty::Value));
             }
         }
