@@ -9,7 +9,7 @@ use crate::findings::{Findings, Weight};
 use crate::model::{Method, Operation, Replay, Spec};
 use crate::names;
 use crate::node::{Node, step};
-use crate::read::references;
+use crate::read::{follow, references};
 
 /// A spec as a document and as a model.
 #[derive(Clone, Copy)]
@@ -68,6 +68,15 @@ pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) ->
             continue;
         };
         let mut update = former_names(was, is);
+        // Another operation of the document may have the former id now.
+        let others = after
+            .spec
+            .operations
+            .iter()
+            .filter(|it| it.route() != is.route());
+        if others.map(|it| &it.id).any(|id| *id == was.id) {
+            update.retain(|(key, _)| key != "operationId");
+        }
         let open = open(before.root, was, assumed);
         if !open.is_empty() {
             update.push(("x-assumption".to_owned(), Node::List(open)));
@@ -85,8 +94,11 @@ pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) ->
 
 /// The action that adds fields to an operation, without those that the overlay already sets.
 fn action(root: &Node, operation: &Operation, mut update: Members) -> Option<Action> {
-    let place = place(operation);
-    // An operation behind a `$ref` has no path of its own.
+    // A path item may stand elsewhere.
+    let item = step("/paths", &operation.path);
+    let reference = root.pointer(&item)?.text_at("$ref");
+    let item = reference.map_or(Some(item), |it| Some(follow(root, it)?.0))?;
+    let place = step(&item, operation.method.key());
     let raw = root.pointer(&place)?;
     update.retain(|(key, _)| key == "operationId" || raw.get(key).is_none());
     let target = path(root, &place).filter(|_| !update.is_empty())?;

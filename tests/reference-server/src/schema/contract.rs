@@ -60,7 +60,12 @@ impl Contract {
         let mut operations: Vec<Described> = Vec::new();
         for (path, item) in members(&document.root["paths"]) {
             let item = document.resolve(item);
-            for method in METHODS.iter().filter(|method| item.get(**method).is_some()) {
+            // What the SDK leaves out has no client, and needs no server.
+            let is_served = |method: &&&str| {
+                let operation = item.get(**method);
+                operation.is_some_and(|it| it.get("x-sdk-skip").is_none())
+            };
+            for method in METHODS.iter().filter(is_served) {
                 let operation = Described::of(app, &document, path, item, method);
                 let place = format!("{} {path}: ", operation.method);
                 if operations.iter().any(|known| known.id == operation.id) {
