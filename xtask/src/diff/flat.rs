@@ -146,7 +146,12 @@ impl<'a> Flat<'a> {
         key: &str,
         text: impl Into<String>,
     ) {
-        self.add(row, key, leaf.place(key), Value::Said(text.into()));
+        let mut text = text.into();
+        // Of several schemas that are merged, each counts.
+        if let Some(Value::Said(known)) = self.value(row, key).filter(|_| row != "type") {
+            text = format!("{known} and {text}");
+        }
+        self.add(row, key, leaf.place(key), Value::Said(text));
     }
 
     /// Adds the fact that a part is here, with the row of the rule for a part that is new or gone.

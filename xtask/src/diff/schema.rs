@@ -157,7 +157,8 @@ impl<'a> Flat<'a> {
             .map_or(self.place.clone(), |it| it.place.clone());
         self.present(row, &place, required);
         self.at = around;
-        self.schemas.insert(at, leaves);
+        // Of several schemas that are merged, each counts.
+        self.schemas.entry(at).or_default().extend(leaves);
     }
 
     /// Whether a keyword adds nothing to the facts of its schema.

@@ -453,6 +453,19 @@ fn lines_say_what_they_are_about_and_texts_of_documents_are_no_markup() {
             "rule new `uniqueItems: true`",
         ),
         ("", "{odd: 1}", "{odd: 2}", "code: odd other: 1 -> 2"),
+        // Each schema that is merged counts.
+        (
+            "",
+            "{allOf: [{multipleOf: 2}, {multipleOf: 3}]}",
+            "{allOf: [{multipleOf: 2}, {multipleOf: 5}]}",
+            "rule other",
+        ),
+        (
+            "",
+            "{allOf: [{items: {maxLength: 3}}, {items: {type: string}}]}",
+            "{allOf: [{items: {maxLength: 3}}, {items: {type: integer}}]}",
+            "type other",
+        ),
         (
             "--markdown",
             "{enum: [a]}",
