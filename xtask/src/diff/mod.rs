@@ -63,7 +63,7 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
                 return Err("`--json` and `--markdown` exclude each other".to_owned());
             }
             "--json" | "--markdown" => form = argument,
-            "--app" => app = rest.next().copied(),
+            "--app" => app = Some(*rest.next().ok_or("`--app` needs a name")?),
             option if option.starts_with('-') => return Err(format!("unknown option `{option}`")),
             file => files.push(file),
         }

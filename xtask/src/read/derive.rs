@@ -30,14 +30,17 @@ pub(super) fn group(call: &Call<'_>) -> String {
     let name = name
         .or_else(|| segments(&call.path).next())
         .unwrap_or("service");
-    // A tag may say where it belongs: `crm/contacts`.
-    let name = name.rsplit(['/', '>']).next().unwrap_or(name);
-    let group = names::snake(name);
+    let group = of_tag(name);
     if group.trim_matches('_').is_empty() {
         "service".to_owned()
     } else {
         group
     }
+}
+
+/// The group of a tag, which may say where it belongs: `crm/contacts`.
+pub(super) fn of_tag(tag: &str) -> String {
+    names::snake(tag.rsplit(['/', '>']).next().unwrap_or(tag))
 }
 
 /// The method in its group: the id without what the group says already, or else the action that the path ends in.

@@ -286,7 +286,10 @@ fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {
 fn groups(document: &Node, operations: &[Operation]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for tag in document.at("tags").items() {
-        let name = names::snake(tag.text_at("name").unwrap_or_default());
+        let mut name = derive::of_tag(tag.text_at("name").unwrap_or_default());
+        if names::is_taken_group(&name) {
+            name.push_str("_api");
+        }
         let used = operations.iter().any(|it| it.group == name);
         if used && !groups.iter().any(|it| it.name == name) {
             groups.push(Group {

@@ -233,10 +233,10 @@ impl ByHand {
     pub(super) fn finding(&self) -> Option<String> {
         (!self.lacks.is_empty()).then(|| {
             format!(
-                "{}: it needs {}, which this document lacks: not compiled; its functions are gone: {}",
+                "{}: it needs {}, which this document lacks: not compiled; its functions are gone: `{}`",
                 self.file,
                 self.lacks.join(", "),
-                self.functions.join(", ")
+                self.functions.join("`, `")
             )
         })
     }

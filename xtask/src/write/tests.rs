@@ -202,7 +202,7 @@ fn a_module_by_hand_is_left_out_with_what_it_lacks() {
     assert_eq!(
         findings,
         [format!(
-            "sdk-crm/src/owner.rs: {lacks}: not compiled; its functions are gone: none"
+            "sdk-crm/src/owner.rs: {lacks}: not compiled; its functions are gone: `none`"
         )]
     );
     assert!(!client::library(&spec, &modules).contains("mod owner;"));
