@@ -33,68 +33,73 @@ pub(super) fn fields(root: &Node, leaves: &mut [Leaf], place: &str) -> Vec<Field
     names.into_iter().map(field).collect()
 }
 
+/// A schema of a field, and its place.
+type Version = (Node, String);
+
 fn field(root: &Node, leaves: &mut [Leaf], place: &str, name: String, all: &[usize]) -> Field {
-    let version = |at: usize| {
-        let leaf = &leaves[at];
-        let place = step(&step(&leaf.place, "properties"), &name);
-        (leaf.schema.at("properties").at(&name).clone(), place)
+    let version = |at: &usize| {
+        let Leaf { schema, place } = &leaves[*at];
+        let place = step(&step(place, "properties"), &name);
+        (schema.at("properties").at(&name).clone(), place)
     };
-    let versions: Vec<(Node, String)> = all.iter().map(|at| version(*at)).collect();
-    let mut kept: Vec<usize> = Vec::new();
-    for next in 0..versions.len() {
-        if !kept
-            .iter()
-            .any(|it| implies(root, &versions[*it], &versions[next]))
-        {
-            kept.retain(|it| !implies(root, &versions[next], &versions[*it]));
-            kept.push(next);
+    let versions: Vec<Version> = all.iter().map(version).collect();
+    let mut counting: Vec<usize> = Vec::new();
+    for (at, version) in versions.iter().enumerate() {
+        let is_implied = |it: &usize| implies(root, &versions[*it], version);
+        if !counting.iter().any(is_implied) {
+            counting.retain(|it| !implies(root, version, &versions[*it]));
+            counting.push(at);
         }
     }
-    let counting: Vec<_> = kept.iter().map(|it| &versions[*it]).collect();
-    let odd = unmergeable(root, &counting);
+    let merged: Vec<&Version> = counting.iter().map(|it| &versions[*it]).collect();
+    let odd = unmergeable(root, &merged);
+    let is_odd = odd.is_some();
     for (at, leaf) in all.iter().enumerate() {
-        let Node::Object(schema) = &mut leaves[*leaf].schema else {
-            continue;
-        };
-        let Some(Node::Object(properties)) = schema.get_mut("properties") else {
-            continue;
-        };
-        if odd.is_some() && at == kept[0] {
-            properties.insert(name.clone(), Node::Object(IndexMap::new()));
-        } else if odd.is_some() || !kept.contains(&at) {
-            properties.shift_remove(&name);
+        if is_odd || !counting.contains(&at) {
+            // What no type can merge is any value.
+            let any = (is_odd && at == 0).then(|| Node::Object(IndexMap::new()));
+            replace(&mut leaves[*leaf], &name, any);
         }
     }
-    let is_changed = |(schema, _): &&(Node, String)| *schema != versions[kept[0]].0;
-    let around = match kept.as_slice() {
-        [_] => versions.iter().find(is_changed).is_some(),
-        _ => odd.is_some(),
-    };
-    let around = versions.iter().filter(|_| around);
-    let around = around.map(|it| it.0.clone()).collect();
-    // What several schemas describe together has a place of its own.
-    let merged_at = step(&step(place, "allOf"), &name);
-    let (schema, place) = match kept.as_slice() {
-        _ if odd.is_some() => (Node::Object(IndexMap::new()), merged_at),
-        [only] => versions[*only].clone(),
-        several => {
-            let schemas = several.iter().map(|it| versions[*it].0.clone());
-            let merged = schemas.reduce(|one, other| both(&one, &other));
-            (merged.unwrap_or(Node::Null), merged_at)
+    let is_reduced = is_odd || merged.len() == 1 && versions.iter().any(|it| it.0 != merged[0].0);
+    let schema = match merged.as_slice() {
+        _ if is_odd => Node::Object(IndexMap::new()),
+        [first, others @ ..] => {
+            let schemas = others.iter().map(|it| &it.0);
+            schemas.fold(first.0.clone(), |all, it| both(&all, it))
         }
+        [] => Node::Null,
     };
+    let place = match merged.as_slice() {
+        [(_, place)] if !is_odd => place.clone(),
+        // What several schemas describe together has a place of its own.
+        _ => step(&step(place, "allOf"), &name),
+    };
+    let schemas = versions.into_iter().map(|it| it.0);
     Field {
         name,
         schema,
         place,
-        around,
+        around: schemas.filter(|_| is_reduced).collect(),
         odd,
     }
 }
 
+/// Gives a field another schema, or takes it out.
+fn replace(leaf: &mut Leaf, name: &str, schema: Option<Node>) {
+    if let Node::Object(keywords) = &mut leaf.schema
+        && let Some(Node::Object(properties)) = keywords.get_mut("properties")
+    {
+        match schema {
+            Some(schema) => properties.insert(name.to_owned(), schema),
+            None => properties.shift_remove(name),
+        };
+    }
+}
+
 /// Whether each value of one schema is a value of another one, as far as their structure shows.
-fn implies(root: &Node, one: &(Node, String), other: &(Node, String)) -> bool {
-    let merged = |(schema, place): &(Node, String)| leaves(root, schema, place);
+fn implies(root: &Node, one: &Version, other: &Version) -> bool {
+    let merged = |(schema, place): &Version| leaves(root, schema, place);
     let (Some(one), Some(other)) = (merged(one), merged(other)) else {
         return false;
     };
@@ -136,7 +141,7 @@ fn kind(schema: &Node) -> Option<&'static str> {
 }
 
 /// Why schemas of one field cannot be merged, if they cannot.
-fn unmergeable(root: &Node, versions: &[&(Node, String)]) -> Option<String> {
+fn unmergeable(root: &Node, versions: &[&Version]) -> Option<String> {
     if versions.len() < 2 {
         return None;
     }
