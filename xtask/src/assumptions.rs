@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::node::Node;
-use crate::read::references;
 use crate::{Result, at, settled};
 
 const REGISTER: &str = "specs/ASSUMPTIONS.md";
@@ -26,14 +25,6 @@ pub(crate) fn of(node: &Node) -> BTreeSet<String> {
         }
     }
     found
-}
-
-/// Every assumption that one operation rests on: its own, and those of all that it refers to.
-pub(crate) fn of_operation(document: &Node, operation: &Node) -> BTreeSet<String> {
-    let mut places = BTreeSet::new();
-    references(document, operation, &mut places);
-    let parts = places.iter().filter_map(|it| document.pointer(it));
-    parts.chain([operation]).flat_map(of).collect()
 }
 
 /// An entry of the list of assumptions.
@@ -130,29 +121,7 @@ fn entries(register: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{check, of, of_operation};
-    use crate::node::Node;
-    use std::collections::BTreeSet;
-
-    #[test]
-    fn an_operation_rests_on_what_it_refers_to() {
-        let spec = "
-paths:
-  /a:
-    get:
-      x-assumption: A01
-      responses: {'200': {$ref: '#/components/responses/Page'}}
-components:
-  responses:
-    Page: {x-assumption: [A02, A03]}
-    Other: {x-assumption: A04}
-";
-        let tree = Node::parse(spec).unwrap();
-        let ids = |ids: BTreeSet<String>| ids.into_iter().collect::<Vec<_>>().join(" ");
-        assert_eq!(ids(of(&tree)), "A01 A02 A03 A04");
-        let operation = of_operation(&tree, tree.pointer("/paths/~1a/get").unwrap());
-        assert_eq!(ids(operation), "A01 A02 A03");
-    }
+    use super::check;
 
     #[test]
     fn each_cited_id_has_an_entry_and_each_entry_is_cited() {

@@ -7,8 +7,8 @@ use super::flat::{Flat, Key, Leaf};
 use super::operation::{Top, tops};
 use super::rules::{How, Way};
 use super::value::{Difference, differences};
-use crate::assumptions;
 use crate::node::Node;
+use crate::read;
 
 /// Two parts that are one, once for each direction, however many ways lead to them.
 #[derive(Default)]
@@ -144,7 +144,7 @@ impl<'a> Pairs<'a> {
     /// Judges all that is assumed of a part of the old document that is gone, or cannot be compared.
     fn lose(&mut self, place: &str, verdict: Verdict) {
         let node = self.roots[0].pointer(place).filter(|_| !place.is_empty());
-        let ids = node.map(|it| assumptions::of_operation(self.roots[0], it));
+        let ids = node.map(|it| read::assumptions_of(self.roots[0], it));
         for id in ids.into_iter().flatten() {
             self.judge(id, verdict, place.to_owned());
         }

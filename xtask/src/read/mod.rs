@@ -28,4 +28,6 @@ mod view;
 
 pub(crate) use ours::extensions;
 pub(crate) use spec::{own_spec, read_document};
-pub(crate) use structure::{base_path, follow, inferred, is_null, is_nullable, merged, references};
+pub(crate) use structure::{
+    assumptions_of, base_path, follow, inferred, is_null, is_nullable, merged, references,
+};

@@ -3,8 +3,7 @@
 use super::call::{Call, FORM, Names, description, is_json, plain};
 use super::reader::Reader;
 use super::reply::Success;
-use super::structure::resolved;
-use crate::assumptions;
+use super::structure::{assumptions_of, resolved};
 use crate::model::{
     Auth, Body, Method, Operation, Place, Replay, Reply, Safety, Statuses, Ty, Use,
 };
@@ -47,7 +46,7 @@ impl Reader<'_> {
             auth,
             scopes,
             name_only: raw.text_at("x-provenance") == Some("name-only"),
-            assumptions: assumptions::of_operation(self.root, raw),
+            assumptions: assumptions_of(self.root, raw),
             parameters,
             replay: self.replay(call, &reply),
             body,

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use percent_encoding::percent_decode_str;
 
+use crate::assumptions;
 use crate::findings::Findings;
 use crate::node::{Node, step};
 
@@ -193,6 +194,14 @@ pub(crate) fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>)
     for inner in node.items() {
         references(root, inner, found);
     }
+}
+
+/// Every assumption that one operation rests on: its own, and those of all that it refers to.
+pub(crate) fn assumptions_of(document: &Node, operation: &Node) -> BTreeSet<String> {
+    let mut places = BTreeSet::new();
+    references(document, operation, &mut places);
+    let parts = places.iter().filter_map(|it| document.pointer(it));
+    parts.chain([operation]).flat_map(assumptions::of).collect()
 }
 
 /// The path of a server below its host, with the defaults of its variables.

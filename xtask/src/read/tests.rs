@@ -247,6 +247,27 @@ fn all_that_is_wrong_is_said_at_once() {
     assert_eq!(said.lines().count(), 2, "{said}");
 }
 
+#[test]
+fn an_operation_rests_on_what_it_refers_to() {
+    let spec = "
+paths:
+  /a:
+    get:
+      x-assumption: A01
+      responses: {'200': {$ref: '#/components/responses/Page'}}
+components:
+  responses:
+    Page: {x-assumption: [A02, A03]}
+    Other: {x-assumption: A04}
+";
+    let tree = Node::parse(spec).unwrap();
+    let ids =
+        |ids: std::collections::BTreeSet<String>| ids.into_iter().collect::<Vec<_>>().join(" ");
+    assert_eq!(ids(crate::assumptions::of(&tree)), "A01 A02 A03 A04");
+    let operation = super::assumptions_of(&tree, tree.pointer("/paths/~1a/get").unwrap());
+    assert_eq!(ids(operation), "A01 A02 A03");
+}
+
 /// A vendor's document around paths and schemas.
 fn vendor(paths: &str, schemas: &str) -> (Spec, Findings) {
     let text = format!(
