@@ -158,11 +158,12 @@ fn unmergeable(root: &Node, versions: &[&Version]) -> Option<String> {
     }
     if kinds.len() != 1 || kinds.contains("one of several") {
         let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
-        return Some(format!("its schemas contradict each other: {kinds}"));
+        return Some(format!("no type merges its schemas: {kinds}"));
     }
     // Two that contain themselves could be merged without end.
     let recursive = versions.iter().filter(|it| is_recursive(root, &it.0));
-    (recursive.count() > 1).then(|| "its schemas contain themselves".to_owned())
+    (recursive.count() > 1)
+        .then(|| "merging its schemas, which contain themselves, would not end".to_owned())
 }
 
 /// Whether a schema leads to one that contains itself.

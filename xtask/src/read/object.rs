@@ -68,7 +68,7 @@ impl Reader<'_> {
         name: &str,
         stated: &mut Vec<String>,
     ) -> Ty {
-        let values = self.used(values, place, &format!("{name}Value"));
+        let mut values = self.used(values, place, &format!("{name}Value"));
         stated.extend(values.of_each("value"));
         Ty::Map(Box::new(values.within()))
     }

@@ -133,6 +133,8 @@ impl Reader<'_> {
             .get("example")
             .or(named.and_then(|it| it.1.get("value")));
         value.example = example.map(Node::plain).or(value.example);
+        // Before it becomes text.
+        value.keep_secret();
         let style = self.styled(raw, within, &name, place, &mut value)?;
         let own = raw.text_at("description").map(str::trim);
         let description = match own.filter(|text| !text.is_empty()) {

@@ -150,8 +150,16 @@ impl Use {
         }
     }
 
+    /// Forgets the values that a document gives for a secret, so that nothing prints them.
+    pub(super) fn keep_secret(&mut self) {
+        if self.ty.is_secret() {
+            (self.default, self.example) = (None, None);
+        }
+    }
+
     /// What is said of an item or a value, as rules of what holds it.
-    pub(super) fn of_each(&self, what: &str) -> Vec<String> {
+    pub(super) fn of_each(&mut self, what: &str) -> Vec<String> {
+        self.keep_secret();
         let default = self.default.as_ref();
         let default = default.map(|it| format!("It defaults to `{it}`."));
         let example = self.example.as_ref();

@@ -23,9 +23,6 @@ impl Reader<'_> {
                 secret: false,
             },
         };
-        if value.ty.is_secret() {
-            (value.default, value.example) = (None, None);
-        }
         if let Some(pattern) = schema.text_at("pattern") {
             match Pattern::compile(pattern) {
                 Ok(pattern) if matches!(value.ty, Ty::Text { secret: false, .. }) => {

@@ -246,7 +246,7 @@ impl Reader<'_> {
         if schema.get("prefixItems").is_some() {
             self.raw(place, "a list whose items differ by their place");
         }
-        let items = match schema
+        let mut items = match schema
             .get("items")
             .filter(|_| schema.get("prefixItems").is_none())
         {

@@ -38,6 +38,7 @@ fn aliases(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut F
             Kind::Struct(members) => {
                 for member in members {
                     settle(&mut member.value.ty, &component.place);
+                    member.value.keep_secret();
                 }
             }
             Kind::Plain(ty) => settle(ty, &component.place),
@@ -57,6 +58,7 @@ fn aliases(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut F
         let body = operation.body.as_mut().map(|it| &mut it.value);
         for value in parameters.chain(body) {
             settle(&mut value.ty, &place);
+            value.keep_secret();
         }
         each_reply(&mut operation.reply, &mut |value| {
             settle(&mut value.ty, &place);

@@ -189,7 +189,7 @@ fn progenitors_limits_are_findings_with_a_place() {
         (
             "{allOf: [{type: object, properties: {a: {type: string}}}, {properties: {a: {type: integer}}}]}".to_owned(),
             "/components/schemas/It/properties/a",
-            "its schemas contradict each other: integer, string",
+            "no type merges its schemas: integer, string",
         ),
         (
             "{type: object, required: [ghost], properties: {a: {type: string}}}".to_owned(),
@@ -200,7 +200,7 @@ fn progenitors_limits_are_findings_with_a_place() {
             "{type: object, properties: {a: {allOf: [{properties: {b: {$ref: '#/components/schemas/It'}}}, \
              {properties: {b: {type: object, properties: {c: {$ref: '#/components/schemas/It'}}}}}]}}}".to_owned(),
             "/components/schemas/It/properties/a/properties/b",
-            "its schemas contain themselves",
+            "merging its schemas, which contain themselves, would not end",
         ),
         (
             "{allOf: [{type: object, properties: {a: {type: string}}}, {type: string}]}".to_owned(),
@@ -860,6 +860,41 @@ fn each_operation_with_a_refused_parameter_of_its_path_is_left_out() {
 }
 
 #[test]
+fn no_value_of_a_secret_is_kept() {
+    let secret = "{type: string, format: password, default: hidden, example: hidden}";
+    let paths = format!(
+        "/things: {{get: {{parameters: [{{name: key, in: query, example: hidden, schema: {secret}}}], responses: {{'200': {{description: Ok, \
+         content: {{application/json: {{schema: {{$ref: '#/components/schemas/Sample'}}}}}}}}}}}}}}"
+    );
+    let schemas = format!(
+        "Base: {{type: object, properties: {{d: {secret}}}}}, Key: {secret}, \
+         Sample: {{allOf: [{{$ref: '#/components/schemas/Base'}}, {{type: object, properties: {{a: {secret}, \
+         b: {{$ref: '#/components/schemas/Key', example: hidden}}, c: {{type: array, items: {secret}}}, d: {{example: hidden}}}}}}]}}"
+    );
+    let (spec, findings) = vendor(&paths, &schemas);
+    let all = format!("{:?} {:?} {findings:?}", spec.operations, spec.schemas);
+    assert!(
+        all.contains("secret: true") && !all.contains("hidden"),
+        "{all}"
+    );
+}
+
+#[test]
+fn a_cursor_that_is_no_query_parameter_makes_no_page() {
+    let page = "{type: object, required: [nextCursor], properties: {items: {type: array, items: {}}, nextCursor: {type: string}}}";
+    let list = |place: &str| {
+        let paths = replying(page).replace(
+            "responses",
+            &format!(
+                "parameters: [{{name: cursor, in: {place}, schema: {{type: string}}}}], responses"
+            ),
+        );
+        vendor(&paths, "").0.operations[0].is_list()
+    };
+    assert!(list("query") && !list("header"));
+}
+
+#[test]
 fn any_alternative_without_scopes_takes_any_token() {
     let calls = |security: &str| {
         let paths = format!(
@@ -910,6 +945,19 @@ fn a_variant_of_several_tags_has_no_others() {
     };
     let tags: Vec<String> = variants.iter().map(|it| it.values.join(" ")).collect();
     assert_eq!(tags, ["uno eins", "three drei"]);
+    // The values of a branch are its own.
+    let merged = schemas.replace(
+        "Three: {type: object, properties",
+        "Three: {allOf: [{type: object, properties",
+    );
+    let merged = merged
+        .replace("drei]}}}", "drei]}}}]}")
+        .replace("three: '#/components/schemas/Three', drei: Three", "");
+    let (other, _) = vendor(&replying("{$ref: '#/components/schemas/Sample'}"), &merged);
+    let Kind::Union { variants, .. } = &other.schemas.components["Sample"].kind else {
+        panic!("no union")
+    };
+    assert_eq!(variants[1].values, ["three", "drei"]);
     let kind = &spec.schemas.components["One"].members()[0].value.ty;
     assert!(matches!(
         spec.schemas.kind(kind),

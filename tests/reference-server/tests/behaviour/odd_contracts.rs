@@ -52,6 +52,18 @@ async fn a_literal_path_comes_before_a_template() {
 }
 
 #[tokio::test]
+async fn an_operation_that_the_sdk_leaves_out_is_not_served() {
+    let mut skipped = shows(&json!({"type": "integer"}));
+    skipped["x-sdk-skip"] = json!("its filter is an object");
+    skipped["parameters"] =
+        json!([{"name": "filter", "in": "query", "required": true, "style": "deepObject"}]);
+    let paths = json!({"/a": {"get": shows(&json!({"type": "integer"}))}, "/b": {"get": skipped}});
+    let peer = document(&paths, &json!({}));
+    assert!(send(&peer, "GET /a", "", "").await.expect(200).is_i64());
+    assert_eq!(send(&peer, "GET /b", "", "").await.status, 404);
+}
+
+#[tokio::test]
 async fn no_sample_takes_forever() {
     let first = json!({"$ref": "#/components/schemas/S0"});
     let none = json!({"type": "string", "minLength": 3, "maxLength": 2});
