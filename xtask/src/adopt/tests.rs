@@ -302,6 +302,26 @@ components: {{schemas: {others}}}
 }
 
 #[test]
+fn an_id_that_moved_stays_where_it_is_and_a_shared_path_is_marked() {
+    let folder = Folder::new("moved");
+    let get = |id: &str| format!("{{get: {{operationId: {id}, tags: [pets], {DONE}}}}}");
+    let before = document(&format!("  /a: {}\n", get("getA")));
+    folder.write("specs/crm.yaml", &before);
+    let after = document(&format!(
+        "  /a: {}\n  /b: {}\n  /c: {{$ref: '#/components/pathItems/C'}}\ncomponents: {{pathItems: {{C: {}}}}}\n",
+        get("getOther"),
+        get("getA"),
+        get("getC"),
+    ));
+    folder.adopt(&after, &[]).unwrap();
+    let spec = parsed(&folder.file("specs/crm.yaml"));
+    let read = model(App::named("crm").unwrap(), &spec).unwrap().0;
+    let shown = |it: &Operation| format!("{} {} {}", it.path, it.id, it.without_handler);
+    let shown: Vec<String> = read.operations.iter().map(shown).collect();
+    assert_eq!(shown, ["/a getOther false", "/b getA true", "/c getC true"]);
+}
+
+#[test]
 fn one_decision_settles_a_rule_and_one_action_an_operation() {
     let folder = Folder::new("decisions");
     let xml = |more: &str| format!("{{requestBody: {{content: {{a/xml: {{}}}}}}{more}, {DONE}}}");

@@ -72,6 +72,7 @@ fn part(place: &str) -> &'static str {
     match steps.as_slice() {
         ["info"] => "info",
         ["paths" | "webhooks", _, method] if is_method(method) => "operation",
+        ["components", "pathItems", _, method] if is_method(method) => "operation",
         [.., "callbacks", _, _, method] if is_method(method) => "operation",
         steps if steps.iter().any(|it| *it == "schema" || *it == "schemas") => "schema",
         _ => "rest",
