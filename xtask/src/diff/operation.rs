@@ -85,7 +85,7 @@ pub(super) fn tops(root: &Node) -> Vec<Top<'_>> {
 }
 
 impl<'a> Top<'a> {
-    /// Flattens it beside the old one.
+    /// Flattens it next to the old operation.
     pub(super) fn flat(&self, root: &'a Node, old: &Top<'_>, is_moved: bool) -> Flat<'a> {
         match self.row {
             "operation" => Flat::operation(root, self, old, is_moved),

@@ -70,7 +70,7 @@ impl<'a> Flat<'a> {
             let alternatives = it.each("oneOf").len() + it.each("anyOf").len();
             read::is_nullable(it.node) || alternatives > branches(root, it).len()
         };
-        // Of any value, null is one. It must be a value of each schema that states a type; `nullable` may stand beside them.
+        // Of any value, null is one. Each schema that states a type must allow it; `nullable` may be in a schema without a type.
         if !kinds.is_empty() {
             let states_type = |it: &&Leaf<'_>| !self::kinds(it.node, true).is_empty();
             let (typed, others): (Vec<_>, Vec<_>) = leaves.iter().partition(states_type);

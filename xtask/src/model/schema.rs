@@ -105,7 +105,7 @@ pub(crate) struct Component {
     pub(crate) name: String,
     /// Where its schema stands in the document, as a JSON pointer.
     pub(crate) place: String,
-    /// The place whose fields it has: another one than `place` for an alias and for a lone branch.
+    /// The place whose fields it has. It differs from `place` for an alias and for a lone branch.
     pub(crate) fields_at: String,
     pub(crate) description: String,
     pub(crate) deprecated: bool,

@@ -1,5 +1,5 @@
-//! The fields of an object that several schemas merge. A schema of a field that another one implies is left out, and what
-//! no type can merge is raw JSON, so that progenitor meets neither contradictions nor merges without end.
+//! The fields of an object that several schemas merge. A schema of a field that a second schema implies is left out, and
+//! schemas that no type can merge become raw JSON, so that progenitor meets neither contradictions nor merges without end.
 
 use std::collections::BTreeSet;
 
@@ -97,7 +97,7 @@ fn replace(leaf: &mut Leaf, name: &str, schema: Option<Node>) {
     }
 }
 
-/// Whether each value of one schema is a value of another one, as far as their structure shows.
+/// Whether each value of one schema is a value of the second schema, as far as their structure shows.
 fn implies(root: &Node, one: &Version, other: &Version) -> bool {
     let merged = |(schema, place): &Version| leaves(root, schema, place);
     let (Some(one), Some(other)) = (merged(one), merged(other)) else {

@@ -11,7 +11,7 @@ use super::structure::{
 use crate::model::Ty;
 use crate::node::{Node, step};
 
-/// Keywords that add something to a schema that stands beside them.
+/// Keywords that make another schema of a reference with such a sibling.
 const ADDING: [&str; 9] = [
     "properties",
     "required",
@@ -26,7 +26,7 @@ const ADDING: [&str; 9] = [
 
 /// The structure of a schema.
 pub(super) enum Form<'a> {
-    /// Another schema stands for it: the target of a reference, a lone branch, or the only one beside null.
+    /// Another schema stands for it: the target of a reference, a lone branch, or the only one besides null.
     Same(String, &'a Node),
     /// An object of these schemas, with all their fields.
     Object(Vec<Leaf>, Vec<Field>),
@@ -97,7 +97,7 @@ pub(super) fn nothing_at(reference: &str) -> String {
     format!("`{reference}` refers to nothing in this document")
 }
 
-/// Whether keywords beside a `$ref` make another schema of it.
+/// Whether the siblings of a `$ref` make another schema of it.
 pub(super) fn adds_to_reference(schema: &Node) -> bool {
     ADDING.iter().any(|key| schema.get(key).is_some())
 }

@@ -36,7 +36,7 @@ impl Reader<'_> {
             }
             value.stated.extend(stated(schema, &Ty::Record, None));
             if at.starts_with(&step(place, "")) {
-                // What stands beside the references is about this use of them.
+                // The siblings of the references describe this use of them.
                 self.keywords(schema, at);
                 if value.description.is_empty() {
                     value.description = annotations(schema).description;

@@ -76,7 +76,7 @@ impl Reader<'_> {
         value
     }
 
-    /// The schema that a reference points to, with what stands beside the reference.
+    /// The schema that a reference points to, with the siblings of the reference.
     fn referred(&mut self, schema: &Node, reference: &str, place: &str, hint: &str) -> Use {
         let root = self.root;
         let Some((target_place, target)) = follow(root, reference) else {
@@ -194,7 +194,7 @@ impl Reader<'_> {
         Meaning::plain(value)
     }
 
-    /// The schema that stands for another one, with the descriptions around it.
+    /// The schema that stands for a second schema, with the descriptions around it.
     fn same(&mut self, schema: &Node, at: &str, only: &Node, place: &str, name: &str) -> Meaning {
         if let Some(fields) = self.objects.get(place).cloned() {
             self.objects.entry(at.to_owned()).or_insert(fields);

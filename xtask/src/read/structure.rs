@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The branches of an `allOf` that say something, with their places in it. That it is an object says nothing beside others.
+/// The branches of an `allOf` that say something, with their places in it. A branch that only says `object` adds nothing to others.
 pub(super) fn telling(schema: &Node) -> Vec<(usize, &Node)> {
     let branches = schema.at("allOf").items().iter().enumerate();
     let telling: Vec<_> = branches.filter(|(_, it)| !says_nothing(it)).collect();

@@ -1,4 +1,4 @@
-//! One of several schemas: known texts beside any text, or a union of objects that a field tells apart.
+//! One of several schemas: known texts and any text, or a union of objects that a field tells apart.
 
 use super::reader::{Meaning, Reader};
 use super::scalar::choices;
@@ -8,7 +8,7 @@ use crate::names;
 use crate::node::Node;
 
 impl Reader<'_> {
-    /// One of several schemas: known texts beside any text, a union, or raw JSON.
+    /// One of several schemas: known texts and any text, a union, or raw JSON.
     pub(super) fn choice(
         &mut self,
         schema: &Node,
