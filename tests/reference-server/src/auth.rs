@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::message::Request;
 use crate::refusal::Refusal;
-use crate::served::Served;
+use crate::schema::Served;
 use crate::suite::Suite;
 use crate::token::exchange;
 use crate::token::jwt::{self, Claims};
@@ -52,12 +52,12 @@ impl Caller {
 /// Checks the token of a request against what the operation requires.
 pub(crate) fn authorize(
     suite: &Suite,
-    operation: Served<'_>,
+    operation: &Served,
     request: &Request,
     now: Timestamp,
 ) -> Result<Caller, Refusal> {
-    let caller = authenticate(suite, operation.app(), request, now)?;
-    let app = operation.app();
+    let app = operation.app;
+    let caller = authenticate(suite, app, request, now)?;
     // The contract names the entitlement and the workspace of the three business applications only.
     if app != App::Platform {
         if !caller.is_entitled(app) {
@@ -70,10 +70,10 @@ pub(crate) fn authorize(
         }
     }
     if !operation.admits(&caller) {
-        let scopes = operation.scopes();
+        let scopes = &operation.security;
         let named: Vec<String> = scopes.iter().map(|all| all.join(" with ")).collect();
         let message = format!("the token lacks {}", named.join(" or "));
-        return Err(Refusal::out_of_scope(message, &scopes.concat()));
+        return Err(Refusal::out_of_scope(message, &scopes.concat().join(" ")));
     }
     Ok(caller)
 }

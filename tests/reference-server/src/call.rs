@@ -1,14 +1,14 @@
 //! The view that a handler has of a request.
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::auth::Caller;
 use crate::data::{Record, Table};
 use crate::json::Json;
 use crate::message::{Reply, Request};
-use crate::params::Query;
 use crate::refusal::Refusal;
-use crate::served::Served;
+use crate::schema::{Sent, Served};
 use crate::suite::Suite;
 use crate::token::exchange::Terms;
 
@@ -21,10 +21,10 @@ pub(crate) type Handler = fn(&Call<'_>) -> Answer;
 /// A request whose operation is known and whose caller is authorized.
 pub(crate) struct Call<'a> {
     pub(crate) suite: &'a Suite,
-    pub(crate) operation: Served<'a>,
+    pub(crate) operation: &'a Served,
     pub(crate) request: &'a Request,
     pub(crate) params: Vec<String>,
-    pub(crate) query: Query,
+    pub(crate) sent: Sent,
     pub(crate) caller: Option<Caller>,
     pub(crate) terms: Terms,
     pub(crate) now: Timestamp,
@@ -42,19 +42,25 @@ impl Call<'_> {
         self.params.get(place).map_or("", String::as_str)
     }
 
-    /// The record that the path names: 400 unless the reference has the documented form, 404 if nothing has it.
+    /// The record that the path names; 404 if nothing has its reference.
     pub(crate) fn record<R: Record>(&self, table: &Table<R>) -> Result<(u64, R), Refusal> {
-        let reference = self.param(0);
-        R::KIND.check("reference", reference)?;
-        table.existing(reference)
+        table.existing(self.param(0))
     }
 
-    /// The body, which must be JSON by its media type too.
-    pub(crate) fn json(&self) -> Result<Json, Refusal> {
-        if self.request.media_type().as_deref() != Some("application/json") {
-            return Err(Refusal::invalid("Content-Type: must be application/json"));
-        }
-        Json::read(self.request.body()?)
+    /// The value of a query parameter that is text.
+    pub(crate) fn query(&self, name: &str) -> Option<&str> {
+        self.sent.query.get(name)?.as_str()
+    }
+
+    /// How many items are wanted; the contract gives each `limit` a default.
+    pub(crate) fn limit(&self) -> usize {
+        let limit = self.sent.query.get("limit").and_then(Value::as_u64);
+        limit.and_then(|limit| limit.try_into().ok()).unwrap_or(1)
+    }
+
+    /// The JSON body, which the contract requires.
+    pub(crate) fn json(&self) -> &Json {
+        self.sent.json.as_ref().unwrap_or(&Json::Null)
     }
 
     /// Counts a durable change made by this operation.

@@ -1,76 +1,66 @@
 //! Counts of attempts, commits and token exchanges.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::generated::operations::Operation;
-use crate::served::Served;
+use crate::app::App;
+use crate::schema::Served;
 
-const OPERATIONS: usize = Operation::ALL.len();
-
-/// Counts per operation.
-#[derive(Debug)]
-pub(crate) struct Counters {
-    attempts: [AtomicU64; OPERATIONS],
-    commits: [AtomicU64; OPERATIONS],
-    exchanges: AtomicU64,
+/// The counts of one operation.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) attempts: u64,
+    pub(crate) commits: u64,
 }
 
-impl Default for Counters {
-    fn default() -> Counters {
-        Counters {
-            attempts: std::array::from_fn(|_| AtomicU64::new(0)),
-            commits: std::array::from_fn(|_| AtomicU64::new(0)),
-            exchanges: AtomicU64::new(0),
-        }
-    }
+#[derive(Debug, Default)]
+struct All {
+    exchanges: u64,
+    /// By the `operationId`, for each application.
+    operations: [HashMap<Arc<str>, Counts>; App::ALL.len()],
 }
+
+/// The counts of one server.
+#[derive(Debug, Default)]
+pub(crate) struct Counters(Mutex<All>);
 
 impl Counters {
     pub(crate) fn clear(&self) {
-        let all = self
-            .attempts
-            .iter()
-            .chain(&self.commits)
-            .chain([&self.exchanges]);
-        all.for_each(|counter| counter.store(0, Ordering::Relaxed));
+        *self.all() = All::default();
     }
 
-    pub(crate) fn attempted(&self, operation: Served<'_>) {
-        self.attempts_of(operation).fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn attempted(&self, operation: &Served) {
+        self.count(operation, |counts| counts.attempts += 1);
     }
 
-    pub(crate) fn committed(&self, operation: Served<'_>) {
-        self.commits_of(operation).fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn committed(&self, operation: &Served) {
+        self.count(operation, |counts| counts.commits += 1);
     }
 
     pub(crate) fn exchanged(&self) {
-        self.exchanges.fetch_add(1, Ordering::Relaxed);
+        self.all().exchanges += 1;
     }
 
-    pub(crate) fn attempts(&self, operation: Served<'_>) -> u64 {
-        self.attempts_of(operation).load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn commits(&self, operation: Served<'_>) -> u64 {
-        self.commits_of(operation).load(Ordering::Relaxed)
-    }
-
-    /// An operation that only this server knows counts for itself.
-    fn attempts_of<'c>(&'c self, operation: Served<'c>) -> &'c AtomicU64 {
-        match operation {
-            Served::Written(operation) => &self.attempts[operation as usize],
-            Served::Brought(described) => &described.attempts,
-        }
-    }
-
-    fn commits_of<'c>(&'c self, operation: Served<'c>) -> &'c AtomicU64 {
-        match operation {
-            Served::Written(operation) => &self.commits[operation as usize],
-            Served::Brought(described) => &described.commits,
-        }
+    pub(crate) fn of(&self, operation: &Served) -> Counts {
+        let all = self.all();
+        let counts = all.operations[operation.app.index()].get(&operation.id);
+        counts.copied().unwrap_or_default()
     }
 
     pub(crate) fn exchanges(&self) -> u64 {
-        self.exchanges.load(Ordering::Relaxed)
+        self.all().exchanges
+    }
+
+    fn count(&self, operation: &Served, count: impl FnOnce(&mut Counts)) {
+        let mut all = self.all();
+        let counts = &mut all.operations[operation.app.index()];
+        match counts.get_mut(&operation.id) {
+            Some(counts) => count(counts),
+            None => count(counts.entry(Arc::clone(&operation.id)).or_default()),
+        }
+    }
+
+    fn all(&self) -> MutexGuard<'_, All> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

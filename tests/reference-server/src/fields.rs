@@ -92,12 +92,6 @@ impl<'a> Fields<'a> {
         self.typed(name, "a whole number of 64 bits", Json::as_i64)
     }
 
-    /// A whole number of any size.
-    pub(crate) fn whole_number(self, name: &str) -> Result<(), Refusal> {
-        let whole = |value: &Json| value.is_whole().then_some(());
-        self.typed(name, "a whole number", whole).map(drop)
-    }
-
     pub(crate) fn object(self, name: &str) -> Result<Option<Fields<'a>>, Refusal> {
         self.typed(name, "an object", |value| match value {
             Json::Object(members) => Some(Fields { members, ..self }),

@@ -69,7 +69,7 @@ pub(crate) fn once(
     print: Fingerprint,
     apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
 ) -> Result<Settled, Refusal> {
-    let app = call.operation.app();
+    let app = call.operation.app;
     let actor = call.caller.as_ref().map(|caller| caller.actor);
     let actor = actor.map_or_else(String::new, |actor| actor.to_string());
     let digest = keys::digest(format!("{app}\n{actor}\n{key}").as_bytes());
@@ -106,5 +106,5 @@ pub(crate) fn required_key(request: &Request) -> Result<&str, Refusal> {
 
 /// The fingerprint of a parsed command: notation, order of members and null members do not matter.
 pub(crate) fn fingerprint(call: &Call<'_>, command: &Json) -> Fingerprint {
-    keys::digest(format!("{}{command}", call.operation.id()).as_bytes())
+    keys::digest(format!("{}{command}", call.operation.id).as_bytes())
 }

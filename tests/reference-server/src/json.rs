@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::str::FromStr;
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -63,6 +64,10 @@ impl Json {
 
     /// A whole number of 64 bits.
     pub(crate) fn as_i64(&self) -> Option<i64> {
+        self.whole()
+    }
+
+    fn whole<T: FromStr>(&self) -> Option<T> {
         let Json::Number(number) = self else {
             return None;
         };
@@ -75,22 +80,26 @@ impl Json {
 
 impl Json {
     /// The same with numbers of 64 bits; what is beyond them is the greatest there is.
-    pub(crate) fn into_value(self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         match self {
             Json::Null => Value::Null,
-            Json::Bool(value) => value.into(),
+            Json::Bool(value) => (*value).into(),
             Json::Number(number) => {
                 let near: f64 = number.parse().unwrap_or_default();
-                let near = || near.clamp(f64::MIN, f64::MAX).into();
-                serde_json::from_str(&number).unwrap_or_else(|_| near())
+                let near = near.clamp(f64::MIN, f64::MAX);
+                // What is no whole number must not become one.
+                let rounded = near.fract() == 0.0 && !self.is_whole();
+                let near = if rounded { near.next_up() } else { near };
+                let signed = self.whole::<i64>().map(Value::from);
+                let whole = signed.or_else(|| self.whole::<u64>().map(Value::from));
+                whole.unwrap_or_else(|| near.into())
             }
-            Json::Text(text) => text.into(),
-            Json::Array(items) => items.into_iter().map(Json::into_value).collect(),
-            Json::Object(members) => {
-                let all = members.into_iter();
-                all.map(|(name, member)| (name, member.into_value()))
-                    .collect()
-            }
+            Json::Text(text) => text.as_str().into(),
+            Json::Array(items) => items.iter().map(Json::to_value).collect(),
+            Json::Object(members) => members
+                .iter()
+                .map(|(name, member)| (name.clone(), member.to_value()))
+                .collect(),
         }
     }
 }

@@ -65,7 +65,6 @@ mod refusal;
 mod routing;
 mod schema;
 mod seconds;
-mod served;
 mod server;
 mod start;
 mod suite;

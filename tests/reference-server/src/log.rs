@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::auth;
-use crate::served::Served;
 use crate::suite::Visit;
 
 /// The words of a line of text.
@@ -64,7 +63,7 @@ impl RequestLog {
             "time": visit.now.to_string(),
             "number": number,
             "app": visit.app.id(),
-            "operation": visit.operation.map(Served::id),
+            "operation": visit.operation.map(|it| &*it.id),
             "method": request.method.as_str(),
             "path": request.path,
             "status": status,

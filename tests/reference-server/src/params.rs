@@ -29,19 +29,9 @@ impl Query {
         self.0.iter().map(|(name, _)| &**name)
     }
 
-    /// The value of a parameter, which may be given only once.
-    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, Refusal> {
-        let mut values = self.0.iter().filter(|(key, _)| key == name);
-        let Some((_, value)) = values.next() else {
-            return Ok(None);
-        };
-        if values.next().is_some() {
-            return Err(Refusal::invalid(format!("{name}: given more than once")));
-        }
-        let value = value.as_deref();
-        value
-            .map(Some)
-            .ok_or_else(|| Refusal::invalid(format!("{name}: not valid UTF-8")))
+    /// Whether a parameter is given.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == name)
     }
 
     /// Every value of a parameter, in order.
@@ -49,54 +39,6 @@ impl Query {
         let values = self.0.iter().filter(|(key, _)| key == name);
         let texts: Option<Vec<String>> = values.map(|(_, value)| value.clone()).collect();
         texts.ok_or_else(|| Refusal::invalid("not valid UTF-8"))
-    }
-
-    /// A whole number within bounds.
-    pub(crate) fn integer(
-        &self,
-        name: &str,
-        bounds: (usize, usize),
-        default: usize,
-    ) -> Result<usize, Refusal> {
-        let Some(text) = self.text(name)? else {
-            return Ok(default);
-        };
-        let (least, most) = bounds;
-        text.bytes()
-            .all(|byte| byte.is_ascii_digit())
-            .then(|| text.parse().ok())
-            .flatten()
-            .filter(|number| (least..=most).contains(number))
-            .ok_or_else(|| {
-                Refusal::invalid(format!(
-                    "{name}: must be a whole number from {least} to {most}"
-                ))
-            })
-    }
-
-    /// One of the documented values.
-    pub(crate) fn one_of(&self, name: &str, values: &[&str]) -> Result<Option<&str>, Refusal> {
-        one_of(name, self.text(name)?, values)
-    }
-
-    /// A text whose length in characters lies within bounds.
-    pub(crate) fn bounded(
-        &self,
-        name: &str,
-        bounds: (usize, usize),
-    ) -> Result<Option<&str>, Refusal> {
-        let (least, most) = bounds;
-        match self.text(name)? {
-            Some(text) if !(least..=most).contains(&text.chars().count()) => Err(Refusal::invalid(
-                format!("{name}: must have {least} to {most} characters"),
-            )),
-            text => Ok(text),
-        }
-    }
-
-    /// An instant in RFC 3339.
-    pub(crate) fn instant(&self, name: &str) -> Result<Option<Timestamp>, Refusal> {
-        date_time(name, self.text(name)?)
     }
 }
 
@@ -136,7 +78,7 @@ pub(crate) fn form_decode(text: &str) -> Result<String, Refusal> {
 }
 
 /// Parses the date-times of RFC 3339, and nothing else.
-fn instant(text: &str) -> Option<Timestamp> {
+pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let (head, mut rest) = text.as_bytes().split_at_checked(19)?;
     let shaped = head
         .iter()
@@ -229,13 +171,5 @@ mod tests {
         ] {
             assert!(instant(bad).is_none(), "{bad}");
         }
-    }
-
-    #[test]
-    fn characters_are_counted_not_bytes() {
-        let query = Query::parse(Some("q=%C3%A9%C3%A9&other=%FF&%FF=1"));
-        assert_eq!(query.bounded("q", (2, 2)).unwrap(), Some("éé"));
-        assert!(query.bounded("q", (3, 9)).is_err());
-        assert!(query.text("other").is_err() && query.text("third").is_ok());
     }
 }

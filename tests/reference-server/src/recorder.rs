@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::generated::operations::Operation;
 use crate::keys;
 use crate::message::{Request, RequestBody};
-use crate::served::Served;
+use crate::schema::Served;
 use crate::suite::{Visit, request_id};
 
 /// Longer bodies are not kept.
@@ -119,7 +119,7 @@ impl Recorder {
         &self,
         number: u64,
         visit: &Visit<'_>,
-        operation: Option<Served<'_>>,
+        operation: Option<&Served>,
         status: Option<u16>,
     ) {
         if self.limit == 0 {
@@ -130,8 +130,10 @@ impl Recorder {
             number,
             at: visit.now,
             app: visit.app,
-            operation: operation.and_then(Served::written),
-            brought: operation.and_then(Served::brought),
+            operation: operation.and_then(|it| it.written),
+            brought: operation
+                .filter(|it| it.written.is_none())
+                .map(|it| Arc::clone(&it.id)),
             method: request.method.to_string(),
             path: request.path.clone(),
             query: request.query.clone(),
@@ -171,7 +173,7 @@ fn headers(request: &Request) -> Vec<(String, String)> {
         .collect()
 }
 
-fn body(request: &Request, operation: Option<Served<'_>>) -> Bytes {
+fn body(request: &Request, operation: Option<&Served>) -> Bytes {
     let RequestBody::Whole(body) = &request.body else {
         return Bytes::new();
     };

@@ -47,11 +47,8 @@ impl Refusal {
     }
 
     /// 403: the token lacks a scope; it takes some or all of those named.
-    pub(crate) fn out_of_scope(message: String, scopes: &[&str]) -> Refusal {
-        let parameters = format!(
-            ", error=\"insufficient_scope\", scope={:?}",
-            scopes.join(" ")
-        );
+    pub(crate) fn out_of_scope(message: String, scopes: &str) -> Refusal {
+        let parameters = format!(", error=\"insufficient_scope\", scope={scopes:?}");
         Refusal::new(403, "insufficient_scope", message).challenging(&parameters)
     }
 

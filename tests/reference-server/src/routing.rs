@@ -5,42 +5,40 @@ use percent_encoding::percent_decode_str;
 use std::borrow::Cow;
 
 use crate::refusal::Refusal;
-use crate::served::Served;
+use crate::schema::Served;
 
 /// An operation and the values of its path parameters, decoded, in the order of the template.
 #[derive(Clone, Debug)]
 pub(crate) struct Route<'s> {
-    pub(crate) operation: Served<'s>,
+    pub(crate) operation: &'s Served,
     pub(crate) params: Vec<String>,
 }
 
-/// Finds the one of the operations that serves a method and a path that is still encoded.
+/// Finds the one of the operations that serves a method and a path that is still encoded. Of several, it is the first.
 pub(crate) fn route<'s>(
-    operations: impl Iterator<Item = Served<'s>>,
+    operations: &'s [Served],
     method: &Method,
     path: &str,
 ) -> Result<Route<'s>, Refusal> {
     let mut allowed: Vec<&str> = Vec::new();
     let mut of_get = None;
-    let matching = operations.filter_map(|it| Some((it, matches(it.path(), path)?)));
-    let mut matching: Vec<_> = matching.collect();
-    matching.sort_by_key(|(operation, _)| literal_first(operation.path()));
-    for (operation, raw) in matching {
+    for operation in operations {
+        let Some(raw) = matches(&operation.path, path) else {
+            continue;
+        };
         // Invalid UTF-8 becomes a character that no reference contains.
         let decoded = |value: &str| percent_decode_str(value).decode_utf8_lossy().into_owned();
         let found = || Route {
             operation,
             params: raw.iter().copied().map(decoded).collect(),
         };
-        if operation.method() == method.as_str() {
+        if operation.method == method.as_str() {
             return Ok(found());
         }
-        if operation.method() == "GET" {
-            allowed.push("GET");
+        allowed.push(&operation.method);
+        if operation.method == "GET" {
             allowed.push("HEAD");
             of_get = of_get.or_else(|| Some(found()));
-        } else {
-            allowed.push(operation.method());
         }
     }
     // HEAD is answered as GET is, without the content, unless a contract has an operation for it.
@@ -110,25 +108,22 @@ mod tests {
     use super::*;
     use crate::app::App;
     use crate::generated::operations::Operation;
-
-    fn written(app: App) -> impl Iterator<Item = Served<'static>> {
-        let all = Operation::all().filter(move |operation| operation.app() == app);
-        all.map(Served::Written)
-    }
+    use crate::schema::built_in;
 
     #[test]
     fn each_operation_is_found_by_its_own_template() {
         for operation in Operation::ALL {
             let method = operation.method().parse().unwrap();
-            let found = route(written(operation.app()), &method, operation.path()).unwrap();
-            assert_eq!(found.operation.written(), Some(operation));
+            let all = &built_in(operation.app()).unwrap().operations;
+            let found = route(all, &method, operation.path()).unwrap();
+            assert_eq!(found.operation.written, Some(operation));
         }
     }
 
     #[test]
-    fn other_paths_and_methods_are_refused() {
-        let crm = || written(App::Crm);
-        let status = |method: Method, path: &str| route(crm(), &method, path).unwrap_err().status;
+    fn other_paths_and_methods_are_rejected() {
+        let crm = &built_in(App::Crm).unwrap().operations;
+        let status = |method: Method, path: &str| route(crm, &method, path).unwrap_err().status;
         assert_eq!(status(Method::GET, "/api/crm/v1/people/"), 404);
         assert_eq!(status(Method::GET, "/api/crm/v1/people/a/b"), 404);
         assert_eq!(status(Method::GET, "/oauth/token"), 404);

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::base::Base;
 use crate::builder::Builder;
-use crate::call::Call;
+use crate::call::{Call, Handler};
 use crate::client::ClientSpec;
 use crate::clock::Clock;
 use crate::contradict;
@@ -28,15 +28,13 @@ use crate::keys::Key;
 use crate::message::{Ending, Reply, Request};
 use crate::named::Named;
 use crate::own::{self, InvalidData};
-use crate::params::Query;
 use crate::recorder::Recorder;
 use crate::refusal::Refusal;
 use crate::routing::{self, Route};
-use crate::schema::{self, Contract};
-use crate::served::{EXCHANGE, Served};
+use crate::schema::{self, Contract, EXCHANGE, Served};
 use crate::start::invalid;
 use crate::token::discovery;
-use crate::token::exchange::Terms;
+use crate::token::exchange::{self, Terms};
 use crate::token::key::TokenKey;
 use crate::token::registry::Registry;
 use crate::{auth, pages, token};
@@ -156,37 +154,35 @@ impl Suite {
         App::all().find(|app| self.audience(*app) == audience)
     }
 
+    /// The contract of `app`: the document that a test brought, or else the one of this package; an error says why the
+    /// latter cannot be served.
+    pub(crate) fn contract(&self, app: App) -> Result<&Contract, &str> {
+        let brought = self.brought(app);
+        brought.map_or_else(|| schema::built_in(app), Ok)
+    }
+
     /// The document that replaces the contract of `app`, if a test brought one.
-    pub(crate) fn contract(&self, app: App) -> Option<&Contract> {
+    pub(crate) fn brought(&self, app: App) -> Option<&Contract> {
         self.contracts[app.index()].as_ref()
     }
 
-    /// What `app` serves.
-    pub(crate) fn operations(&self, app: App) -> impl Iterator<Item = Served<'_>> {
-        let contract = self.contract(app);
-        let brought = contract
-            .into_iter()
-            .flat_map(|contract| &contract.operations);
-        let written = Operation::all().filter(move |operation| operation.app() == app);
-        let written = written.filter(move |_| contract.is_none());
-        brought
-            .map(Served::Brought)
-            .chain(written.map(Served::Written))
+    /// The operations of `app`.
+    pub(crate) fn operations(&self, app: App) -> &[Served] {
+        let contract = self.contract(app).ok();
+        contract.map_or(&[], |contract| &contract.operations)
     }
 
-    /// The operation with that `operationId`: of a document that a test brought, or else of the suite.
-    pub(crate) fn operation(&self, id: &str) -> Option<Served<'_>> {
-        let mut contracts = self.contracts.iter().flatten();
-        let brought = contracts.find_map(|contract| contract.operation(id));
-        let written = || Operation::named(id).map(Served::Written);
-        brought.map(Served::Brought).or_else(written)
+    /// The operation with that `operationId`.
+    pub(crate) fn operation(&self, id: &str) -> Option<&Served> {
+        let mut all = App::all().flat_map(|app| self.operations(app));
+        all.find(|operation| &*operation.id == id)
     }
 
     /// The operation that a test names.
     ///
     /// # Panics
     /// If there is no such operation.
-    pub(crate) fn named(&self, operation: impl Named) -> Served<'_> {
+    pub(crate) fn named(&self, operation: impl Named) -> &Served {
         let id = operation.operation_id();
         self.operation(&id)
             .unwrap_or_else(|| panic!("unknown operation {id:?}"))
@@ -194,8 +190,9 @@ impl Suite {
 
     /// Whether a token for `app` may have `scope`.
     pub(crate) fn owns_scope(&self, app: App, scope: &str) -> bool {
+        let brought = self.brought(app);
         let declares = |contract: &Contract| contract.scopes().any(|known| known == scope);
-        app.owns_scope(scope) || self.contract(app).is_some_and(declares)
+        app.owns_scope(scope) || brought.is_some_and(declares)
     }
 
     /// A path without the prefix of the public URL, unless a proxy has stripped it.
@@ -214,12 +211,11 @@ impl Suite {
 
     /// The operation of `app` that a request is for.
     fn route(&self, app: App, method: &Method, path: &str) -> Result<Route<'_>, Refusal> {
+        let contract = self.contract(app);
+        let contract = contract.map_err(|why| Refusal::new(501, "no_schema", why))?;
         let path = &*routing::plain(path);
-        let path = self
-            .contract(app)
-            .map_or(path, |contract| contract.path(path));
-        let path = contradict::path(self, app, path)?;
-        routing::route(self.operations(app), method, path)
+        let path = contradict::path(self, app, contract.path(path))?;
+        routing::route(&contract.operations, method, path)
     }
 
     /// The one workspace of the installation.
@@ -294,10 +290,6 @@ impl Suite {
         self.recorder.clear();
         self.requests.store(0, Ordering::Relaxed);
         self.counters.clear();
-        self.contracts
-            .iter()
-            .flatten()
-            .for_each(Contract::clear_counts);
         self.registry().restart(self.settings.token_lifetime);
         let start = self.clock.start();
         *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes, start);
@@ -332,9 +324,9 @@ impl Suite {
         let operation = routed.as_ref().ok().map(|route| route.operation);
         let strike = match &routed {
             Ok(Route { operation, params }) => {
-                self.counters.attempted(*operation);
+                self.counters.attempted(operation);
                 let arrival = Arrival {
-                    operation: *operation,
+                    operation,
                     now,
                     request_id: &request_id,
                     params,
@@ -410,24 +402,30 @@ impl Suite {
     fn serve(&self, visit: &Visit<'_>, route: Route<'_>, terms: Terms) -> Result<Reply, Refusal> {
         let request = visit.request;
         let operation = route.operation;
-        let caller = (operation.auth() && !contradict::is_open(self, operation))
+        let protected = !operation.security.is_empty() && !contradict::is_open(self, operation);
+        let caller = protected
             .then(|| auth::authorize(self, operation, request, visit.now))
             .transpose()?;
+        contradict::check_query(self, operation, request)?;
+        let written = operation.written;
+        let sent = match schema::read(operation, request, &route.params) {
+            Ok(sent) => sent,
+            Err(broken) if written.is_some() && operation.is_exchange() => {
+                return Ok(exchange::rejected(&broken));
+            }
+            Err(broken) => return Err(broken.into()),
+        };
         let call = Call {
             suite: self,
             operation,
             request,
             params: route.params,
-            query: Query::parse(request.query.as_deref()),
+            sent,
             caller,
             terms,
             now: visit.now,
         };
-        contradict::check_query(&call)?;
-        match operation {
-            Served::Written(operation) => handler(operation)(&call),
-            Served::Brought(described) => schema::answer(&call, described),
-        }
+        written.map_or(schema::serve as Handler, handler)(&call)
     }
 }
 
@@ -444,7 +442,7 @@ pub(crate) struct Visit<'a> {
     pub(crate) request: &'a Request,
     pub(crate) request_id: &'a str,
     pub(crate) now: Timestamp,
-    pub(crate) operation: Option<Served<'a>>,
+    pub(crate) operation: Option<&'a Served>,
 }
 
 impl Visit<'_> {
@@ -454,7 +452,9 @@ impl Visit<'_> {
         let message = refusal.message.clone();
         let reply = refusal.into_reply(self.app, self.request_id);
         match self.operation {
-            Some(Served::Brought(described)) => schema::refused(described, reply, code, &message),
+            Some(operation) if operation.written.is_none() => {
+                schema::refused(operation, reply, code, &message)
+            }
             _ => reply,
         }
     }

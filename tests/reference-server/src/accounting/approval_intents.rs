@@ -8,7 +8,7 @@ use crate::message::Reply;
 use crate::refusal::Refusal;
 
 pub(crate) fn create(call: &Call<'_>) -> Answer {
-    let body = call.json()?;
+    let body = call.json();
     let named = ["subjectReference", "publicReference"]
         .iter()
         .find_map(|name| body.text(name));

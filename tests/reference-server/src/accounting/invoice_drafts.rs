@@ -33,9 +33,6 @@ fn check(draft: Fields<'_>) -> Result<(), Refusal> {
     date(draft, "documentDate")?;
     date(draft, "dueDate")?;
     draft.required("taxAmount")?;
-    if let Some(tax) = draft.object("taxAmount")? {
-        tax.whole_number("scale")?;
-    }
     let lines = draft
         .required("lines")?
         .array("lines")?

@@ -55,10 +55,10 @@ fn once(
     apply: impl FnOnce(&mut Store, Fields<'_>) -> Result<Value, Refusal>,
 ) -> Answer {
     let key = idempotency::required_key(call.request)?;
-    let body = call.json()?;
-    let fields = Fields::of(&body)?;
+    let body = call.json();
+    let fields = Fields::of(body)?;
     check(fields)?;
-    let print = idempotency::fingerprint(call, &body);
+    let print = idempotency::fingerprint(call, body);
     let settled = idempotency::once(call, key, print, |store| apply(store, fields))?;
     Ok(Reply::json(201, &settled.result))
 }

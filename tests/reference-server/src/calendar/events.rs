@@ -30,11 +30,11 @@ const TEXTS: [&str; 7] = [
 
 pub(crate) fn command(call: &Call<'_>) -> Answer {
     let key = idempotency::required_key(call.request)?;
-    let body = call.json()?;
-    let command = Fields::of(&body)?;
+    let body = call.json();
+    let command = Fields::of(body)?;
     check_types(command)?;
     let operation = command.required_text("operation")?;
-    let print = idempotency::fingerprint(call, &body);
+    let print = idempotency::fingerprint(call, body);
     let settled = idempotency::once(call, key, print, |store| match operation {
         "create" => create(store, command),
         "update" => update(store, command),

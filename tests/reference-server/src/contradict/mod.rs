@@ -20,7 +20,6 @@ use Assumption::{A05, A06, A07, A09, A10, A11, A46, A49, A53, A55, A72, A76, A82
 use crate::app::App;
 use crate::message::Reply;
 use crate::params::Query;
-use crate::served::Served;
 use crate::suite::{Suite, Visit};
 
 /// The members of an object. What is not rewritten stays as written: amounts keep their digits.
@@ -66,11 +65,11 @@ impl Suite {
 
 /// A reply as it is in the worlds of this server.
 pub(crate) fn rewrite(visit: &Visit<'_>, mut reply: Reply) -> Reply {
-    let brought = matches!(visit.operation, Some(Served::Brought(_)));
+    let brought = visit.operation.is_some_and(|it| it.written.is_none());
     if visit.suite.settings.contradicted.is_empty() || brought {
         return reply;
     }
-    let operation = visit.operation.map_or("", Served::id);
+    let operation = visit.operation.map_or("", |it| &*it.id);
     if reply.status.is_success() && operation == "getAccountingOverview" {
         if visit.suite.contradicts(A09) {
             return Reply::empty(204);

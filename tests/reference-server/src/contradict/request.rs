@@ -6,11 +6,10 @@ use jiff::Timestamp;
 use super::Assumption::{A02, A08, A74, A85};
 use crate::app::App;
 use crate::auth;
-use crate::call::Call;
 use crate::message::Request;
+use crate::params::Query;
 use crate::refusal::Refusal;
-use crate::schema;
-use crate::served::{EXCHANGE, Served};
+use crate::schema::{EXCHANGE, Served};
 use crate::suite::Suite;
 
 /// The path by which an operation is known.
@@ -32,20 +31,21 @@ pub(crate) fn bars(suite: &Suite, app: App, request: &Request, now: Timestamp) -
 }
 
 /// Whether an operation that needs a token needs none.
-pub(crate) fn is_open(suite: &Suite, operation: Served<'_>) -> bool {
-    operation.app() == App::Accounting && operation.path() == "/ready" && suite.contradicts(A08)
+pub(crate) fn is_open(suite: &Suite, operation: &Served) -> bool {
+    operation.app == App::Accounting && operation.path == "/ready" && suite.contradicts(A08)
 }
 
-/// Refuses a parameter that the operation does not have.
-pub(crate) fn check_query(call: &Call<'_>) -> Result<(), Refusal> {
-    let strict = call.suite.contradicts(A74);
-    let Some(operation) = call.operation.written().filter(|_| strict) else {
+/// Rejects a query parameter that the operation does not have.
+pub(crate) fn check_query(
+    suite: &Suite,
+    operation: &Served,
+    request: &Request,
+) -> Result<(), Refusal> {
+    if !suite.contradicts(A74) || operation.written.is_none() {
         return Ok(());
-    };
-    let contract = schema::built_in(operation.app()).ok();
-    let described = contract.and_then(|it| it.at(operation.method(), operation.path()));
-    let known = |name: &str| described.is_some_and(|known| known.takes("query", name));
-    let unknown = call.query.names().find(|name| !known(name));
+    }
+    let query = Query::parse(request.query.as_deref());
+    let unknown = query.names().find(|name| !operation.takes_query(name));
     let refusal = |name| Err(Refusal::invalid(format!("{name}: unknown parameter")));
     unknown.map_or(Ok(()), refusal)
 }

@@ -43,14 +43,9 @@ pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
     let operations: Map<String, Value> = App::all()
         .flat_map(|app| suite.operations(app))
         .map(|operation| {
-            let (attempts, commits) = (
-                suite.counters.attempts(operation),
-                suite.counters.commits(operation),
-            );
-            (
-                operation.id().to_owned(),
-                json!({"attempts": attempts, "commits": commits}),
-            )
+            let counts = suite.counters.of(operation);
+            let counts = json!({"attempts": counts.attempts, "commits": counts.commits});
+            (operation.id.to_string(), counts)
         })
         .collect();
     ok(&json!({"exchanges": suite.counters.exchanges(), "operations": operations}))
@@ -66,7 +61,7 @@ pub(super) fn requests_for(suite: &Suite, _: &Request, operation: &str) -> Answe
         .operation(&operation)
         .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
     let mut requests = suite.recorder.requests();
-    requests.retain(|request| request.operation_id() == Some(wanted.id()));
+    requests.retain(|request| request.operation_id() == Some(&*wanted.id));
     ok(&shown_of(&requests))
 }
 

@@ -12,7 +12,7 @@ use crate::contradict::Assumption;
 use crate::data::Text;
 use crate::data::opportunities::is_open;
 use crate::message::Reply;
-use crate::params::YEAR_ZERO;
+use crate::params::{self, YEAR_ZERO};
 use crate::refusal::Refusal;
 
 /// The default length of the window.
@@ -27,8 +27,9 @@ struct Window {
 
 impl Window {
     fn read(call: &Call<'_>) -> Result<Window, Refusal> {
-        let to = call.query.instant("to")?.unwrap_or(call.now);
-        let from = match call.query.instant("from")? {
+        let instant = |name| call.query(name).and_then(params::instant);
+        let to = instant("to").unwrap_or(call.now);
+        let from = match instant("from") {
             Some(from) => from,
             None => to
                 .checked_sub(SignedDuration::from_hours(24 * DEFAULT_DAYS))

@@ -10,10 +10,7 @@ use crate::call::{Answer, Call};
 use crate::data::intake::{Contact, Intake, Linked, STATUSES};
 use crate::data::{Record, Store, Table, Text};
 use crate::message::Reply;
-use crate::refusal::Refusal;
-
-/// Bounds of the cursor's length on this list.
-const CURSOR: (usize, usize) = (20, 500);
+use crate::params;
 
 /// A submission in the list.
 #[derive(Debug, Serialize)]
@@ -28,13 +25,10 @@ struct Item {
 }
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
-    let status = call.query.one_of("status", &STATUSES)?;
-    let state = call.query.one_of("state", &["pending", "final", "all"])?;
-    if status.is_some() && state.is_some() {
-        return Err(Refusal::invalid("status and state exclude each other"));
-    }
-    call.query.bounded("cursor", CURSOR)?;
-    let page = Page::of_records(call, &[status, state.or(Some("all"))])?;
+    // The contract leaves the values of this filter open.
+    let status = params::one_of("status", call.query("status"), &STATUSES)?;
+    let state = call.query("state");
+    let page = Page::new(call, &[status, state.or(Some("all"))])?;
     let store = call.suite.store();
     let body = page.fill(
         &store.intake,

@@ -8,13 +8,6 @@ use crate::cursor::{self, Binding};
 use crate::data::{Record, Table};
 use crate::refusal::Refusal;
 
-/// Bounds of `limit` on the lists of records, and its default.
-const LIMIT: (usize, usize) = (1, 50);
-const DEFAULT_LIMIT: usize = 25;
-
-/// Bounds of `q`, in characters.
-const SEARCH_TEXT: (usize, usize) = (2, 100);
-
 /// A page of the reply.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -34,26 +27,14 @@ pub(super) struct Page<'c> {
 }
 
 impl<'c> Page<'c> {
-    /// Reads `limit` and `cursor` of a list of records; `filters` is what the cursor is bound to.
-    pub(super) fn of_records(
-        call: &'c Call<'c>,
-        filters: &[Option<&str>],
-    ) -> Result<Page<'c>, Refusal> {
-        Page::new(call, filters, LIMIT, DEFAULT_LIMIT)
-    }
-
-    pub(super) fn new(
-        call: &'c Call<'c>,
-        filters: &[Option<&str>],
-        bounds: (usize, usize),
-        default: usize,
-    ) -> Result<Page<'c>, Refusal> {
-        let limit = call.query.integer("limit", bounds, default)?;
+    /// The page that `limit` and `cursor` ask for; `filters` is what the cursor is bound to.
+    pub(super) fn new(call: &'c Call<'c>, filters: &[Option<&str>]) -> Result<Page<'c>, Refusal> {
+        let limit = call.limit();
         let size = limit.to_string();
         let bound = [Some(&*size)];
         let bound = call.suite.unless(Assumption::A75, &[][..], &bound);
-        let binding = Binding::new(call.operation.id(), &[filters, bound].concat());
-        let start = match call.query.text("cursor")? {
+        let binding = Binding::new(&call.operation.id, &[filters, bound].concat());
+        let start = match call.query("cursor") {
             Some(cursor) => cursor::open(&call.suite.cursor_key, binding, cursor)?,
             None => 0,
         };
@@ -102,9 +83,4 @@ impl<'c> Page<'c> {
             next_cursor: next.map(|next| cursor::issue(key, self.binding, next)),
         }
     }
-}
-
-/// The search text of a list: given or not, 2 to 100 characters.
-pub(super) fn search_text<'c>(call: &'c Call<'_>) -> Result<Option<&'c str>, Refusal> {
-    call.query.bounded("q", SEARCH_TEXT)
 }

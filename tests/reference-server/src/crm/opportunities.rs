@@ -3,14 +3,12 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::listing::{Page, search_text};
+use super::listing::Page;
 use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
-use crate::data::opportunities::{Opportunity, STAGES};
-use crate::data::reference::Kind;
+use crate::data::opportunities::Opportunity;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
-use crate::refusal::Refusal;
 
 /// An opportunity in a list.
 #[derive(Debug, Serialize)]
@@ -40,29 +38,21 @@ struct Detail {
     close_reason: Option<Text>,
 }
 
-/// Whose opportunities are wanted.
-enum Owner {
-    Anyone,
-    Nobody,
-    Actor(Option<u64>),
-}
-
 pub(crate) fn list(call: &Call<'_>) -> Answer {
-    let text = search_text(call)?;
-    let stage = call.query.one_of("stage", &STAGES)?;
-    let owner_text = call.query.text("owner")?;
-    let owner = owner(call, owner_text)?;
-    let page = Page::of_records(call, &[text, stage, owner_text])?;
+    let (text, stage, owner) = (call.query("q"), call.query("stage"), call.query("owner"));
+    let page = Page::new(call, &[text, stage, owner])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
+    // An unknown actor owns nothing.
+    let actor = owner.and_then(|reference| store.actors.index(reference));
     let mut body = page.fill(
         &store.opportunities,
         |_, row| {
             stage.is_none_or(|stage| row.stage == stage)
                 && match owner {
-                    Owner::Anyone => true,
-                    Owner::Nobody => row.owner.is_none(),
-                    Owner::Actor(actor) => actor.is_some() && row.owner == actor,
+                    None => true,
+                    Some("none") => row.owner.is_none(),
+                    Some(_) => actor.is_some() && row.owner == actor,
                 }
                 && matches(&store, needle.as_ref(), row)
         },
@@ -81,20 +71,6 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
         close_reason: row.close_reason.clone(),
         item: item(&store, index, row),
     }))
-}
-
-/// `none`, or the reference of an actor; an unknown one owns nothing.
-fn owner(call: &Call<'_>, text: Option<&str>) -> Result<Owner, Refusal> {
-    match text {
-        None => Ok(Owner::Anyone),
-        Some("none") => Ok(Owner::Nobody),
-        Some(reference) if Kind::Actor.matches(reference) => {
-            Ok(Owner::Actor(call.suite.store().actors.index(reference)))
-        }
-        Some(_) => Err(Refusal::invalid(
-            "owner: must be none or an ACR-… reference",
-        )),
-    }
 }
 
 pub(super) fn matches(store: &Store, needle: Option<&Needle>, row: &Opportunity) -> bool {

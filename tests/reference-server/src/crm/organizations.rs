@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::listing::{Page, search_text};
+use super::listing::Page;
 use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
-use crate::data::organizations::{Organization, STATUSES};
+use crate::data::organizations::Organization;
 use crate::data::{Store, Text};
 use crate::message::Reply;
 
@@ -32,9 +32,8 @@ struct Briefing {
 }
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
-    let text = search_text(call)?;
-    let status = call.query.one_of("status", &STATUSES)?;
-    let page = Page::of_records(call, &[text, status])?;
+    let (text, status) = (call.query("q"), call.query("status"));
+    let page = Page::new(call, &[text, status])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(

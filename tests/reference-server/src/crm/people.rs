@@ -3,20 +3,16 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::listing::{Page, search_text};
+use super::listing::Page;
 use super::needle::Needle;
 use crate::call::{Answer, Call};
-use crate::data::people::{Person, STATUSES};
+use crate::data::people::Person;
 use crate::data::timeline::Entry;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 
 /// How many timeline entries a briefing shows.
 const BRIEFED: u64 = 5;
-
-/// Bounds and default of the timeline's `limit`.
-const TIMELINE_LIMIT: (usize, usize) = (1, 200);
-const TIMELINE_DEFAULT: usize = 50;
 
 /// A person in a list.
 #[derive(Debug, Serialize)]
@@ -45,9 +41,8 @@ struct Briefing {
 }
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
-    let text = search_text(call)?;
-    let status = call.query.one_of("status", &STATUSES)?;
-    let page = Page::of_records(call, &[text, status])?;
+    let (text, status) = (call.query("q"), call.query("status"));
+    let page = Page::new(call, &[text, status])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(
@@ -78,12 +73,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
 }
 
 pub(crate) fn timeline(call: &Call<'_>) -> Answer {
-    let page = Page::new(
-        call,
-        &[Some(call.param(0))],
-        TIMELINE_LIMIT,
-        TIMELINE_DEFAULT,
-    )?;
+    let page = Page::new(call, &[Some(call.param(0))])?;
     let store = call.suite.store();
     let (index, _) = call.record(&store.people)?;
     let body = page.slice(store.timeline_length(index), |at| entry(&store, index, at));

@@ -23,8 +23,8 @@ const DECISIONS: [(&str, &str); 3] = [
 ];
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
-    let body = call.json()?;
-    let fields = Fields::of(&body)?.or_null();
+    let body = call.json();
+    let fields = Fields::of(body)?.or_null();
     let envelope = Envelope::read(fields)?;
     let reference = fields
         .required("submissionReference")?
@@ -35,7 +35,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         .one_of("decision", &DECISIONS.map(|(decision, _)| decision))?
         .unwrap_or_default();
     let note = fields.text("note")?;
-    settle(call, &body, &envelope, |store| {
+    settle(call, body, &envelope, |store| {
         let status = DECISIONS
             .iter()
             .find(|(name, _)| *name == decision)

@@ -2,21 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::listing::search_text;
 use super::needle::Needle;
 use super::{opportunities, organizations, people};
 use crate::call::{Answer, Call};
 use crate::data::{Record, Table, Text};
 use crate::message::Reply;
-use crate::refusal::Refusal;
-
-const LIMIT: (usize, usize) = (1, 50);
-const DEFAULT_LIMIT: usize = 20;
 
 pub(crate) fn query(call: &Call<'_>) -> Answer {
-    let text = search_text(call)?.ok_or_else(|| Refusal::invalid("q: missing"))?;
-    let limit = call.query.integer("limit", LIMIT, DEFAULT_LIMIT)?;
-    let needle = Needle::new(text);
+    let needle = Needle::new(call.query("q").unwrap_or_default());
     let store = call.suite.store();
     let people = hits(
         &store.people,
@@ -40,7 +33,7 @@ pub(crate) fn query(call: &Call<'_>) -> Answer {
     );
     // One of each kind in turn, so that no kind crowds the others out.
     let items = interleaved(vec![people, organizations, opportunities, tasks]);
-    let items: Vec<Value> = items.take(limit).collect();
+    let items: Vec<Value> = items.take(call.limit()).collect();
     Ok(Reply::ok(&json!({"items": items})))
 }
 

@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::listing::{Page, search_text};
+use super::listing::Page;
 use super::needle::{Needle, passes};
 use crate::call::{Answer, Call};
-use crate::data::tasks::{STATUSES, Task};
+use crate::data::tasks::Task;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 
@@ -26,12 +26,11 @@ struct Item {
 }
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
-    let text = search_text(call)?;
-    let status = call.query.one_of("status", &STATUSES)?;
-    let all = call.query.one_of("owner", &["mine", "all"])? == Some("all");
+    let (text, status) = (call.query("q"), call.query("status"));
+    let all = call.query("owner") == Some("all");
     let caller = call.caller()?;
     let whose = if all { "all" } else { caller.actor_reference() };
-    let page = Page::of_records(call, &[text, status, Some(whose)])?;
+    let page = Page::new(call, &[text, status, Some(whose)])?;
     let needle = text.map(Needle::new);
     let store = call.suite.store();
     let body = page.fill(

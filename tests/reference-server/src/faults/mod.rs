@@ -131,8 +131,8 @@ impl Faults {
             log.push_back(FaultStrike {
                 at: arrival.now,
                 fault: *fault,
-                operation: arrival.operation.written(),
-                operation_id: arrival.operation.id().to_owned(),
+                operation: arrival.operation.written,
+                operation_id: arrival.operation.id.to_string(),
                 request_id: arrival.request_id.to_owned(),
                 effects: effects::summary(&struck.effects),
             });

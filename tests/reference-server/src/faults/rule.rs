@@ -49,7 +49,7 @@ impl Rule {
     /// What it does to a request, if it strikes this one.
     pub(super) fn strike(&mut self, arrival: &Arrival<'_>) -> Option<Struck> {
         let wanted = self.operation.as_ref();
-        let concerns = wanted.is_none_or(|wanted| wanted == arrival.operation.id());
+        let concerns = wanted.is_none_or(|wanted| **wanted == *arrival.operation.id);
         let concerns = concerns && !self.then.is_empty() && self.when.concerns(arrival);
         (concerns && self.when.due()).then(|| Struck {
             fault: 0,

@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::effects;
 use crate::data::noise::{Noise, Stream};
 use crate::message::{Request, RequestBody};
-use crate::served::Served;
+use crate::schema::Served;
 
 /// What a fault may look at of a request, and what the log says of it.
 pub(crate) struct Arrival<'a> {
-    pub(crate) operation: Served<'a>,
+    pub(crate) operation: &'a Served,
     pub(crate) now: Timestamp,
     /// Empty if it is not sent.
     pub(crate) request_id: &'a str,

@@ -12,7 +12,7 @@ use super::rounds::Rounds;
 use crate::contradict;
 use crate::message::{Ending, Reply};
 use crate::refusal::Refusal;
-use crate::served::Served;
+use crate::schema::Served;
 use crate::suite::Visit;
 use crate::token::exchange::Terms;
 use crate::token::registry::ExpiresIn;

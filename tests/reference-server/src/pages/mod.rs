@@ -39,7 +39,7 @@ fn openapi(suite: &Suite, app: App, request: &Request) -> Reply {
         let nowhere = format!("https://{}.invalid", other.short());
         published.replace(&nowhere, suite.url(other))
     });
-    let brought = suite.contract(app);
+    let brought = suite.brought(app);
     let spec = match brought {
         Some(contract) => contract.text.to_string(),
         None if suite.contradicts(Assumption::A01) => {

@@ -7,7 +7,6 @@ use super::tables;
 use crate::app::App;
 use crate::generated::contracts::contract;
 use crate::message::Reply;
-use crate::served::Served;
 use crate::suite::Suite;
 
 /// Marks the current page.
@@ -17,7 +16,7 @@ const CURRENT: &str = " aria-current=\"page\"";
 const REQUESTS: usize = 50;
 
 pub(super) fn page(suite: &Suite, app: App) -> Reply {
-    let brought = suite.contract(app);
+    let brought = suite.brought(app);
     let version = brought.map_or(contract(app).version, |contract| &contract.version);
     let mut body = navigation(suite, Some(app));
     let _ = write!(
@@ -39,10 +38,10 @@ pub(super) fn page(suite: &Suite, app: App) -> Reply {
         body.push_str("</ul>\n");
     }
     body.push_str("<h2>Operations</h2>\n");
-    let operations: Vec<Served<'_>> = suite.operations(app).collect();
-    tables::operations(&mut body, suite, &operations);
+    let operations = suite.operations(app);
+    tables::operations(&mut body, suite, operations);
     tables::faults(&mut body, suite, |operation| {
-        operation.is_none_or(|id| operations.iter().any(|known| known.id() == id))
+        operation.is_none_or(|id| operations.iter().any(|known| &*known.id == id))
     });
     body.push_str("<h2 id=\"requests\">Last requests</h2>\n");
     let mut requests = suite.recorder.requests();
@@ -54,7 +53,7 @@ pub(super) fn page(suite: &Suite, app: App) -> Reply {
 
 /// The name of an application, for people.
 fn title(suite: &Suite, app: App) -> &str {
-    let brought = suite.contract(app);
+    let brought = suite.brought(app);
     brought.map_or(contract(app).title, |contract| &contract.title)
 }
 

@@ -5,37 +5,38 @@ use std::fmt::Write as _;
 use super::html::{Text, table};
 use crate::generated::operations::Operation;
 use crate::recorder::RecordedRequest;
-use crate::served::Served;
+use crate::schema::Served;
 use crate::suite::Suite;
 
 /// How many strikes of faults are shown.
 const STRIKES: usize = 20;
 
 /// Operations with their scopes and counts.
-pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Served<'_>]) {
+pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Served]) {
     let mut rows = String::new();
     for operation in operations {
+        let counts = suite.counters.of(operation);
         let note = if operation.is_from_schema() {
             " Served from its schema."
-        } else if operation.written().is_some_and(Operation::name_only) {
+        } else if operation.written.is_some_and(Operation::name_only) {
             " Known by name only."
         } else {
             ""
         };
-        let commits = match operation.method() {
+        let commits = match &*operation.method {
             "GET" => "–".to_owned(),
-            _ => suite.counters.commits(*operation).to_string(),
+            _ => counts.commits.to_string(),
         };
         let _ = writeln!(
             rows,
             "<tr><td class=\"verb\">{}</td><td><code>{}</code><br><span class=\"quiet\">{} – {}{note}</span></td><td>{}</td>\
              <td class=\"number\">{}</td><td class=\"number\">{commits}</td></tr>",
-            method(operation.method()),
-            Text(operation.path()),
-            Text(operation.id()),
-            Text(operation.summary()),
-            scopes(*operation),
-            suite.counters.attempts(*operation),
+            method(&operation.method),
+            Text(&operation.path),
+            Text(&operation.id),
+            Text(&operation.summary),
+            scopes(operation),
+            counts.attempts,
         );
     }
     let head = "<th colspan=\"2\">Operation</th><th>Scope</th><th class=\"number\">Attempts</th>\
@@ -130,15 +131,15 @@ fn time(at: &jiff::Timestamp) -> String {
     at.strftime("%H:%M:%S%.3f").to_string()
 }
 
-fn scopes(operation: Served<'_>) -> String {
+fn scopes(operation: &Served) -> String {
     let scopes: Vec<String> = operation
-        .scopes()
+        .security
         .iter()
         .filter(|all| !all.is_empty())
         .map(|all| format!("<code>{}</code>", Text(all.join(" "))))
         .collect();
     let quiet = |words: &str| format!("<span class=\"quiet\">{words}</span>");
-    match (operation.auth(), scopes.len()) {
+    match (!operation.security.is_empty(), scopes.len()) {
         (false, _) if operation.is_exchange() => quiet("the client’s credentials"),
         (false, _) => quiet("open to everyone"),
         (true, 0) => quiet("any token; its scope is not shown"),

@@ -8,48 +8,36 @@ mod contract;
 mod document;
 mod format;
 mod merge;
+mod parameter;
 mod reply;
 mod request;
 mod sample;
+mod served;
 mod text;
 
 use std::sync::OnceLock;
 
 use crate::app::App;
-use crate::call::{Answer, Call};
 use crate::generated::contracts;
-use crate::refusal::Refusal;
-use crate::served::Served;
-pub(crate) use contract::{Contract, Described};
-pub(crate) use reply::refused;
-
-/// Serves an operation of a contract that this package holds. The generated list of handlers names it where a spec says
-/// `x-served-from-schema`.
-#[allow(dead_code, reason = "every operation may have a handler")]
-pub(crate) fn serve(call: &Call<'_>) -> Answer {
-    let described = match call.operation {
-        Served::Brought(described) => Some(described),
-        Served::Written(operation) => {
-            let contract = built_in(call.operation.app());
-            let contract = contract.map_err(|why| Refusal::new(501, "no_schema", why))?;
-            contract.at(operation.method(), operation.path())
-        }
-    };
-    let missing = || Refusal::new(501, "no_schema", "the contract does not describe this");
-    answer(call, described.ok_or_else(missing)?)
-}
-
-/// Serves an operation as its document describes it.
-pub(crate) fn answer(call: &Call<'_>, described: &Described) -> Answer {
-    let sent = request::read(call, described)?;
-    reply::reply(call, described, &sent)
-}
+use crate::generated::operations::Operation;
+pub(crate) use contract::Contract;
+pub(crate) use reply::{refused, serve};
+pub(crate) use request::{Broken, Sent, read};
+pub(crate) use served::{EXCHANGE, Served};
 
 /// The contract of `app` that this package holds, read when it is first needed, or everything in it that cannot be served.
 pub(crate) fn built_in(app: App) -> Result<&'static Contract, &'static str> {
     static READ: [OnceLock<Result<Contract, String>>; App::ALL.len()] =
         [const { OnceLock::new() }; App::ALL.len()];
-    let read = || Contract::read(app, contracts::contract(app).spec);
+    let read = || {
+        let mut contract = Contract::read(app, contracts::contract(app).spec)?;
+        for operation in Operation::all().filter(|it| it.app() == app) {
+            let place = contract.place(operation.method(), operation.path());
+            let missing = || format!("{} is not in its contract", operation.id());
+            contract.operations[place.ok_or_else(missing)?].written = Some(operation);
+        }
+        Ok(contract)
+    };
     READ[app.index()]
         .get_or_init(read)
         .as_ref()
@@ -61,7 +49,7 @@ mod tests {
     use super::*;
     use crate::base::Base;
     use crate::builder::Builder;
-    use crate::generated::operations::Operation;
+    use crate::call::Call;
     use crate::message::{Request, RequestBody};
     use crate::suite::Suite;
     use crate::token::key::TokenKey;
@@ -149,11 +137,9 @@ POST /-/reset | | 200"#;
                 reply.body
             );
 
-            let operations = contract.operations.iter().map(Served::Brought);
+            let operations = &contract.operations;
             let found = crate::routing::route(operations, &request.method, &request.path).unwrap();
-            let Served::Brought(known) = found.operation else {
-                unreachable!()
-            };
+            let known = found.operation;
             let responses = &known.raw["responses"];
             let shown = responses.get(status).unwrap_or(&responses["default"]);
             let (media, content) = shown["content"].as_object().unwrap().iter().next().unwrap();
@@ -199,10 +185,8 @@ POST /-/reset | | 200"#;
             for operation in Operation::all().filter(|it| it.app() == app) {
                 let path = operation.path().replace('{', "{the_");
                 for contract in [built_in(app).unwrap(), &renamed] {
-                    assert!(
-                        contract.at(operation.method(), &path).is_some(),
-                        "{operation:?}"
-                    );
+                    let place = contract.place(operation.method(), &path);
+                    assert!(place.is_some(), "{operation:?}");
                 }
             }
         }
@@ -226,10 +210,10 @@ POST /-/reset | | 200"#;
         let served = Operation::all().filter(|operation| {
             let call = Call {
                 suite: &suite,
-                operation: Served::Written(*operation),
+                operation: suite.named(*operation),
                 request: &request,
                 params: vec!["PER-0123456789AB".to_owned(); 3],
-                query: crate::params::Query::default(),
+                sent: Sent::default(),
                 caller: None,
                 terms: crate::token::exchange::Terms::default(),
                 now: suite.clock.now(),

@@ -4,9 +4,9 @@ use http::{HeaderName, Method, header};
 use serde_json::{Map, Value};
 
 use super::check::{self, Side};
-use super::contract::Described;
 use super::document::{members, plain};
 use super::request::{Sent, essence, is_json};
+use super::served::Served;
 use crate::call::{Answer, Call};
 use crate::cursor::{self, Binding};
 use crate::faults::FRAMING;
@@ -21,8 +21,10 @@ const NEXT: [&str; 2] = ["nextCursor", "next_cursor"];
 /// Headers that say of the body what is not true of a sample; those that frame the message are left out too.
 const OURS: [&str; 2] = ["content-type", "content-encoding"];
 
-/// Answers a request that keeps the rules.
-pub(super) fn reply(call: &Call<'_>, described: &Described, sent: &Sent) -> Answer {
+/// Answers a request that keeps the rules. The generated list of handlers names it where a spec says
+/// `x-served-from-schema`.
+pub(crate) fn serve(call: &Call<'_>) -> Answer {
+    let (described, sent) = (call.operation, &call.sent);
     let (mut status, shown) = chosen(call, described)?;
     let mut body = body(call, described, sent, shown)?;
     if !["GET", "HEAD"].contains(&described.method.as_str())
@@ -70,7 +72,7 @@ pub(super) fn reply(call: &Call<'_>, described: &Described, sent: &Sent) -> Answ
 
 /// Gives an error reply the body that the document describes for its status, if a sample of that can carry the code and
 /// the message.
-pub(crate) fn refused(described: &Described, mut reply: Reply, code: &str, message: &str) -> Reply {
+pub(crate) fn refused(described: &Served, mut reply: Reply, code: &str, message: &str) -> Reply {
     let status = reply.status;
     let status = status.as_str();
     let range = format!("{}XX", &status[..1]);
@@ -105,9 +107,9 @@ pub(crate) fn refused(described: &Described, mut reply: Reply, code: &str, messa
 }
 
 /// Counts a command, unless its key says that it was committed before: then that is refused or not true.
-fn settle(call: &Call<'_>, described: &Described) -> Result<bool, Refusal> {
+fn settle(call: &Call<'_>, described: &Served) -> Result<bool, Refusal> {
     let key = call.request.header("idempotency-key");
-    let Some(key) = key.filter(|_| described.takes("header", "idempotency-key")) else {
+    let Some(key) = key.filter(|_| described.takes_header("idempotency-key")) else {
         call.committed();
         return Ok(true);
     };
@@ -128,7 +130,7 @@ fn settle(call: &Call<'_>, described: &Described) -> Result<bool, Refusal> {
 }
 
 /// The first documented success, or the status that `Prefer` names if that one is documented.
-fn chosen<'d>(call: &Call<'_>, described: &'d Described) -> Result<(u16, &'d Value), Refusal> {
+fn chosen<'d>(call: &Call<'_>, described: &'d Served) -> Result<(u16, &'d Value), Refusal> {
     let preferred = call.request.header("prefer").and_then(|prefer| {
         let mut wishes = prefer.split([',', ';']);
         wishes.find_map(|wish| wish.trim().strip_prefix("status="))
@@ -148,7 +150,7 @@ fn chosen<'d>(call: &Call<'_>, described: &'d Described) -> Result<(u16, &'d Val
 /// The media type and the body, if one is documented: of the type that is asked for, or else JSON, or else the first.
 fn body<'d>(
     call: &Call<'_>,
-    described: &'d Described,
+    described: &'d Served,
     sent: &Sent,
     shown: &'d Value,
 ) -> Result<Option<(&'d str, Value)>, Refusal> {
@@ -187,7 +189,7 @@ fn body<'d>(
 }
 
 /// Puts what was sent into the members of that name, where it fits. What ends the path, if it ends in `Id`, is the `id`.
-fn echo(body: &mut Value, described: &Described, sent: &Sent, fits: impl Fn(&Value) -> bool) {
+fn echo(body: &mut Value, described: &Served, sent: &Sent, fits: impl Fn(&Value) -> bool) {
     let own = described.places().last().filter(|name| {
         name.to_lowercase().ends_with("id") && described.path.ends_with(&format!("{{{name}}}"))
     });
@@ -213,7 +215,7 @@ struct Page {
 }
 
 impl Page {
-    fn of(call: &Call<'_>, described: &Described, sent: &Sent) -> Result<Page, Refusal> {
+    fn of(call: &Call<'_>, described: &Served, sent: &Sent) -> Result<Page, Refusal> {
         let others = sent
             .query
             .iter()
@@ -222,7 +224,7 @@ impl Page {
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
         let binding = Binding::new(&described.id, &[Some(&filters.join("&"))]);
-        let pages = described.takes("query", "cursor") && described.takes("query", "limit");
+        let pages = described.takes_query("cursor") && described.takes_query("limit");
         let cursor = sent.query.get("cursor").filter(|_| pages).map(plain);
         let open = |cursor: String| cursor::open(&call.suite.cursor_key, binding, &cursor);
         let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);

@@ -260,7 +260,7 @@ impl ReferenceServer {
     /// If the text is not an `operationId`.
     #[must_use]
     pub fn attempts(&self, operation: impl Named) -> u64 {
-        self.suite.counters.attempts(self.suite.named(operation))
+        self.suite.counters.of(self.suite.named(operation)).attempts
     }
 
     /// How many durable changes an operation made; a replay makes none.
@@ -269,7 +269,7 @@ impl ReferenceServer {
     /// If the text is not an `operationId`.
     #[must_use]
     pub fn commits(&self, operation: impl Named) -> u64 {
-        self.suite.counters.commits(self.suite.named(operation))
+        self.suite.counters.of(self.suite.named(operation)).commits
     }
 
     /// The last requests, oldest first, with secrets redacted.
@@ -284,7 +284,7 @@ impl ReferenceServer {
     /// If the text is not an `operationId`.
     #[must_use]
     pub fn requests_for(&self, operation: impl Named) -> Vec<RecordedRequest> {
-        let wanted = Some(self.suite.named(operation).id());
+        let wanted = Some(&*self.suite.named(operation).id);
         let mut requests = self.requests();
         requests.retain(|request| request.operation_id() == wanted);
         requests

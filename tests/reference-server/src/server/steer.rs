@@ -19,8 +19,8 @@ impl ReferenceServer {
     /// # Panics
     /// If the text is not an `operationId`.
     pub fn fault(&self, operation: impl Named) -> Fault {
-        let id = self.suite.named(operation).id();
-        Fault::register(&self.suite, Some(id.to_owned()))
+        let id = &self.suite.named(operation).id;
+        Fault::register(&self.suite, Some(id.to_string()))
     }
 
     /// A fault of every operation.

@@ -6,7 +6,6 @@ use http::header;
 use serde_json::{Map, Value, json};
 
 use super::basic;
-use super::form::Form;
 use super::jwt::{self, Claims};
 use super::refusal::TokenError;
 use super::registry::{ExpiresIn, Registered, Registry};
@@ -14,6 +13,8 @@ use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::contradict::Assumption::{A03, A04, A41, A70, A71};
 use crate::message::{Reply, Request};
+use crate::params::Query;
+use crate::schema::Broken;
 use crate::suite::Suite;
 
 /// How a fault changes the issued token.
@@ -28,10 +29,21 @@ pub(crate) fn token(call: &Call<'_>) -> Answer {
     Ok(grant(call).unwrap_or_else(TokenError::into_reply))
 }
 
+/// The error for a form that breaks the rules of its schema. The grant type has an error of its own.
+pub(crate) fn rejected(broken: &Broken) -> Reply {
+    let unsupported = |(place, rule): &(String, String)| place == "grant_type" && rule != "missing";
+    let error = match broken.0.as_slice() {
+        [only] if unsupported(only) => "unsupported_grant_type",
+        _ => "invalid_request",
+    };
+    TokenError::new(400, error, broken.to_string()).into_reply()
+}
+
 fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
     let (suite, request) = (call.suite, call.request);
-    let form = Form::read(request)?;
-    let (id, secret) = credentials(suite, request, &form)?;
+    let form = call.sent.body.as_ref().unwrap_or(&Value::Null);
+    let form = |name: &str| form[name].as_str();
+    let (id, secret) = credentials(suite, request, form)?;
     let mut registry = suite.registry();
     let client = registry
         .authenticate(&id, &secret)
@@ -39,35 +51,27 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
         .ok_or(TokenError::invalid_client("unknown client or wrong secret"))?;
     let audience = suite.unless(A03, "audience", "resource");
     let error = suite.unless(A71, "invalid_target", "invalid_request");
-    let wrong_target = |description| TokenError::new(400, error, description);
-    match form.get("grant_type") {
-        Some("client_credentials") => {}
-        Some(_) => {
-            let description = "only client_credentials is supported";
-            return Err(TokenError::new(400, "unsupported_grant_type", description));
-        }
-        None => return Err(TokenError::invalid_request("grant_type is missing")),
-    }
-    let app = match (form.get(audience), suite.contradicts(A03)) {
+    let wrong_target = |description: &'static str| TokenError::new(400, error, description);
+    let app = match (form(audience), suite.contradicts(A03)) {
         (None, false) => App::Platform,
         (None, true) => return Err(wrong_target("resource is missing")),
         (Some(audience), _) => suite
             .app_of_audience(audience)
             .ok_or(wrong_target("unknown audience"))?,
     };
-    let scopes = granted(suite, &client, app, form.get("scope"))?;
+    let scopes = granted(suite, &client, app, form("scope"))?;
     let token = issue(call, &mut registry, &client, app, &scopes);
     suite.counters.exchanged();
     Ok(token)
 }
 
 /// The credentials, from the header or from the form, never from both.
-fn credentials(
+fn credentials<'f>(
     suite: &Suite,
     request: &Request,
-    form: &Form,
+    form: impl Fn(&str) -> Option<&'f str>,
 ) -> Result<(String, String), TokenError> {
-    let in_form = (form.get("client_id"), form.get("client_secret"));
+    let in_form = (form("client_id"), form("client_secret"));
     if request.headers.contains_key(header::AUTHORIZATION) {
         if in_form != (None, None) {
             let description = "credentials in the header and in the form";
@@ -93,7 +97,10 @@ fn credentials(
 pub(crate) fn named_client(request: &Request) -> Option<String> {
     let basic = request.header(header::AUTHORIZATION.as_str());
     let basic = basic.and_then(basic::credentials).map(|(id, _)| id);
-    basic.or_else(|| Some(Form::read(request).ok()?.get("client_id")?.to_owned()))
+    basic.or_else(|| {
+        let form = std::str::from_utf8(request.body().ok()?).ok()?;
+        Query::parse(Some(form)).texts("client_id").ok()?.pop()
+    })
 }
 
 /// The requested scopes, or all scopes that the client has for this application.

@@ -3,7 +3,6 @@
 mod basic;
 pub(crate) mod discovery;
 pub(crate) mod exchange;
-mod form;
 pub(crate) mod jwt;
 pub(crate) mod key;
 mod refusal;

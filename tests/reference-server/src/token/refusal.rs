@@ -1,36 +1,38 @@
 //! Errors of the token endpoint, as in RFC 6749 section 5.2.
 
+use std::borrow::Cow;
+
 use http::header;
 use serde_json::json;
 
 use crate::message::Reply;
 
 /// An error of the token endpoint.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct TokenError {
     status: u16,
     error: &'static str,
-    description: &'static str,
+    description: Cow<'static, str>,
 }
 
 impl TokenError {
-    pub(super) const fn invalid_request(description: &'static str) -> TokenError {
+    pub(super) fn invalid_request(description: &'static str) -> TokenError {
         TokenError::new(400, "invalid_request", description)
     }
 
-    pub(super) const fn invalid_client(description: &'static str) -> TokenError {
+    pub(super) fn invalid_client(description: &'static str) -> TokenError {
         TokenError::new(401, "invalid_client", description)
     }
 
-    pub(super) const fn new(
+    pub(super) fn new(
         status: u16,
         error: &'static str,
-        description: &'static str,
+        description: impl Into<Cow<'static, str>>,
     ) -> TokenError {
         TokenError {
             status,
             error,
-            description,
+            description: description.into(),
         }
     }
 

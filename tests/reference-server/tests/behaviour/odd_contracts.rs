@@ -236,10 +236,7 @@ async fn what_a_strict_service_refuses_is_refused() {
     let paths = json!({"/a": {"post": takes(&schema)}, "/b/{c}": {"get": shows(&json!(true))}});
     let peer = document(&paths, &json!({}));
     assert_eq!(taken(&peer, r#"{"a": 1}"#).await.status, 204);
-    for (body, part) in [
-        (r#"{"id": 1}"#, "id: is read-only"),
-        (r#"{"a": 1, "a": 1}"#, "a second member"),
-    ] {
+    for (body, part) in [(r#"{"id": 1}"#, "id: is read-only")] {
         let got = taken(&peer, body).await;
         assert!(
             got.status == 400 && got.text.contains(part),

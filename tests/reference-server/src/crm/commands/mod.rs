@@ -69,15 +69,15 @@ pub(super) struct Command<'b> {
 }
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
-    let body = call.json()?;
-    let fields = Fields::of(&body)?.or_null();
+    let body = call.json();
+    let fields = Fields::of(body)?.or_null();
     let name = fields.required_text("commandType")?;
     let kind = Kind::named(name)
         .ok_or_else(|| Refusal::invalid(format!("commandType: unknown type {name}")))?;
     let caller = call.caller()?;
     if !caller.has_scope(kind.scope()) {
         let message = format!("{name} needs {}", kind.scope());
-        return Err(Refusal::out_of_scope(message, &[kind.scope()]));
+        return Err(Refusal::out_of_scope(message, kind.scope()));
     }
     let empty = Members::new();
     let command = Command {
@@ -89,7 +89,7 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
         now: call.now,
     };
     command.check_members()?;
-    settle(call, &body, &command.envelope, |store| command.apply(store))
+    settle(call, body, &command.envelope, |store| command.apply(store))
 }
 
 /// Applies a command once, by its id or else by its body.
