@@ -9,6 +9,8 @@ mod document;
 mod format;
 mod merge;
 mod parameter;
+#[cfg(test)]
+mod property;
 mod reply;
 mod request;
 mod sample;

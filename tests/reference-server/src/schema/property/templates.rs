@@ -1,14 +1,13 @@
-//! Where the spec leaves a body open, random JSON reaches nothing but refusals. Half of the requests have these instead,
+//! Where a spec leaves a body open, random JSON reaches nothing but rejections. Half of the requests have these instead,
 //! whose form is this server's reading (A77, A79, A80 and A83 of specs/ASSUMPTIONS.md).
 
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use crate::pool::Pool;
-use crate::request::encoded;
+use super::driver::{Pool, encoded};
 
 /// The generated body, or one that the server understands.
-pub(crate) fn body(operation: &str, generated: Value, random: &mut Rng, pool: &Pool) -> Value {
+pub(super) fn body(operation: &str, generated: Value, random: &mut Rng, pool: &Pool) -> Value {
     if random.u8(..100) < 40 {
         return generated;
     }
@@ -68,7 +67,7 @@ pub(crate) fn body(operation: &str, generated: Value, random: &mut Rng, pool: &P
 }
 
 /// A publication that exists, in place of three texts that name none.
-pub(crate) fn path(operation: &str, path: &mut String, random: &mut Rng, pool: &Pool) {
+pub(super) fn path(operation: &str, path: &mut String, random: &mut Rng, pool: &Pool) {
     if operation != "getPublication" || random.u8(..100) < 40 {
         return;
     }

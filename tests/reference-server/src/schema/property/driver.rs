@@ -1,0 +1,238 @@
+//! Sends requests to a server of its own, and holds each response to what every response must be.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use fastrand::Rng;
+use http::{HeaderMap, HeaderValue, Method, Version, header};
+use serde_json::Value;
+
+use crate::app::App;
+use crate::base::Base;
+use crate::builder::Builder;
+use crate::generated::operations::Operation;
+use crate::message::{Request, RequestBody};
+use crate::schema::check::{self, Side};
+use crate::schema::{Served, built_in};
+use crate::suite::Suite;
+use crate::token::key::TokenKey;
+
+/// How many references of a kind are kept.
+const KEPT: usize = 60;
+
+/// Every operation of every contract.
+pub(super) fn operations() -> impl Iterator<Item = &'static Served> {
+    App::all().flat_map(|app| &built_in(app).unwrap().operations)
+}
+
+/// Whether it is a command whose exact replay gives the durable result.
+pub(super) fn is_command(operation: &Served) -> bool {
+    operation.method == "POST"
+        && !operation.is_exchange()
+        && !operation.written.is_some_and(Operation::name_only)
+}
+
+/// The documented statuses of success.
+pub(super) fn successes(operation: &Served) -> Vec<u16> {
+    let responses = operation.raw["responses"].as_object().unwrap();
+    let statuses = responses.keys().filter_map(|status| status.parse().ok());
+    statuses.filter(|status| *status < 300).collect()
+}
+
+/// Whether a status is documented, by the operation or by the rules that hold for all.
+fn documents(operation: &Served, status: u16) -> bool {
+    let responses = &operation.raw["responses"];
+    // "Missing or invalid credentials yield 401; missing entitlement, scope or active binding yields 403."
+    let of_rights = !operation.security.is_empty() && (status == 401 || status == 403);
+    // Where the contract lists no statuses of failures, those that it explains remain.
+    let explained = [400, 401, 403, 404, 409].contains(&status);
+    let open = responses.get("default").is_some();
+    responses.get(status.to_string()).is_some() || of_rights || open && explained
+}
+
+/// References that the server has shown: only with them does a request reach a record.
+#[derive(Default)]
+pub(super) struct Pool(BTreeMap<String, Vec<String>>);
+
+impl Pool {
+    /// Takes every reference from a response.
+    fn harvest(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.take(text),
+            Value::Array(items) => items.iter().for_each(|item| self.harvest(item)),
+            Value::Object(fields) => fields.values().for_each(|field| self.harvest(field)),
+            _ => {}
+        }
+    }
+
+    fn take(&mut self, text: &str) {
+        let plain = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
+        if let Some((prefix, digits)) = text.split_once('-')
+            && digits.len() == 12
+            && digits.bytes().chain(prefix.bytes()).all(plain)
+        {
+            let known = self.0.entry(prefix.to_owned()).or_default();
+            if known.len() < KEPT && !known.iter().any(|known| known == text) {
+                known.push(text.to_owned());
+            }
+        }
+    }
+
+    /// One that begins so, if any was seen.
+    pub(super) fn pick(&self, prefix: &str, random: &mut Rng) -> Option<String> {
+        let known = self.0.get(prefix.trim_end_matches('-'))?;
+        random.choice(known).cloned()
+    }
+}
+
+pub(super) struct Driver {
+    pub(super) suite: Suite,
+    pub(super) pool: Pool,
+    tokens: HashMap<App, String>,
+}
+
+pub(super) struct Got {
+    pub(super) status: u16,
+    /// Whether it says how to authenticate.
+    pub(super) is_challenge: bool,
+    pub(super) body: Value,
+}
+
+impl Driver {
+    pub(super) fn new() -> Driver {
+        let settings = Builder::default();
+        let bases = App::each(|app| Base::read("", &format!("http://{app}")).unwrap());
+        let key = TokenKey::new(&settings, false).unwrap();
+        let mut driver = Driver {
+            suite: Suite::new(settings, key, bases, None).unwrap(),
+            pool: Pool::default(),
+            tokens: HashMap::new(),
+        };
+        driver.tokens = App::all().map(|app| (app, driver.token_of(app))).collect();
+        driver
+    }
+
+    /// A token of the client with all rights.
+    pub(super) fn token_of(&self, app: App) -> String {
+        let client = &self.suite.settings.client;
+        self.token(app, &client.id, &client.secret)
+    }
+
+    /// A token of a client for an application.
+    pub(super) fn token(&self, app: App, id: &str, secret: &str) -> String {
+        let fields = [
+            ("grant_type", "client_credentials"),
+            ("client_id", id),
+            ("client_secret", secret),
+            ("audience", self.suite.audience(app)),
+        ];
+        let path = crate::schema::EXCHANGE.to_owned();
+        let mut request = request(Method::POST, path);
+        let form = form(
+            fields
+                .into_iter()
+                .map(|(name, value)| (name, value.to_owned())),
+        );
+        set_body(&mut request, "application/x-www-form-urlencoded", form);
+        let reply = self.suite.handle(App::Platform, &request);
+        let body: Value = serde_json::from_slice(&reply.body).unwrap();
+        body["access_token"].as_str().unwrap().to_owned()
+    }
+
+    /// Sends a request as the client with all rights.
+    pub(super) fn call(&mut self, operation: &Served, request: &Request) -> Got {
+        let token = &self.tokens[&operation.app];
+        let authorization = format!("Bearer {token}");
+        let public = operation.security.is_empty();
+        self.call_as(operation, request, if public { "" } else { &authorization })
+    }
+
+    /// Sends a request with this `Authorization`, or without one if it is empty, and checks the response.
+    pub(super) fn call_as(&mut self, operation: &Served, request: &Request, as_: &str) -> Got {
+        let mut request = request.clone();
+        if !as_.is_empty() {
+            set(&mut request, header::AUTHORIZATION.as_str(), as_);
+        }
+        let reply = self.suite.handle(operation.app, &request);
+        let status = reply.status.as_u16();
+        let about = || format!("{}: {request:?}: {status}", operation.id);
+        assert_eq!(
+            reply.headers["content-type"],
+            "application/json",
+            "{}",
+            about()
+        );
+        assert!(reply.headers.contains_key("x-request-id"), "{}", about());
+        let body: Value = serde_json::from_slice(&reply.body).unwrap();
+        let documented = status < 500 && documents(operation, status);
+        assert!(documented, "{}: {body}", about());
+        let responses = &operation.raw["responses"];
+        let shown = responses.get(status.to_string());
+        let shown = shown.or_else(|| responses.get("default"));
+        let shown = shown.map(|shown| operation.document.resolve(shown));
+        let content = shown.and_then(|shown| shown["content"].get("application/json"));
+        if let Some(content) = content {
+            let (document, schema) = (&operation.document, &content["schema"]);
+            let problems = check::problems(document, Side::Reply, schema, &body, "");
+            assert_eq!(problems, [], "{}: {body}", about());
+        }
+        if status < 300 {
+            self.pool.harvest(&body);
+        }
+        Got {
+            status,
+            is_challenge: reply.headers.contains_key("www-authenticate"),
+            body,
+        }
+    }
+}
+
+/// A request without query and body.
+pub(super) fn request(method: Method, path: String) -> Request {
+    let host = [(header::HOST, HeaderValue::from_static("localhost"))];
+    Request {
+        method,
+        version: Version::HTTP_11,
+        path,
+        query: None,
+        authority: None,
+        headers: HeaderMap::from_iter(host),
+        body: RequestBody::new(Bytes::new()),
+    }
+}
+
+/// Sets a header, unless its value is none.
+pub(super) fn set(request: &mut Request, name: &str, value: &str) {
+    let value = HeaderValue::from_bytes(value.as_bytes());
+    let name: http::HeaderName = name.parse().unwrap();
+    request
+        .headers
+        .extend(value.map(|value| (name, value)).ok());
+}
+
+pub(super) fn set_body(request: &mut Request, media_type: &str, body: impl Into<Bytes>) {
+    request.headers.remove(header::CONTENT_TYPE);
+    if !media_type.is_empty() {
+        set(request, "content-type", media_type);
+    }
+    request.body = RequestBody::new(body.into());
+}
+
+/// Names and values as `application/x-www-form-urlencoded`, everything encoded that could mean something else.
+pub(super) fn form<'n>(fields: impl Iterator<Item = (&'n str, String)>) -> String {
+    let pairs = fields.map(|(name, value)| format!("{}={}", encoded(name), encoded(&value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+pub(super) fn encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
+}
