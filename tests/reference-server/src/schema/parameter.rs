@@ -71,6 +71,9 @@ impl Parameter {
         let content = members(&raw["content"]).next();
         let schema = content.map_or(&raw["schema"], |(_, content)| &content["schema"]);
         let resolved = document.resolve(schema);
+        // To follow a reference for each request costs more than the rest of the check.
+        let is_reference = schema.as_object().is_some_and(|it| it.len() == 1);
+        let schema = if is_reference { resolved } else { schema };
         let is_list = takes(document, resolved, "array", &mut Vec::new());
         let separator = match &*style {
             "spaceDelimited" => Some(' '),
