@@ -97,45 +97,6 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     all.chain(several.filter_map(Value::as_str)).collect()
 }
 
-/// Whether two values are the same for JSON Schema, to which 1 is 1.0.
-pub(super) fn same(one: &Value, other: &Value) -> bool {
-    let apart = |value: &Value| value.is_string() || value.is_boolean() || value.is_null();
-    one == other || !apart(one) && !apart(other) && canonical(one) == canonical(other)
-}
-
-/// A text that is the same for the same values.
-pub(super) fn canonical(value: &Value) -> String {
-    match value {
-        Value::Number(number) if number.is_f64() => match whole(value) {
-            Some(whole) => whole.to_string(),
-            None => number.to_string(),
-        },
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(canonical).collect();
-            format!("[{}]", items.join(","))
-        }
-        Value::Object(object) => {
-            let mut members: Vec<String> = object
-                .iter()
-                .map(|(name, member)| format!("{name:?}:{}", canonical(member)))
-                .collect();
-            members.sort_unstable();
-            format!("{{{}}}", members.join(","))
-        }
-        scalar => scalar.to_string(),
-    }
-}
-
-/// A number without a fraction, exactly.
-fn whole(value: &Value) -> Option<i128> {
-    let integer = value.as_i64().map(i128::from);
-    let integer = integer.or_else(|| value.as_u64().map(i128::from));
-    let number = value.as_f64()?;
-    #[expect(clippy::cast_possible_truncation, reason = "it is small enough")]
-    let exact = (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128);
-    integer.or(exact)
-}
-
 fn is(kind: &str, value: &Value) -> bool {
     match kind {
         "null" => value.is_null(),
@@ -185,7 +146,7 @@ impl<'d> Check<'d> {
         }
         let constant = schema.get("const").map(std::slice::from_ref);
         if let Some(allowed) = schema.get("enum").map(list).or(constant)
-            && !allowed.iter().any(|one| same(one, value))
+            && !allowed.contains(value)
         {
             let values: Vec<String> = allowed.iter().map(plain).collect();
             self.broken(at, format!("must be {}", values.join(" or ")));
@@ -299,9 +260,9 @@ impl<'d> Check<'d> {
     }
 
     fn number(&mut self, schema: &Value, value: &Value, at: &str) {
-        let exact = whole(value);
         let number = value.as_f64().unwrap_or_default();
-        let order = |bound: &Value| match exact.zip(whole(bound)) {
+        // A double does not hold every integer.
+        let order = |bound: &Value| match value.as_i64().zip(bound.as_i64()) {
             Some((number, bound)) => number.cmp(&bound),
             None => number.total_cmp(&bound.as_f64().unwrap_or_default()),
         };
@@ -322,20 +283,17 @@ impl<'d> Check<'d> {
                 format!("must be {} {most}", if open { "under" } else { "at most" }),
             );
         }
-        let step = &schema["multipleOf"];
-        let left = exact
-            .zip(whole(step).filter(|step| *step != 0))
-            .map(|(number, step)| number % step != 0);
         let part = |step: f64| (number / step - (number / step).round()).abs() > 1e-9;
-        if left.or(step.as_f64().map(part)) == Some(true) {
+        if schema["multipleOf"].as_f64().is_some_and(part) {
             self.broken(
                 at,
                 format!("must be a multiple of {}", schema["multipleOf"]),
             );
         }
-        let small = exact.is_some_and(|number| i32::try_from(number).is_ok());
-        let large = exact.is_none_or(|number| i64::try_from(number).is_err());
-        if schema["format"] == "int32" && !small || schema["format"] == "int64" && large {
+        let small = |number: i64| i32::try_from(number).is_ok();
+        if schema["format"] == "int32" && !value.as_i64().is_some_and(small)
+            || schema["format"] == "int64" && value.as_i64().is_none()
+        {
             self.broken(
                 at,
                 format!("must be of format {}", plain(&schema["format"])),
@@ -345,9 +303,8 @@ impl<'d> Check<'d> {
 
     fn array(&mut self, schema: &'d Value, items: &[Value], at: &str) {
         self.size(schema, "Items", items.len(), at);
-        let mut known = HashSet::new();
-        let mut twice = || items.iter().any(|item| !known.insert(canonical(item)));
-        if schema["uniqueItems"] == true && twice() {
+        let different = || items.iter().collect::<HashSet<_>>().len();
+        if schema["uniqueItems"] == true && different() < items.len() {
             self.broken(at, "must have no item twice");
         }
         let first = list(&schema["prefixItems"]);

@@ -9,6 +9,7 @@ use regex_syntax::ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookArou
 use serde_json::Value;
 
 use super::{check, format};
+use crate::json::Json;
 
 /// Longer chains of references are circles.
 const LONGEST_CHAIN: usize = 32;
@@ -61,10 +62,11 @@ impl Document {
         } else {
             serde_yaml_ng::from_str(text).map_err(|error| error.to_string())
         };
-        let root = root.unwrap_or_else(|problem| {
+        let mut root = root.unwrap_or_else(|problem| {
             problems.push(format!("not a document: {problem}"));
             Value::Null
         });
+        with_integers(&mut root);
         let version = plain(&root["openapi"]);
         if !["3.0", "3.1"]
             .iter()
@@ -199,6 +201,19 @@ impl Document {
                 }),
             _ => {}
         }
+    }
+}
+
+/// Gives whole numbers the form that they have in a request, so that an allowed value `1.0` is the same as `1`.
+fn with_integers(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(with_integers),
+        Value::Object(fields) => fields.values_mut().for_each(with_integers),
+        Value::Number(number) if number.is_f64() => {
+            let read = Json::read(number.to_string().as_bytes());
+            *value = read.map_or(Value::Null, Json::into_value);
+        }
+        _ => {}
     }
 }
 

@@ -254,7 +254,7 @@ impl Sampler<'_> {
             let Some(item) = self.value(schema, &at.below(turn + place)) else {
                 break;
             };
-            if schema["uniqueItems"] != true || known.insert(check::canonical(&item)) {
+            if schema["uniqueItems"] != true || known.insert(item.clone()) {
                 made.push(item);
             }
         }

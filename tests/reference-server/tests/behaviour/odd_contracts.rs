@@ -236,14 +236,12 @@ async fn what_a_strict_service_refuses_is_refused() {
     let paths = json!({"/a": {"post": takes(&schema)}, "/b/{c}": {"get": shows(&json!(true))}});
     let peer = document(&paths, &json!({}));
     assert_eq!(taken(&peer, r#"{"a": 1}"#).await.status, 204);
-    for (body, part) in [(r#"{"id": 1}"#, "id: is read-only")] {
-        let got = taken(&peer, body).await;
-        assert!(
-            got.status == 400 && got.text.contains(part),
-            "{body}: {}",
-            got.text
-        );
-    }
+    let got = taken(&peer, r#"{"id": 1}"#).await;
+    assert!(
+        got.status == 400 && got.text.contains("id: is read-only"),
+        "{}",
+        got.text
+    );
     for (path, status) in [
         ("x%20y", 200),
         ("%C3%A9", 200),
