@@ -1,13 +1,14 @@
 //! Whether a value conforms to a schema, and if not, every rule that it breaks and where.
 //!
-//! The crates that do this know JSON Schema and not the dialects of `OpenAPI`: `nullable`, discriminators, members that
+//! The crates that do this know JSON Schema and not the dialects of `OpenAPI`: `nullable`, discriminators, fields that
 //! only one side sends. To translate those and their reports takes as many lines as are here, and besides, of the two in
 //! question, boon needs 9 crates and a quarter more of this package's build, jsonschema 41 and two thirds.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::ptr;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::document::{Document, list, members, plain};
 use super::format;
@@ -20,7 +21,7 @@ pub(super) enum Side {
 }
 
 impl Side {
-    /// Whether a member of this schema is left to the other side.
+    /// Whether a field of this schema is left to the other side.
     pub(super) fn leaves_out(self, document: &Document, schema: &Value) -> bool {
         let keyword = match self {
             Side::Request => "readOnly",
@@ -47,30 +48,36 @@ pub(super) fn problems(
     value: &Value,
     at: &str,
 ) -> Vec<Problem> {
-    counted(document, side, schema, value, at).0
+    counted(document, side, schema, value, at, MOST_PROBLEMS).0
 }
 
 /// Whether `value` breaks no rule of `schema`.
 pub(super) fn holds(document: &Document, side: Side, schema: &Value, value: &Value) -> bool {
-    problems(document, side, schema, value, "").is_empty()
+    counted(document, side, schema, value, "", 1).0.is_empty()
 }
 
-/// The rules that are broken, and how many steps it took to say so.
+/// The rules that are broken, at most so many, and how many steps it took to say so.
 pub(super) fn counted(
     document: &Document,
     side: Side,
     schema: &Value,
     value: &Value,
     at: &str,
+    most: usize,
 ) -> (Vec<Problem>, usize) {
     let mut check = Check {
         document,
         side,
-        followed: HashMap::new(),
+        place: at.to_owned(),
+        following: Vec::new(),
         found: Vec::new(),
+        most,
         steps: 0,
     };
-    check.value(schema, value, at);
+    check.value(schema, value);
+    if check.steps > MOST_STEPS {
+        check.found = vec![(at.to_owned(), "there is too much to check".to_owned())];
+    }
     (check.found, check.steps)
 }
 
@@ -97,6 +104,11 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     all.chain(several.filter_map(Value::as_str)).collect()
 }
 
+/// Whether a value is of one of these types, or no type is asked for.
+fn is_any(types: &[&str], value: &Value) -> bool {
+    types.is_empty() || types.iter().any(|kind| is(kind, value))
+}
+
 fn is(kind: &str, value: &Value) -> bool {
     match kind {
         "null" => value.is_null(),
@@ -110,282 +122,215 @@ fn is(kind: &str, value: &Value) -> bool {
     }
 }
 
+/// Compares integers exactly, which a double does not hold all, and other numbers as doubles.
+fn order(number: &Value, bound: &Value) -> Ordering {
+    let near = |value: &Value| value.as_f64().unwrap_or_default();
+    match number.as_i64().zip(bound.as_i64()) {
+        Some((number, bound)) => number.cmp(&bound),
+        None => near(number).total_cmp(&near(bound)),
+    }
+}
+
 struct Check<'d> {
     document: &'d Document,
     side: Side,
-    /// What the schemas that were referred to said of a value; nothing yet if one comes back to itself.
-    followed: HashMap<(*const Value, *const Value), Vec<Problem>>,
+    /// Where the value stands.
+    place: String,
+    /// The references that are followed, each with its value: one that comes back to itself has nothing to add.
+    following: Vec<(*const Value, *const Value)>,
     found: Vec<Problem>,
+    /// After so many problems, no more are looked for.
+    most: usize,
     steps: usize,
 }
 
 impl<'d> Check<'d> {
-    fn broken(&mut self, at: &str, rule: impl Into<String>) {
-        if self.found.len() < MOST_PROBLEMS {
-            self.found.push((at.to_owned(), rule.into()));
-        }
+    fn broken(&mut self, rule: impl Into<String>) {
+        self.found.push((self.place.clone(), rule.into()));
     }
 
-    fn value(&mut self, schema: &'d Value, value: &Value, at: &str) {
+    /// Does something at a place below this one.
+    fn below(&mut self, step: &str, then: impl FnOnce(&mut Self)) {
+        let length = self.place.len();
+        if length > 0 && !step.starts_with('[') {
+            self.place.push('.');
+        }
+        self.place.push_str(step);
+        then(self);
+        self.place.truncate(length);
+    }
+
+    fn value(&mut self, schema: &'d Value, value: &Value) {
         self.steps += 1;
-        if self.steps >= MOST_STEPS {
-            if self.steps == MOST_STEPS || self.found.is_empty() {
-                self.broken(at, "there is too much to check");
-            }
+        if self.steps > MOST_STEPS || self.found.len() >= self.most {
             return;
         }
         if schema["nullable"] == true && value.is_null() {
             return;
         }
         if *schema == false {
-            return self.broken(at, "not accepted");
+            return self.broken("not accepted");
         }
         let wanted = types(schema);
-        if !wanted.is_empty() && !wanted.iter().any(|kind| is(kind, value)) {
-            return self.broken(at, format!("must be of type {}", wanted.join(" or ")));
+        if !is_any(&wanted, value) {
+            return self.broken(format!("must be of type {}", wanted.join(" or ")));
         }
-        let constant = schema.get("const").map(std::slice::from_ref);
-        if let Some(allowed) = schema.get("enum").map(list).or(constant)
-            && !allowed.contains(value)
-        {
-            let values: Vec<String> = allowed.iter().map(plain).collect();
-            self.broken(at, format!("must be {}", values.join(" or ")));
+        // First, so that a variant of which a field is missing is left at once.
+        for name in list(&schema["required"]).iter().filter_map(Value::as_str) {
+            self.required(&schema["properties"][name], name, value);
         }
-        match value {
-            Value::Number(_) => self.number(schema, value, at),
-            Value::String(text) => self.text(schema, text, at),
-            Value::Array(items) => self.array(schema, items, at),
-            Value::Object(object) => self.object(schema, object, at),
+        for (keyword, rule) in members(schema) {
+            self.keyword(schema, keyword, rule, value);
+        }
+    }
+
+    fn required(&mut self, property: &Value, name: &str, value: &Value) {
+        let missing = value.as_object().is_some_and(|it| !it.contains_key(name));
+        if missing && !self.side.leaves_out(self.document, property) {
+            self.below(name, |check| check.broken("missing"));
+        }
+    }
+
+    fn keyword(&mut self, schema: &'d Value, keyword: &str, rule: &'d Value, value: &Value) {
+        match (keyword, value) {
+            ("$ref", _) => self.reference(rule, value),
+            ("allOf", _) => list(rule).iter().for_each(|part| self.value(part, value)),
+            ("oneOf" | "anyOf", _) => self.union(schema, keyword, value),
+            ("const", _) if rule != value => self.broken(format!("must be {}", plain(rule))),
+            ("enum", _) if !list(rule).contains(value) => {
+                let values: Vec<String> = list(rule).iter().map(plain).collect();
+                self.broken(format!("must be {}", values.join(" or ")));
+            }
+            ("format", _) if !format::holds(&plain(rule), value) => {
+                self.broken(format!("must be of format {}", plain(rule)));
+            }
+            ("minLength" | "maxLength", Value::String(text)) => {
+                self.size(keyword, rule, text.chars().count());
+            }
+            ("pattern", Value::String(text)) if !self.document.matches(&plain(rule), text) => {
+                self.broken(format!("must match {}", plain(rule)));
+            }
+            ("minimum" | "exclusiveMinimum", Value::Number(_)) if rule.is_number() => {
+                let open = keyword != "minimum" || schema["exclusiveMinimum"] == true;
+                let order = order(value, rule);
+                if order.is_lt() || open && order.is_eq() {
+                    let words = if open { "over" } else { "at least" };
+                    self.broken(format!("must be {words} {rule}"));
+                }
+            }
+            ("maximum" | "exclusiveMaximum", Value::Number(_)) if rule.is_number() => {
+                let open = keyword != "maximum" || schema["exclusiveMaximum"] == true;
+                let order = order(value, rule);
+                if order.is_gt() || open && order.is_eq() {
+                    let words = if open { "under" } else { "at most" };
+                    self.broken(format!("must be {words} {rule}"));
+                }
+            }
+            ("multipleOf", Value::Number(number)) => {
+                let times = number.as_f64().zip(rule.as_f64());
+                let times = times.map_or(0.0, |(number, step)| number / step);
+                if (times - times.round()).abs() > 1e-9 {
+                    self.broken(format!("must be a multiple of {rule}"));
+                }
+            }
+            ("minItems" | "maxItems", Value::Array(items)) => self.size(keyword, rule, items.len()),
+            ("uniqueItems", Value::Array(items))
+                if *rule == true && items.iter().collect::<HashSet<_>>().len() < items.len() =>
+            {
+                self.broken("must have no item twice");
+            }
+            ("prefixItems", Value::Array(items)) => {
+                for (at, (part, item)) in list(rule).iter().zip(items).enumerate() {
+                    self.below(&format!("[{at}]"), |check| check.value(part, item));
+                }
+            }
+            ("items", Value::Array(items)) => {
+                let first = list(&schema["prefixItems"]).len();
+                for (at, item) in items.iter().enumerate().skip(first) {
+                    self.below(&format!("[{at}]"), |check| check.value(rule, item));
+                }
+            }
+            ("minProperties" | "maxProperties", Value::Object(fields)) => {
+                self.size(keyword, rule, fields.len());
+            }
+            ("properties", Value::Object(fields)) => {
+                for (name, field) in fields {
+                    if let Some(property) = rule.get(name) {
+                        self.below(name, |check| check.property(property, field));
+                    }
+                }
+            }
+            ("additionalProperties", Value::Object(fields)) => {
+                // Nobody checks which fields have names that match one of these patterns.
+                let may_match = schema.get("patternProperties").is_some();
+                let is_other = |name: &str| schema["properties"].get(name).is_none() && !may_match;
+                for (name, field) in fields.iter().filter(|(name, _)| is_other(name)) {
+                    self.below(name, |check| check.value(rule, field));
+                }
+            }
             _ => {}
         }
-        if let Some(reference) = schema["$ref"].as_str()
-            && let Some(target) = self.document.target(reference)
-        {
-            let step = (ptr::from_ref(target), ptr::from_ref(value));
-            if !self.followed.contains_key(&step) {
-                self.followed.insert(step, Vec::new());
-                let before = std::mem::take(&mut self.found);
-                self.value(target, value, at);
-                let inside = std::mem::replace(&mut self.found, before);
-                self.followed.insert(step, inside);
-            }
-            for (place, rule) in self.followed[&step].clone() {
-                self.broken(&place, rule);
-            }
+    }
+
+    fn property(&mut self, schema: &'d Value, value: &Value) {
+        if self.side == Side::Request && self.side.leaves_out(self.document, schema) {
+            self.broken("is read-only");
         }
-        for part in list(&schema["allOf"]) {
-            self.value(part, value, at);
-        }
-        if schema.get("not").is_some_and(|not| self.fits(not, value)) {
-            self.broken(at, "is what it must not be");
-        }
-        if let Some(condition) = schema.get("if") {
-            let fits = self.fits(condition, value);
-            if let Some(part) = schema.get(if fits { "then" } else { "else" }) {
-                self.value(part, value, at);
-            }
-        }
-        for (name, part) in members(&schema["dependentSchemas"]) {
-            if value.get(name).is_some() {
-                self.value(part, value, at);
-            }
-        }
-        for name in ["oneOf", "anyOf"] {
-            if schema.get(name).is_some() {
-                self.union(schema, name, value, at);
-            }
+        self.value(schema, value);
+    }
+
+    /// Checks a bound of a size.
+    fn size(&mut self, keyword: &str, bound: &Value, size: usize) {
+        let size = size as u64;
+        let least = keyword.starts_with("min");
+        let fits = |bound: u64| if least { size >= bound } else { size <= bound };
+        if !bound.as_u64().is_none_or(fits) {
+            self.broken(format!("{keyword} is {bound}"));
         }
     }
 
+    fn reference(&mut self, reference: &Value, value: &Value) {
+        let Some(target) = self.document.target(&plain(reference)) else {
+            return;
+        };
+        let step = (ptr::from_ref(target), ptr::from_ref(value));
+        if !self.following.contains(&step) {
+            self.following.push(step);
+            self.value(target, value);
+            self.following.pop();
+        }
+    }
+
+    /// Whether a value conforms, found out as fast as possible.
     fn fits(&mut self, schema: &'d Value, value: &Value) -> bool {
-        let before = std::mem::take(&mut self.found);
-        self.value(schema, value, "");
-        std::mem::replace(&mut self.found, before).is_empty()
+        let found = std::mem::take(&mut self.found);
+        let most = std::mem::replace(&mut self.most, 1);
+        self.value(schema, value);
+        self.most = most;
+        std::mem::replace(&mut self.found, found).is_empty()
     }
 
-    fn union(&mut self, schema: &'d Value, name: &str, value: &Value, at: &str) {
+    fn union(&mut self, schema: &'d Value, name: &str, value: &Value) {
         let variants = list(&schema[name]);
         let member = schema["discriminator"]["propertyName"].as_str();
         let said = member.and_then(|member| value[member].as_str());
         let mut named = variants.iter();
         let named = named.find(|variant| said.is_some() && tag(schema, variant) == said);
         let candidates = named.map_or(variants, std::slice::from_ref);
-        let before = std::mem::take(&mut self.found);
-        let mut broken: Vec<Vec<Problem>> = Vec::new();
-        for variant in candidates {
-            self.value(variant, value, at);
-            broken.push(std::mem::take(&mut self.found));
-        }
-        self.found = before;
-        match broken.iter().filter(|inner| inner.is_empty()).count() {
+        match candidates.iter().filter(|it| self.fits(it, value)).count() {
             1 => return,
             2.. if name == "anyOf" => return,
-            2.. => return self.broken(at, "fits more than one alternative"),
+            2.. => return self.broken("fits more than one alternative"),
             0 => {}
         }
-        // What is wrong inside the only alternative of that form says more than that none fits.
-        if broken.len() > 1 {
-            broken.retain(|inner| inner.iter().all(|(place, _)| place != at));
-        }
-        match broken.as_mut_slice() {
-            [only] => {
-                self.found.append(only);
-                self.found.truncate(MOST_PROBLEMS);
-            }
-            _ => self.broken(at, "fits no alternative"),
+        let document = self.document;
+        let mut of_type = candidates
+            .iter()
+            .filter(|variant| is_any(&types(document.resolve(variant)), value));
+        match (of_type.next(), of_type.next()) {
+            // What is wrong inside the only alternative of that type says more than that none fits.
+            (Some(only), None) if self.most > 1 => self.value(only, value),
+            _ => self.broken("fits no alternative"),
         }
     }
-
-    /// Checks the bounds `least` and `most` of a size.
-    fn size(&mut self, schema: &Value, of: &str, size: usize, at: &str) {
-        let bound = |which: &str| schema[format!("{which}{of}")].as_u64();
-        if let Some(least) = bound("min").filter(|least| (size as u64) < *least) {
-            self.broken(at, format!("min{of} is {least}"));
-        }
-        if let Some(most) = bound("max").filter(|most| size as u64 > *most) {
-            self.broken(at, format!("max{of} is {most}"));
-        }
-    }
-
-    fn text(&mut self, schema: &Value, text: &str, at: &str) {
-        self.size(schema, "Length", text.chars().count(), at);
-        let pattern = schema["pattern"].as_str();
-        if let Some(pattern) = pattern.filter(|known| !self.document.matches(known, text)) {
-            self.broken(at, format!("must match {pattern}"));
-        }
-        let format = schema["format"].as_str();
-        if let Some(format) = format.filter(|known| !format::holds(known, text)) {
-            self.broken(at, format!("must be of format {format}"));
-        }
-    }
-
-    fn number(&mut self, schema: &Value, value: &Value, at: &str) {
-        let number = value.as_f64().unwrap_or_default();
-        // A double does not hold every integer.
-        let order = |bound: &Value| match value.as_i64().zip(bound.as_i64()) {
-            Some((number, bound)) => number.cmp(&bound),
-            None => number.total_cmp(&bound.as_f64().unwrap_or_default()),
-        };
-        let (least, most) = bounds(schema);
-        if let Some((least, open)) = least
-            && (order(least).is_lt() || open && order(least).is_eq())
-        {
-            self.broken(
-                at,
-                format!("must be {} {least}", if open { "over" } else { "at least" }),
-            );
-        }
-        if let Some((most, open)) = most
-            && (order(most).is_gt() || open && order(most).is_eq())
-        {
-            self.broken(
-                at,
-                format!("must be {} {most}", if open { "under" } else { "at most" }),
-            );
-        }
-        let part = |step: f64| (number / step - (number / step).round()).abs() > 1e-9;
-        if schema["multipleOf"].as_f64().is_some_and(part) {
-            self.broken(
-                at,
-                format!("must be a multiple of {}", schema["multipleOf"]),
-            );
-        }
-        let small = |number: i64| i32::try_from(number).is_ok();
-        if schema["format"] == "int32" && !value.as_i64().is_some_and(small)
-            || schema["format"] == "int64" && value.as_i64().is_none()
-        {
-            self.broken(
-                at,
-                format!("must be of format {}", plain(&schema["format"])),
-            );
-        }
-    }
-
-    fn array(&mut self, schema: &'d Value, items: &[Value], at: &str) {
-        self.size(schema, "Items", items.len(), at);
-        let different = || items.iter().collect::<HashSet<_>>().len();
-        if schema["uniqueItems"] == true && different() < items.len() {
-            self.broken(at, "must have no item twice");
-        }
-        let first = list(&schema["prefixItems"]);
-        for (place, item) in items.iter().enumerate() {
-            if let Some(schema) = first.get(place).or_else(|| schema.get("items")) {
-                self.value(schema, item, &format!("{at}[{place}]"));
-            }
-        }
-        if let Some(wanted) = schema.get("contains") {
-            let count = items.iter().filter(|item| self.fits(wanted, item)).count() as u64;
-            let [least, most] = ["minContains", "maxContains"].map(|name| schema[name].as_u64());
-            if count < least.unwrap_or(1) || most.is_some_and(|most| count > most) {
-                self.broken(at, format!("{count} items are what it must contain"));
-            }
-        }
-    }
-
-    fn object(&mut self, schema: &'d Value, object: &Map<String, Value>, at: &str) {
-        self.size(schema, "Properties", object.len(), at);
-        let dot = if at.is_empty() { "" } else { "." };
-        let properties = &schema["properties"];
-        for name in list(&schema["required"]).iter().filter_map(Value::as_str) {
-            let left_out = || self.side.leaves_out(self.document, &properties[name]);
-            if !object.contains_key(name) && !left_out() {
-                self.broken(&format!("{at}{dot}{name}"), "missing");
-            }
-        }
-        for (name, needed) in members(&schema["dependentRequired"]) {
-            for other in list(needed).iter().filter_map(Value::as_str) {
-                if object.contains_key(name) && !object.contains_key(other) {
-                    self.broken(
-                        &format!("{at}{dot}{other}"),
-                        format!("missing beside {name}"),
-                    );
-                }
-            }
-        }
-        for (name, member) in object {
-            let place = format!("{at}{dot}{name}");
-            if let Some(schema) = schema.get("propertyNames") {
-                let (broken, steps) = counted(
-                    self.document,
-                    self.side,
-                    schema,
-                    &name.as_str().into(),
-                    &place,
-                );
-                self.steps += steps;
-                for (at, rule) in broken {
-                    self.broken(&at, format!("its name {rule}"));
-                }
-            }
-            let mut known: Vec<&Value> = properties.get(name).into_iter().collect();
-            let patterns = members(&schema["patternProperties"]);
-            let patterns = patterns.filter(|(pattern, _)| self.document.matches(pattern, name));
-            known.extend(patterns.map(|(_, schema)| schema));
-            if known.is_empty() {
-                known.extend(schema.get("additionalProperties"));
-            }
-            for schema in known {
-                if self.side == Side::Request && self.side.leaves_out(self.document, schema) {
-                    self.broken(&place, "is read-only");
-                }
-                self.value(schema, member, &place);
-            }
-        }
-    }
-}
-
-/// A bound, and whether it lies outside.
-pub(super) type Bound<'s> = Option<(&'s Value, bool)>;
-
-/// The least and the most number; `OpenAPI` 3.0 has exclusive bounds as booleans beside the others.
-pub(super) fn bounds(schema: &Value) -> (Bound<'_>, Bound<'_>) {
-    let bound = |name: &str, exclusive: &str| {
-        let open = Some((&schema[exclusive], true)).filter(|(at, _)| at.is_number());
-        let closed = Some((&schema[name], schema[exclusive] == true));
-        open.or(closed.filter(|(at, _)| at.is_number()))
-    };
-    (
-        bound("minimum", "exclusiveMinimum"),
-        bound("maximum", "exclusiveMaximum"),
-    )
 }

@@ -1,11 +1,9 @@
-//! An `OpenAPI` document: its text, its references, its patterns.
+//! An `OpenAPI` document: its text, its references, its patterns, and the parts of it that nobody checks.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
 
 use percent_encoding::percent_decode_str;
 use regex::Regex;
-use regex_syntax::ast::ErrorKind::{UnsupportedBackreference, UnsupportedLookAround};
 use serde_json::Value;
 
 use super::{check, format};
@@ -16,32 +14,29 @@ const LONGEST_CHAIN: usize = 32;
 
 static NOTHING: Value = Value::Null;
 
-/// A document whose references all lead somewhere.
-#[derive(Debug)]
-pub(super) struct Document {
-    pub(super) root: Value,
-    /// Patterns are compiled once; those with look-around do not compile and hold for every text.
-    patterns: Mutex<HashMap<String, Option<Regex>>>,
-    /// What nobody checks, where first, and how often.
-    unchecked: BTreeMap<String, (String, usize)>,
-}
-
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = [
     "null", "boolean", "string", "number", "integer", "array", "object",
 ];
 
-/// Keywords that nobody checks.
-const UNCHECKED: [&str; 5] = [
+/// Keywords that nobody checks: business APIs hardly use them.
+const UNCHECKED: [&str; 12] = [
+    "not",
+    "if",
+    "contains",
+    "patternProperties",
+    "propertyNames",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
     "unevaluatedItems",
     "unevaluatedProperties",
-    "dependencies",
     "$dynamicRef",
     "$recursiveRef",
 ];
 
-/// Objects whose members have names of the API.
-const NAMED: [&str; 10] = [
+/// Objects whose fields have names of the API.
+const NAMED: [&str; 11] = [
     "properties",
     "patternProperties",
     "dependentSchemas",
@@ -51,8 +46,31 @@ const NAMED: [&str; 10] = [
     "mapping",
     "headers",
     "parameters",
+    "responses",
     "variables",
 ];
+
+/// What holds no schema, but values of the API, in which `$ref` is a name like any other.
+const DATA: [&str; 8] = [
+    "example",
+    "examples",
+    "default",
+    "enum",
+    "const",
+    "description",
+    "links",
+    "securitySchemes",
+];
+
+/// A document whose references all lead somewhere.
+#[derive(Debug, Default)]
+pub(super) struct Document {
+    pub(super) root: Value,
+    /// The patterns, without those of another dialect: nobody checks these.
+    patterns: HashMap<String, Regex>,
+    /// What nobody checks, where first, and how often.
+    unchecked: BTreeMap<String, (String, usize)>,
+}
 
 impl Document {
     /// Reads JSON or YAML; adds what cannot be taken to `problems`.
@@ -76,13 +94,22 @@ impl Document {
         }
         let mut document = Document {
             root,
-            patterns: Mutex::default(),
-            unchecked: BTreeMap::new(),
+            ..Document::default()
         };
-        let mut unchecked = BTreeMap::new();
-        document.walk(&document.root, "#", problems, &mut |what, place| {
-            unchecked.entry(what).or_insert((place.to_owned(), 0)).1 += 1;
+        let (mut patterns, mut unchecked) = (HashMap::new(), BTreeMap::new());
+        walk(&document.root, "#", false, &mut |value, place| {
+            let reference = value["$ref"].as_str();
+            let nowhere = reference.filter(|_| document.resolve(value).is_null());
+            problems.extend(nowhere.map(|it| format!("{place}: {it:?} leads nowhere in it")));
+            let types = check::types(value).into_iter();
+            let unknown = types.filter(|kind| !TYPES.contains(kind));
+            problems.extend(unknown.map(|kind| format!("{place}: unknown type {kind:?}")));
+            for what in unknown_keywords(value, &mut patterns) {
+                let first = || (place.to_owned(), 0);
+                unchecked.entry(what).or_insert_with(first).1 += 1;
+            }
         });
+        document.patterns = patterns;
         document.unchecked = unchecked;
         document
     }
@@ -111,97 +138,44 @@ impl Document {
         })
     }
 
-    /// Whether a text matches a pattern.
+    /// Whether a text matches a pattern of this document.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> bool {
-        let mut patterns = self.patterns.lock().unwrap_or_else(PoisonError::into_inner);
-        if !patterns.contains_key(pattern) {
-            patterns.insert(pattern.to_owned(), Regex::new(pattern).ok());
-        }
-        let compiled = patterns[pattern].as_ref();
+        let compiled = self.patterns.get(pattern);
         compiled.is_none_or(|regex| regex.is_match(text))
     }
+}
 
-    /// Says what is wrong with the keywords of a schema, and what of it nobody checks.
-    fn keywords(
-        schema: &Value,
-        mut problem: impl FnMut(String),
-        mut unchecked: impl FnMut(String),
-    ) {
-        let types = check::types(schema)
-            .into_iter()
-            .filter(|kind| !TYPES.contains(kind));
-        types.for_each(|kind| problem(format!("unknown type {kind:?}")));
-        let patterns = members(&schema["patternProperties"]).map(|(pattern, _)| pattern.as_str());
-        for pattern in patterns.chain(schema["pattern"].as_str()) {
-            match regex_syntax::parse(pattern) {
-                Ok(_) => {}
-                Err(regex_syntax::Error::Parse(error))
-                    if !matches!(
-                        error.kind(),
-                        UnsupportedLookAround | UnsupportedBackreference
-                    ) =>
-                {
-                    problem(format!("the pattern {pattern:?}: {}", error.kind()));
-                }
-                Err(_) => unchecked(format!("the pattern {pattern:?}")),
-            }
-        }
-        let unknown = schema["format"]
-            .as_str()
-            .filter(|format| !format::is_known(format));
-        if let Some(format) = unknown {
-            unchecked(format!("the format {format}"));
-        }
-        let keywords = UNCHECKED.iter().filter(|name| schema.get(**name).is_some());
-        keywords.for_each(|name| unchecked((*name).to_owned()));
+/// Visits each value of a document that may be a schema; the fields of a `named` one have names of the API.
+fn walk(value: &Value, place: &str, named: bool, visit: &mut impl FnMut(&Value, &str)) {
+    if !named {
+        visit(value, place);
     }
+    for (at, item) in list(value).iter().enumerate() {
+        walk(item, &format!("{place}/{at}"), false, visit);
+    }
+    let is_data = |field: &str| DATA.contains(&field) || field.starts_with("x-");
+    for (field, inner) in members(value).filter(|(field, _)| named || !is_data(field)) {
+        let step = field.replace('~', "~0").replace('/', "~1");
+        let named = !named && NAMED.contains(&field.as_str());
+        walk(inner, &format!("{place}/{step}"), named, visit);
+    }
+}
 
-    fn walk(
-        &self,
-        value: &Value,
-        place: &str,
-        problems: &mut Vec<String>,
-        unchecked: &mut impl FnMut(String, &str),
-    ) {
-        let named = NAMED
-            .iter()
-            .any(|name| place.rsplit('/').next() == Some(name));
-        if !named
-            && !place.starts_with("#/components/securitySchemes")
-            && !place.contains("/links/")
-        {
-            let problem = |what: String| problems.push(format!("{place}: {what}"));
-            Document::keywords(value, problem, |what| unchecked(what, place));
-        }
-        if let Some(reference) = value["$ref"].as_str()
-            && (self.target(reference).is_none() || self.resolve(value).is_null())
-        {
-            problems.push(format!("{place}: {reference:?} leads nowhere in it"));
-        }
-        // Values of the API and extensions of others, where `$ref` is a name like any other.
-        let data = [
-            "example",
-            "examples",
-            "default",
-            "enum",
-            "const",
-            "description",
-        ];
-        let data = |name: &str| data.contains(&name) || name.starts_with("x-");
-        match value {
-            Value::Array(items) => items.iter().enumerate().for_each(|(at, item)| {
-                self.walk(item, &format!("{place}/{at}"), problems, unchecked);
-            }),
-            Value::Object(members) => members
-                .iter()
-                .filter(|(name, _)| !data(name) || place.ends_with("/properties"))
-                .for_each(|(name, member)| {
-                    let name = name.replace('~', "~0").replace('/', "~1");
-                    self.walk(member, &format!("{place}/{name}"), problems, unchecked);
-                }),
-            _ => {}
+/// What of a schema nobody checks; adds its pattern to the others.
+fn unknown_keywords(schema: &Value, patterns: &mut HashMap<String, Regex>) -> Vec<String> {
+    let unchecked = UNCHECKED.iter().filter(|name| schema.get(**name).is_some());
+    let mut unchecked: Vec<String> = unchecked.map(ToString::to_string).collect();
+    let pattern = schema["pattern"].as_str();
+    if let Some(pattern) = pattern.filter(|pattern| !patterns.contains_key(*pattern)) {
+        match Regex::new(pattern) {
+            Ok(regex) => drop(patterns.insert(pattern.to_owned(), regex)),
+            Err(_) => unchecked.push(format!("the pattern {pattern:?}")),
         }
     }
+    let format = schema["format"].as_str();
+    let unknown = format.filter(|format| !format::is_known(format));
+    unchecked.extend(unknown.map(|format| format!("the format {format}")));
+    unchecked
 }
 
 /// Gives whole numbers the form that they have in a request, so that an allowed value `1.0` is the same as `1`.

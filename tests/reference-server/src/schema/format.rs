@@ -1,4 +1,4 @@
-//! The formats of texts that business APIs use: whether a text has one, and a sample of it.
+//! The formats that business APIs use: whether a value has one, and a sample of it.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -6,11 +6,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Span;
 use jiff::civil::{Date, Time};
+use serde_json::Value;
 
 use crate::params;
 
 /// The formats that are checked, and those of which nothing can be said.
-const KNOWN: [&str; 19] = [
+const KNOWN: [&str; 18] = [
     "date-time",
     "date",
     "time",
@@ -18,7 +19,6 @@ const KNOWN: [&str; 19] = [
     "uuid",
     "email",
     "uri",
-    "hostname",
     "ipv4",
     "ipv6",
     "byte",
@@ -36,19 +36,37 @@ pub(super) fn is_known(format: &str) -> bool {
     KNOWN.contains(&format)
 }
 
-/// Whether `text` has the format; one that is not known here holds for every text.
-pub(super) fn holds(format: &str, text: &str) -> bool {
+/// Whether a value has the format; one that is not known here holds for every value.
+pub(super) fn holds(format: &str, value: &Value) -> bool {
+    let whole = value.as_i64();
+    match (format, value) {
+        ("int32", Value::Number(_)) => whole.is_some_and(|it| i32::try_from(it).is_ok()),
+        ("int64", Value::Number(_)) => whole.is_some(),
+        (_, Value::String(text)) => text_holds(format, text),
+        _ => true,
+    }
+}
+
+fn text_holds(format: &str, text: &str) -> bool {
     match format {
         "date-time" => params::date_time("", Some(text)).is_ok(),
         "date" => text.len() == 10 && text.parse::<Date>().is_ok(),
+        // Not every maker says of what offset a time is.
+        "time" => {
+            params::date_time("", Some(&format!("2026-01-01T{text}"))).is_ok()
+                || text.parse::<Time>().is_ok()
+        }
+        "duration" => text.starts_with('P') && text.parse::<Span>().is_ok(),
         "uuid" => {
-            let hex = |byte: u8| byte.is_ascii_hexdigit();
             let lengths = text.split('-').map(str::len);
-            lengths.eq([8, 4, 4, 4, 12]) && text.bytes().all(|byte| byte == b'-' || hex(byte))
+            let digits = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+            lengths.eq([8, 4, 4, 4, 12]) && text.split('-').all(digits)
         }
         "email" => {
-            let parts: Vec<&str> = text.split('@').collect();
-            parts.len() == 2 && parts.iter().all(|part| !part.is_empty())
+            let parts = text.split_once('@');
+            parts.is_some_and(|(name, host)| {
+                !name.is_empty() && !host.is_empty() && !host.contains('@')
+            })
         }
         "uri" => text.split_once(':').is_some_and(|(scheme, rest)| {
             let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
@@ -56,23 +74,8 @@ pub(super) fn holds(format: &str, text: &str) -> bool {
             begins && scheme.bytes().all(fits) && !rest.contains([' ', '"', '<', '>'])
         }),
         "byte" => STANDARD.decode(text).is_ok(),
-        // Not every maker says of what offset a time is.
-        "time" => {
-            params::date_time("", Some(&format!("2026-01-01T{text}"))).is_ok()
-                || text.parse::<Time>().is_ok()
-        }
-        "duration" => text.starts_with('P') && text.parse::<Span>().is_ok(),
         "ipv4" => text.parse::<Ipv4Addr>().is_ok(),
         "ipv6" => text.parse::<Ipv6Addr>().is_ok(),
-        "hostname" => {
-            text.len() < 254
-                && text.split('.').all(|label| {
-                    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-                    (1..64).contains(&label.len())
-                        && label.bytes().all(fits)
-                        && label.trim_matches('-') == label
-                })
-        }
         _ => true,
     }
 }
@@ -89,7 +92,6 @@ pub(super) fn sample(format: &str, turn: usize) -> String {
         "uuid" => format!("00000000-0000-4000-8000-{number:012x}"),
         "email" => format!("sample{number}@example.com"),
         "uri" | "url" => format!("https://example.com/{number}"),
-        "hostname" => format!("host{number}.example.com"),
         "ipv4" => format!("192.0.2.{}", number % 256),
         "ipv6" => format!("2001:db8::{number:x}"),
         "byte" => STANDARD.encode(format!("sample {number}")),

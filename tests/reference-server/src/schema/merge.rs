@@ -1,69 +1,74 @@
 //! One schema of what `allOf`, references and a chosen variant say together.
 
-use std::cell::Cell;
-
 use serde_json::{Map, Value, json};
 
-use super::check::variants;
+use super::check::{self, variants};
 use super::document::{Document, list};
 
 /// How often a reference may be followed on the way to a value: a circle ends in what does not need it.
 const ROUNDS: usize = 2;
 
+/// What is merged, and not kept as it is.
+const PARTS: [&str; 4] = ["$ref", "allOf", "oneOf", "anyOf"];
+
+/// What a union shows in its first turn only.
+const SHOWN: [&str; 3] = ["example", "examples", "default"];
+
 /// The references that led to a value.
 pub(super) type Followed = Vec<String>;
 
-/// What a schema refers to, unless that never ends.
-pub(super) fn follow<'d>(
-    document: &'d Document,
-    schema: &Value,
-    followed: &mut Followed,
-) -> Option<&'d Value> {
-    let reference = schema["$ref"].as_str()?;
-    if followed.iter().filter(|known| *known == reference).count() >= ROUNDS {
-        return None;
-    }
-    followed.push(reference.to_owned());
-    document.target(reference)
-}
-
 /// Merges a schema with all that it refers to, and with the variant of this turn; `None` if that never ends, or if there
-/// are no `steps` left for it.
+/// are no steps `left` for it.
 pub(super) fn merged(
     document: &Document,
     schema: &Value,
     turn: usize,
     followed: &mut Followed,
-    steps: &Cell<usize>,
-) -> Option<Value> {
-    steps.set(steps.get().checked_sub(1)?);
+    left: &mut usize,
+) -> Option<Map<String, Value>> {
+    *left = left.checked_sub(1)?;
+    if *schema == false {
+        return None;
+    }
     let mut all = schema.as_object().cloned().unwrap_or_default();
-    all.retain(|name, _| !["$ref", "allOf", "oneOf", "anyOf"].contains(&name.as_str()));
-    if schema.get("$ref").is_some() {
-        let target = follow(document, schema, followed)?;
-        join(&mut all, merged(document, target, turn, followed, steps)?);
+    let variants = variants(document, schema);
+    all.retain(|name, _| !PARTS.contains(&name.as_str()));
+    if turn > 0 && !variants.is_empty() {
+        all.retain(|name, _| !SHOWN.contains(&name.as_str()));
+    }
+    if let Some(reference) = schema["$ref"].as_str() {
+        if followed.iter().filter(|it| *it == reference).count() >= ROUNDS {
+            return None;
+        }
+        followed.push(reference.to_owned());
+        let target = document.target(reference)?;
+        join(&mut all, merged(document, target, turn, followed, left)?);
     }
     for part in list(&schema["allOf"]) {
-        join(&mut all, merged(document, part, turn, followed, steps)?);
+        join(&mut all, merged(document, part, turn, followed, left)?);
     }
-    let variants = variants(document, schema);
     if !variants.is_empty() {
         let in_turn = variants.iter().cycle().skip(turn % variants.len());
         let mut in_turn = in_turn.take(variants.len());
-        let (part, by) = in_turn.find_map(|variant| {
+        let (variant, part, by) = in_turn.find_map(|variant| {
             let mut by = followed.clone();
-            Some((merged(document, variant, turn, &mut by, steps)?, by))
+            let part = merged(document, variant, turn, &mut by, left)?;
+            Some((*variant, part, by))
         })?;
         *followed = by;
         join(&mut all, part);
+        let name = schema["discriminator"]["propertyName"].as_str();
+        if let Some((name, tag)) = name.zip(check::tag(schema, variant)) {
+            let tagged = json!({"properties": {name: {"const": tag}}});
+            join(&mut all, tagged.as_object().cloned()?);
+        }
     }
-    Some(all.into())
+    Some(all)
 }
 
 /// Adds what another schema says.
-fn join(all: &mut Map<String, Value>, mut other: Value) {
-    let other = other.as_object_mut().map(std::mem::take);
-    for (name, theirs) in other.into_iter().flatten() {
+fn join(all: &mut Map<String, Value>, other: Map<String, Value>) {
+    for (name, theirs) in other {
         let Some(ours) = all.get_mut(&name) else {
             all.insert(name, theirs);
             continue;

@@ -1,23 +1,17 @@
 //! Values that conform to a schema, the same ones each time: what the document shows first, then what its rules allow.
 
-use std::cell::Cell;
-use std::collections::HashSet;
-
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value};
 
 use super::check::{self, Side};
 use super::document::{Document, list, members};
-use super::merge::{Followed, follow, merged};
+use super::merge::{Followed, merged};
 use super::{format, text};
 
-/// Below that depth, optional members are left out.
+/// Below that depth, optional fields are left out.
 const DEEPEST: usize = 6;
 
-/// After so many values, optional members are left out.
-const MOST: usize = 4_000;
-
-/// After so many steps of making and checking, there is no sample.
-const STEPS: usize = 300_000;
+/// After so many steps of making and checking, there is no sample; after half of them, optional fields are left out.
+const STEPS: usize = 100_000;
 
 /// The deepest that a sample may be.
 const BOTTOM: usize = 100;
@@ -28,13 +22,15 @@ const ITEMS: usize = 2;
 /// The most items of a list that shows something in each.
 const MOST_ITEMS: usize = 50;
 
+/// The schema of what the document says nothing of.
+static ANYTHING: Value = Value::Bool(true);
+
 /// A value that conforms to `schema`, unless none can be made. The lists of a second page go on at the turn `first`.
 pub(super) fn sample(document: &Document, schema: &Value, first: usize) -> Option<Value> {
     let mut sampler = Sampler {
         document,
         first,
-        made: 0,
-        steps: Cell::new(STEPS),
+        left: STEPS,
     };
     sampler.value(schema, &At::default())
 }
@@ -42,9 +38,8 @@ pub(super) fn sample(document: &Document, schema: &Value, first: usize) -> Optio
 struct Sampler<'d> {
     document: &'d Document,
     first: usize,
-    made: usize,
-    /// How many are left.
-    steps: Cell<usize>,
+    /// How many steps are left.
+    left: usize,
 }
 
 /// Where a value stands: how deep, in which turn of a list, and by which references.
@@ -66,135 +61,74 @@ impl At {
 }
 
 impl Sampler<'_> {
+    /// A value of the variant whose turn it is, or else of the next one that has a value, or else null.
     fn value(&mut self, schema: &Value, at: &At) -> Option<Value> {
-        self.made += 1;
-        let left = self.steps.get().saturating_sub(1);
-        self.steps.set(left);
-        if left == 0 || at.depth > BOTTOM || *schema == false {
-            return None;
-        }
-        let shown = self.shown(schema, schema, at.turn);
-        let made = shown.or_else(|| self.made(schema, at));
-        made.or_else(|| self.conforms(schema, &Value::Null).then_some(Value::Null))
+        let variants = check::variants(self.document, self.document.resolve(schema));
+        let mut turns = at.turn..at.turn + variants.len().max(1);
+        turns
+            .find_map(|turn| self.made(schema, At { turn, ..at.clone() }))
+            .or_else(|| self.conforming(schema, Value::Null))
     }
 
-    fn made(&mut self, schema: &Value, at: &At) -> Option<Value> {
-        let has = |names: &[&str]| names.iter().any(|name| schema.get(*name).is_some());
-        let variants = check::variants(self.document, schema);
-        if has(&["$ref"]) && !has(&["allOf", "oneOf", "anyOf", "properties"]) {
-            let mut at = at.clone();
-            let target = follow(self.document, schema, &mut at.followed)?;
-            return self.value(target, &at);
+    fn made(&mut self, schema: &Value, mut at: At) -> Option<Value> {
+        self.left = self.left.checked_sub(1)?;
+        if at.depth > BOTTOM {
+            return None;
         }
-        if !variants.is_empty() && !has(&["properties", "allOf", "$ref"]) {
-            let mut in_turn = (0..variants.len()).map(|more| (at.turn + more) % variants.len());
-            return in_turn.find_map(|place| {
-                let value = self.value(variants[place], at)?;
-                Some(self.tagged(schema, &variants[place..=place], value))
-            });
-        }
-        let mut followed = at.followed.clone();
-        let all = merged(self.document, schema, at.turn, &mut followed, &self.steps)?;
-        let at = At {
-            followed,
-            ..at.clone()
-        };
+        let followed = &mut at.followed;
+        let all = merged(self.document, schema, at.turn, followed, &mut self.left)?;
+        let all = Value::Object(all);
         if let Some(shown) = self.shown(&all, schema, at.turn) {
             return Some(shown);
         }
         let made = self.typed(&all, &at, false)?;
-        let odd = ["not", "if"].iter().any(|name| all.get(*name).is_some());
-        if !made.is_object() && !odd || self.conforms(schema, &made) {
-            return Some(made);
+        let is_object = made.is_object();
+        let made = self.conforming(schema, made);
+        if made.is_some() || !is_object {
+            return made;
         }
-        if odd && let Some(other) = self.other(schema, &all, &at) {
-            return Some(other);
-        }
-        let made = self.tagged(schema, &variants, made);
-        // Members that exclude each other are optional.
-        let fits = self.conforms(schema, &made);
-        if fits {
-            Some(made)
-        } else {
-            self.typed(&all, &at, true)
-        }
+        // Fields that exclude each other are optional.
+        let bare = self.typed(&all, &at, true)?;
+        self.conforming(schema, bare)
     }
 
-    /// A value of a later turn, or of what a condition asks for.
-    fn other(&mut self, schema: &Value, all: &Value, at: &At) -> Option<Value> {
-        let mut plain = all.as_object()?.clone();
-        plain.retain(|name, _| !["not", "if", "then", "else"].contains(&name.as_str()));
-        let parts = [all.get("then"), all.get("else")].into_iter().flatten();
-        let parts = parts.map(|part| (0, json!({"allOf": [plain, part]})));
-        let mut tries = (1..4).map(|more| (more, json!(plain))).chain(parts);
-        tries.find_map(|(more, part)| {
-            let turn = at.turn + more;
-            let made = self.made(&part, &At { turn, ..at.clone() })?;
-            self.conforms(schema, &made).then_some(made)
-        })
+    fn conforming(&mut self, schema: &Value, value: Value) -> Option<Value> {
+        let (broken, steps) = check::counted(self.document, Side::Reply, schema, &value, "", 1);
+        self.left = self.left.checked_sub(steps)?;
+        broken.is_empty().then_some(value)
     }
 
-    fn conforms(&self, schema: &Value, value: &Value) -> bool {
-        if self.steps.get() == 0 {
-            return false;
-        }
-        let (broken, steps) = check::counted(self.document, Side::Reply, schema, value, "");
-        self.steps.set(self.steps.get().saturating_sub(steps));
-        broken.is_empty()
+    /// What the document shows of a schema, if it keeps the rules.
+    fn shown(&mut self, all: &Value, schema: &Value, turn: usize) -> Option<Value> {
+        let several = list(&all["examples"]).iter();
+        let in_turn = several.clone().skip(turn % several.len().max(1));
+        let first = ["const", "example"]
+            .into_iter()
+            .filter_map(|it| all.get(it));
+        let shown = first
+            .chain(in_turn)
+            .chain(several)
+            .chain(all.get("default"));
+        shown
+            .cloned()
+            .find_map(|value| self.conforming(schema, value))
     }
 
-    /// What a document shows of a schema, if it keeps the rules. It is the first of what takes turns.
-    fn shown(&self, of: &Value, schema: &Value, turn: usize) -> Option<Value> {
-        if turn > 0 && !check::variants(self.document, schema).is_empty() {
-            return None;
-        }
-        let several = list(&of["examples"]).iter();
-        let examples = several
-            .clone()
-            .skip(turn % several.len().max(1))
-            .chain(several);
-        let first = of.get("const").into_iter().chain(of.get("example"));
-        let mut shown = first.chain(examples).chain(of.get("default"));
-        shown.find(|value| self.conforms(schema, value)).cloned()
-    }
-
-    /// The value with the tag of the first of these variants that it then is.
-    fn tagged(&self, union: &Value, variants: &[&Value], value: Value) -> Value {
-        let Some(member) = union["discriminator"]["propertyName"].as_str() else {
-            return value;
-        };
-        let tags = variants
-            .iter()
-            .filter_map(|variant| check::tag(union, variant));
-        let mut tried = tags.filter_map(|tag| {
-            let mut other = value.clone();
-            other.as_object_mut()?.insert(member.to_owned(), tag.into());
-            Some(other)
-        });
-        tried
-            .find(|other| self.conforms(union, other))
-            .unwrap_or(value)
-    }
-
-    /// A value of the type that a merged schema has, or seems to have; with the required members only if it is `bare`.
+    /// A value of the type that a merged schema has, or seems to have; with the required fields only if it is `bare`.
     fn typed(&mut self, schema: &Value, at: &At, bare: bool) -> Option<Value> {
-        let values: Vec<&Value> = list(&schema["enum"])
-            .iter()
-            .filter(|value| !value.is_null())
-            .collect();
+        let values = list(&schema["enum"]).iter().filter(|it| !it.is_null());
+        let values: Vec<&Value> = values.collect();
         if !values.is_empty() {
             return Some(values[at.turn % values.len()].clone());
         }
         let has = |names: &[&str]| names.iter().any(|name| schema.get(*name).is_some());
-        let types = check::types(schema);
-        let kind = types.iter().find(|kind| **kind != "null").copied();
-        match kind {
-            None if !types.is_empty() => Some(Value::Null),
+        let mut types = check::types(schema);
+        types.sort_by_key(|kind| *kind == "null");
+        match types.first().copied() {
+            Some("null") => Some(Value::Null),
             Some("boolean") => Some(false.into()),
-            Some(kind @ ("integer" | "number")) => self.number(schema, at.turn, kind == "integer"),
-            None if has(&["minimum", "maximum", "multipleOf"]) => {
-                self.number(schema, at.turn, false)
-            }
+            Some("integer" | "number") => self.number(schema, at.turn),
+            None if has(&["minimum", "maximum", "multipleOf"]) => self.number(schema, at.turn),
             Some("array") => self.array(schema, at),
             None if has(&["items", "minItems"]) => self.array(schema, at),
             Some("string") => text(schema, at.turn),
@@ -203,58 +137,47 @@ impl Sampler<'_> {
         }
     }
 
-    fn number(&self, schema: &Value, turn: usize, integer: bool) -> Option<Value> {
-        let (least, most) = check::bounds(schema);
-        let near = |(at, open): (&Value, bool)| Some((at.as_f64()?, open));
-        let (least, most) = (least.and_then(near), most.and_then(near));
-        let whole = if integer { 1.0 } else { 0.0 };
-        let step = schema["multipleOf"].as_f64().unwrap_or(1.0).max(whole);
+    /// A number at a bound or near it, since the bound itself may be excluded.
+    fn number(&mut self, schema: &Value, turn: usize) -> Option<Value> {
+        let bound = |names: [&str; 2]| names.iter().find_map(|name| schema[*name].as_f64());
+        let least = bound(["minimum", "exclusiveMinimum"]);
+        let most = bound(["maximum", "exclusiveMaximum"]);
+        let step = schema["multipleOf"].as_f64().unwrap_or(1.0);
         let from = match (least, most) {
-            (Some((least, _)), _) => (least / step).ceil() * step,
-            (None, Some((most, _))) if most < 1.0 => (most / step).floor() * step - step,
+            (Some(least), _) => (least / step).ceil() * step,
+            (None, Some(most)) if most < step => (most / step).floor() * step,
             _ => step,
         };
-        let middle = f64::midpoint(least.map_or(0.0, |at| at.0), most.map_or(1.0, |at| at.0));
         #[expect(clippy::cast_precision_loss, reason = "lists are short")]
-        let tried = [from + (turn as f64) * step, from, from + step, middle];
+        let near = [turn as f64, 0.0, 1.0, -1.0].map(|steps| from + steps * step);
+        let middle = f64::midpoint(least.unwrap_or(0.0), most.unwrap_or(1.0));
         #[expect(
             clippy::cast_possible_truncation,
             reason = "a larger one does not conform"
         )]
-        let as_value = |number: f64| {
-            let whole = integer.then(|| Value::from(number.round() as i64));
-            whole.or_else(|| Number::from_f64(number).map(Value::Number))
-        };
-        let mut fitting = tried.into_iter().filter_map(as_value);
-        fitting.find(|value| self.conforms(schema, value))
+        let whole = |number: &f64| (number.fract() == 0.0).then_some(*number as i64);
+        let as_value = |number: f64| whole(&number).map_or(number.into(), Value::from);
+        let mut tried = near.into_iter().chain([middle]).map(as_value);
+        tried.find_map(|value| self.conforming(schema, value))
     }
 
     fn array(&mut self, schema: &Value, at: &At) -> Option<Value> {
-        let size = |name: &str| Some(usize::try_from(schema[name].as_u64()?).unwrap_or(usize::MAX));
-        let least = size("minItems").unwrap_or(0);
-        let items = schema.get("items").unwrap_or(&Value::Bool(true));
+        let (least, most) = sizes(schema, "Items");
+        let items = schema.get("items").unwrap_or(&ANYTHING);
         let variants = check::variants(self.document, self.document.resolve(items)).len();
-        let first = list(&schema["prefixItems"]);
-        let contained = schema
-            .get("contains")
-            .map_or(0, |_| size("minContains").unwrap_or(1));
-        let least = least.max(contained);
         let usual = match at.depth {
             0..3 => variants.clamp(ITEMS, MOST_ITEMS),
-            3..DEEPEST if self.made < MOST => variants.clamp(1, MOST_ITEMS),
+            3..DEEPEST if self.left > STEPS / 2 => variants.clamp(1, MOST_ITEMS),
             _ => 0,
         };
-        let wanted = usual.max(least).min(size("maxItems").unwrap_or(usize::MAX));
         let turn = if at.depth < 2 { self.first } else { 0 };
-        let (mut made, mut known) = (Vec::new(), HashSet::new());
-        for place in 0..wanted {
-            let both = || json!({"allOf": [items, schema["contains"]]});
-            let both = (place < contained).then(both);
-            let schema = first.get(place).or(both.as_ref()).unwrap_or(items);
-            let Some(item) = self.value(schema, &at.below(turn + place)) else {
+        let mut made = Vec::new();
+        for place in 0..usual.max(least).min(most) {
+            let item = list(&schema["prefixItems"]).get(place).unwrap_or(items);
+            let Some(item) = self.value(item, &at.below(turn + place)) else {
                 break;
             };
-            if schema["uniqueItems"] != true || known.insert(item.clone()) {
+            if schema["uniqueItems"] != true || !made.contains(&item) {
                 made.push(item);
             }
         }
@@ -262,24 +185,13 @@ impl Sampler<'_> {
     }
 
     fn object(&mut self, schema: &Value, at: &At, bare: bool) -> Option<Map<String, Value>> {
-        let mut required: Vec<&str> = list(&schema["required"])
-            .iter()
-            .filter_map(Value::as_str)
-            .collect();
-        let others = members(&schema["dependentRequired"]).flat_map(|(_, others)| list(others));
-        required.extend(others.filter_map(Value::as_str));
+        let required = list(&schema["required"]).iter().filter_map(Value::as_str);
+        let required: Vec<&str> = required.collect();
         let mut object = Map::new();
         for (name, property) in members(&schema["properties"]) {
             let needed = required.contains(&name.as_str());
-            let again = [property, &property["items"], &property["allOf"][0]]
-                .iter()
-                .any(|part| {
-                    at.followed
-                        .iter()
-                        .any(|known| part["$ref"] == known.as_str())
-                });
-            let left_out = bare || again || at.depth >= DEEPEST || self.made >= MOST;
-            if Side::Reply.leaves_out(self.document, property) || left_out && !needed {
+            let spare = bare || at.depth >= DEEPEST || self.left < STEPS / 2;
+            if Side::Reply.leaves_out(self.document, property) || spare && !needed {
                 continue;
             }
             match self.value(property, &at.below(at.turn)) {
@@ -288,49 +200,40 @@ impl Sampler<'_> {
                 None => {}
             }
         }
-        let more = schema.get("additionalProperties");
-        let pattern = members(&schema["patternProperties"]).next();
-        let pattern = pattern.filter(|_| more.is_none_or(|more| *more == false));
-        let other = pattern
-            .map(|(_, other)| other)
-            .or(more)
-            .unwrap_or(&Value::Bool(true));
+        let other = schema.get("additionalProperties").unwrap_or(&ANYTHING);
         for name in required {
             if !object.contains_key(name) && schema["properties"].get(name).is_none() {
                 object.insert(name.to_owned(), self.value(other, &at.below(at.turn))?);
             }
         }
-        let of_others = object.is_empty() && more.is_some_and(Value::is_object);
-        let shown = u64::from(of_others && at.depth < DEEPEST);
-        let least = schema["minProperties"].as_u64().unwrap_or(0).max(shown);
+        let is_map = object.is_empty() && other.is_object() && at.depth < DEEPEST;
+        let least = sizes(schema, "Properties").0.max(usize::from(is_map));
         for turn in 0..MOST_ITEMS {
-            if (object.len() as u64) < least {
+            if object.len() < least {
                 let value = self.value(other, &at.below(turn))?;
-                let name = match (schema.get("propertyNames"), pattern) {
-                    (Some(names), _) => self.value(names, &at.below(turn))?.as_str()?.to_owned(),
-                    (None, Some((pattern, _))) => text::matching(pattern, 0, turn)?,
-                    (None, None) => format::sample("", turn),
-                };
-                object.insert(name, value);
+                object.insert(format::sample("", turn), value);
             }
         }
         Some(object)
     }
 }
 
+/// The least and the most size that a schema allows.
+fn sizes(schema: &Value, of: &str) -> (usize, usize) {
+    let bound = |which: &str| schema[format!("{which}{of}")].as_u64();
+    let size = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
+    let least = bound("min").map_or(0, size);
+    (least, bound("max").map_or(usize::MAX, size))
+}
+
 /// A text that keeps its pattern, or else its format, and its length.
 fn text(schema: &Value, turn: usize) -> Option<Value> {
-    let size = |name: &str| Some(usize::try_from(schema[name].as_u64()?).unwrap_or(usize::MAX));
-    let least = size("minLength").unwrap_or(0);
-    let most = size("maxLength").unwrap_or(usize::MAX);
+    let (least, most) = sizes(schema, "Length");
     let mut made = match schema["pattern"].as_str() {
         Some(pattern) => text::matching(pattern, least, turn)?,
         None => format::sample(schema["format"].as_str().unwrap_or_default(), turn),
     };
-    let length = made.chars().count();
-    made.extend(std::iter::repeat_n(
-        'x',
-        least.saturating_sub(length).min(1 << 16),
-    ));
+    let missing = least.saturating_sub(made.chars().count());
+    made.extend(std::iter::repeat_n('x', missing.min(1 << 16)));
     Some(made.chars().take(most).collect::<String>().into())
 }

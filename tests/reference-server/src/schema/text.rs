@@ -43,24 +43,18 @@ fn write(hir: &Hir, turn: usize, more: usize, text: &mut String) {
 
 /// A character of a class: a plain one if it has any.
 fn character(class: &Class, turn: usize) -> Option<char> {
-    let has = |letter: &char| match class {
-        Class::Unicode(class) => class
-            .iter()
-            .any(|range| (range.start()..=range.end()).contains(letter)),
-        Class::Bytes(class) => class
-            .iter()
-            .any(|range| (char::from(range.start())..=char::from(range.end())).contains(letter)),
+    let Class::Unicode(class) = class else {
+        return None;
     };
-    let plain: Vec<char> = ('0'..='9')
-        .chain('A'..='Z')
-        .chain('a'..='z')
-        .filter(has)
-        .collect();
-    let other = || ('!'..='\u{2fff}').find(has);
-    plain
-        .get(turn % plain.len().max(1))
-        .copied()
-        .or_else(other)
+    let has = |letter: &char| {
+        let mut ranges = class.iter();
+        ranges.any(|range| (range.start()..=range.end()).contains(letter))
+    };
+    let plain = ('0'..='9').chain('A'..='Z').chain('a'..='z');
+    let plain: Vec<char> = plain.filter(has).collect();
+    let in_turn = plain.get(turn % plain.len().max(1)).copied();
+    in_turn
+        .or_else(|| ('!'..='\u{2fff}').find(has))
         .or(Some(' '))
 }
 

@@ -179,7 +179,7 @@ async fn pages_records_and_faults_know_the_operations() {
     let faults = r#"{"faults": [{"operation": "tree", "then": {"unknownMember": true}}]}"#;
     peer.server.load_faults(faults).unwrap();
     let tree = send(&peer, "GET /tree", "", "").await.expect(200);
-    assert_eq!(tree.as_object().unwrap().len(), 4);
+    assert_eq!(tree.as_object().unwrap().len(), 5);
 
     let page = peer.get_with(App::Crm, "/", "none").await.text;
     let shown = [
