@@ -48,37 +48,34 @@ pub(super) fn problems(
     value: &Value,
     at: &str,
 ) -> Vec<Problem> {
-    counted(document, side, schema, value, at, MOST_PROBLEMS).0
+    let mut check = Check::new(document, side, MOST_PROBLEMS, MOST_STEPS);
+    check.place.push_str(at);
+    check.value(schema, value);
+    if check.left == 0 {
+        check.found.clear();
+        check.broken("there is too much to check");
+    }
+    check.found
 }
 
 /// Whether `value` breaks no rule of `schema`.
 pub(super) fn holds(document: &Document, side: Side, schema: &Value, value: &Value) -> bool {
-    counted(document, side, schema, value, "", 1).0.is_empty()
+    let mut left = MOST_STEPS;
+    holds_within(document, side, schema, value, &mut left)
 }
 
-/// The rules that are broken, at most so many, and how many steps it took to say so.
-pub(super) fn counted(
+/// Whether `value` breaks no rule of `schema`, found out in the steps that are left.
+pub(super) fn holds_within(
     document: &Document,
     side: Side,
     schema: &Value,
     value: &Value,
-    at: &str,
-    most: usize,
-) -> (Vec<Problem>, usize) {
-    let mut check = Check {
-        document,
-        side,
-        place: at.to_owned(),
-        following: Vec::new(),
-        found: Vec::new(),
-        most,
-        steps: 0,
-    };
+    left: &mut usize,
+) -> bool {
+    let mut check = Check::new(document, side, 1, *left);
     check.value(schema, value);
-    if check.steps > MOST_STEPS {
-        check.found = vec![(at.to_owned(), "there is too much to check".to_owned())];
-    }
-    (check.found, check.steps)
+    *left = check.left;
+    check.found.is_empty() && check.left > 0
 }
 
 /// The variants of a union, without its null.
@@ -141,10 +138,23 @@ struct Check<'d> {
     found: Vec<Problem>,
     /// After so many problems, no more are looked for.
     most: usize,
-    steps: usize,
+    /// How many steps are left.
+    left: usize,
 }
 
 impl<'d> Check<'d> {
+    fn new(document: &'d Document, side: Side, most: usize, left: usize) -> Check<'d> {
+        Check {
+            document,
+            side,
+            place: String::new(),
+            following: Vec::new(),
+            found: Vec::new(),
+            most,
+            left,
+        }
+    }
+
     fn broken(&mut self, rule: impl Into<String>) {
         self.found.push((self.place.clone(), rule.into()));
     }
@@ -161,8 +171,8 @@ impl<'d> Check<'d> {
     }
 
     fn value(&mut self, schema: &'d Value, value: &Value) {
-        self.steps += 1;
-        if self.steps > MOST_STEPS || self.found.len() >= self.most {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.found.len() >= self.most {
             return;
         }
         if schema["nullable"] == true && value.is_null() {
