@@ -1,298 +1,202 @@
-//! CRM record commands and intake reviews.
+//! CRM record commands (A77, A78) and intake reviews (A79).
 
-use sdk_reference_server::{App, Operation};
-use serde_json::{Value, json};
+use std::collections::HashMap;
 
-use crate::peer::{Got, Peer};
+use sdk_reference_server::App;
+use serde_json::json;
 
-async fn command(peer: &Peer, body: Value) -> Got {
-    peer.command(&body).await
-}
+use crate::peer::{Peer, rows};
+use crate::rows::{COMMANDS, KEY, REVIEWS, record_command, rejects, send, shows};
 
-async fn review(peer: &Peer, body: Value) -> Got {
-    peer.post(App::Crm, "/api/crm/v1/intake-review-commands", &body)
-        .await
-}
+/// Changes to an empty command.
+const REJECTED: &str = r#"
+    [] | 400 | validation_failed |
+    "command" | 400 | validation_failed |
+    {} | 400 | validation_failed | commandType
+    {"commandType": 7} | 400 | validation_failed | commandType
+    {"commandType": "person.explode"} | 400 | validation_failed | commandType
+    {"commandType": "person.create"} | 400 | validation_failed | displayName
+    {"commandType": "person.create", "payload": 3} | 400 | validation_failed | payload"#;
+
+/// The same for `task.complete`.
+const SUBJECTS: &str = r#"
+    {} | 400 | validation_failed | subjectReference
+    {"subjectReference": "PER-0123456789AB"} | 400 | validation_failed | subjectReference
+    {"subjectReference": "TSK-0123456789AB"} | 404 | not_found |
+    {"subjectReference": "{task}", "expectedRecordVersion": 0} | 400 | validation_failed | expectedRecordVersion
+    {"subjectReference": "{task}", "expectedRecordVersion": 9} | 409 | stale_record_version |"#;
+
+/// A type of command, its payload, the status, the code, and a name in the message.
+const PAYLOADS: &str = r#"
+    person.create | {"displayName": ""} | 400 | validation_failed | displayName
+    person.create | {"displayName": "A B", "status": "odd"} | 400 | validation_failed | status
+    person.create | {"displayName": "A B", "organizationReference": "ORG-0123456789AB"} | 404 | not_found |
+    task.create | {"title": "T", "dueAt": "tomorrow"} | 400 | validation_failed | dueAt
+    opportunity.move | {} | 400 | validation_failed | stage
+    opportunity.move | {"stage": "deferred", "reasonCode": "{long}"} | 400 | validation_failed | reasonCode"#;
+
+/// A type of command, its payload, and where it is seen: a path, or the record's detail, a place, and the value there.
+const APPLIED: &str = r#"
+    organization.create | {"displayName": "Quux Ltd"} | /search?q=quux+ltd | /items/0/title | "Quux Ltd"
+    organization.update | {"displayName": "Acme", "city": "Oslo"} | detail | /city | "Oslo"
+    person.create | {"displayName": "Ulla Quux"} | /search?q=ulla+quux | /items/0/type | "person"
+    person.update | {"jobTitle": "Poet"} | detail | /jobTitle | "Poet"
+    person.update | {"displayName": "Xanthe Lee"} | /search?q=xanthe | /items/0/publicReference | "{person}"
+    person.update | {"familyName": "Quill"} | /people?q=xanthe+q | /items/0/displayName | "Xanthe Quill"
+    person.update | {"givenName": "Bea"} | detail | /displayName | "Bea Quill"
+    person.update | {"email": "x@example.org"} | /people?q=x@example.org | /items/0/displayName | "Bea Quill"
+    activity.record | {"summary": "Had tea"} | /today | /recentChanges/0/action | "activity.record"
+    opportunity.create | {"title": "Quux", "stage": "exploring"} | /opportunities?q=quux | /items/0/stage | "exploring"
+    opportunity.update | {"title": "Bigger deal"} | detail | /title | "Bigger deal"
+    opportunity.update | {"currency": "SEK"} | detail | /currency | "SEK"
+    opportunity.update | {"organizationReference": "{organization}"} | detail | /organization/displayName | "Acme"
+    opportunity.update | {"personReference": "{person}"} | detail | /personReference | "{person}"
+    opportunity.update | {"valueMinMinor": 50, "valueMaxMinor": 100} | detail | /valueMaxMinor | 100
+    opportunity.assign | {"ownerReference": null} | detail | /owner | null
+    opportunity.move | {"stage": "won"} | detail | /stage | "won"
+    task.create | {"title": "Ask Ulla"} | /tasks?q=ask+ulla&owner=all | /items/0/status | "open"
+    task.update | {"title": "Call Ulla"} | /tasks?q=call+ulla&owner=all | /items/0/publicReference | "{task}"
+    task.assign | {"ownerReference": "{actor}"} | /tasks?q=call+ulla | /items/0/publicReference | "{task}"
+    task.update | {"status": "waiting"} | /tasks?q=call+ulla | /items/0/status | "waiting"
+    task.update | {"opportunityReference": "{opportunity}"} | /tasks?q=call+ulla | /items/0/title | "Call Ulla"
+    task.complete | {} | /tasks?q=call+ulla | /items/0/opportunityReference | "{opportunity}"
+    person.update | {"status": "archived"} | detail | /status | "archived""#;
+
+/// What is closed no longer changes.
+const CLOSED: &str = r#"
+    opportunity.move | {"stage": "exploring"}
+    opportunity.update | {"title": "Reopened"}
+    task.update | {"status": "open"}
+    person.update | {"status": "active"}"#;
 
 #[tokio::test]
-async fn a_created_person_is_seen_everywhere() {
+async fn commands_are_rejected_and_nothing_changes() {
     let peer = Peer::start().await;
-    let body = json!({"commandType": "person.create", "payload": {"displayName": "Xanthe Quill", "email": "x@example.org"}});
-    let result = command(&peer, body).await.expect(201);
-    let reference = result["publicReference"].as_str().unwrap();
-    assert_eq!(result["recordVersion"], 1);
-    let person = peer.crm(&format!("/people/{reference}")).await.expect(200);
-    assert_eq!(person["displayName"], "Xanthe Quill");
-    for path in [
-        "/people?q=xanthe",
-        "/search?q=quill",
-        "/people?q=x@example.org",
-    ] {
-        let items = peer.crm(path).await.expect(200)["items"].clone();
-        assert_eq!(items[0]["publicReference"], reference, "{path}");
+    rejects(&peer, COMMANDS, &json!({}), REJECTED).await;
+    let complete = json!({"commandType": "task.complete"});
+    rejects(&peer, COMMANDS, &complete, SUBJECTS).await;
+    let payloads = PAYLOADS.replace("{long}", &"x".repeat(101));
+    for [kind, payload, rest] in rows(&payloads) {
+        let row = format!("{} | {rest}", record_command(&peer, kind, payload));
+        rejects(&peer, COMMANDS, &json!({}), &row).await;
     }
-    let change = &peer.crm("/today").await.expect(200)["recentChanges"][0].clone();
-    assert_eq!(change["publicReference"], reference);
-    assert_eq!(peer.server.commits(Operation::SubmitCommand), 1);
 }
 
 #[tokio::test]
-async fn an_exact_replay_returns_the_stored_result_with_200() {
+async fn commands_are_applied_and_seen_everywhere() {
     let peer = Peer::start().await;
-    let body = json!({"commandType": "task.create", "payload": {"title": "Once"}});
-    let first = command(&peer, body.clone()).await.expect(201);
-    let again = command(&peer, body).await.expect(200);
-    assert_eq!(first, again);
-    assert_eq!(peer.server.commits("submitCommand"), 1);
-    assert_eq!(peer.server.attempts("submitCommand"), 2);
+    let closed = rows(CLOSED).into_iter();
+    // The samples are other records once these are closed.
+    let closed = closed.map(|[kind, payload]| record_command(&peer, kind, payload));
+    let closed: Vec<_> = closed.collect();
+    let mut versions = HashMap::new();
+    for [kind, payload, path, shown] in rows(APPLIED) {
+        let command = record_command(&peer, kind, payload);
+        let result = send(&peer, COMMANDS, KEY, &command).await.expect(201);
+        let reference = result["publicReference"].as_str().unwrap().to_owned();
+        let list = match kind.split('.').next().unwrap() {
+            "person" => "people".to_owned(),
+            noun => format!("{noun}s").replace("ys", "ies"),
+        };
+        let path = path.replace("detail", &format!("/{list}/{reference}"));
+        shows(&peer, App::Crm, &format!("{path} | {shown}")).await;
+        if let Some(version) = result["recordVersion"].as_u64() {
+            let before = versions.insert(reference, version);
+            assert!(before.is_none_or(|before| version == before + 1), "{kind}");
+        }
+    }
+    let timeline = format!("/people/{}/timeline?limit=200", peer.server.sample_person());
+    let timeline = peer.walk(&timeline).await;
+    assert_eq!(timeline.last().unwrap()["summary"], "Had tea");
+    for command in closed {
+        let row = format!("{command} | 409 | invalid_state |");
+        rejects(&peer, COMMANDS, &json!({}), &row).await;
+    }
 }
 
 #[tokio::test]
 async fn a_command_id_makes_another_body_a_conflict_for_the_same_actor_only() {
     let mut peer = Peer::start().await;
     let body = |title: &str| json!({"commandType": "task.create", "commandId": "c-1", "payload": {"title": title}});
-    command(&peer, body("One")).await.expect(201);
-    command(&peer, body("One")).await.expect(200);
-    let got = command(&peer, body("Two")).await;
-    assert_eq!((got.status, got.code()), (409, "idempotency_conflict"));
+    let first = send(&peer, COMMANDS, KEY, &body("One")).await.expect(201);
+    let again = send(&peer, COMMANDS, KEY, &body("One")).await.expect(200);
+    assert_eq!(first, again);
+    let row = "{} | 409 | idempotency_conflict |";
+    rejects(&peer, COMMANDS, &body("Two"), row).await;
     peer.becomes("other", |client| client);
-    command(&peer, body("Two")).await.expect(201);
+    send(&peer, COMMANDS, KEY, &body("Two")).await.expect(201);
 }
 
 #[tokio::test]
-async fn an_opportunity_moves_and_the_funnel_follows() {
+async fn a_body_may_say_its_charset() {
     let peer = Peer::start().await;
-    let reference = peer.server.sample_opportunity();
-    let before = peer
-        .crm(&format!("/opportunities/{reference}"))
-        .await
-        .expect(200);
-    let version = before["recordVersion"].as_u64().unwrap();
-    let won = |funnel: &Value| funnel["outcomes"]["won"].as_u64().unwrap();
-    let funnel = peer.crm("/funnel").await.expect(200);
-    // All that happened to anyone: it is in its second stage at least.
-    let always = "/funnel?from=2020-01-01T00:00:00Z&to=2030-01-01T00:00:00Z";
-    let flow = |funnel: Value| {
-        let rows = funnel["stages"].as_array().unwrap().clone();
-        let sum = |name: &str| {
-            rows.iter()
-                .map(|row| row[name].as_u64().unwrap())
-                .sum::<u64>()
-        };
-        (sum("enteredInWindow"), sum("exitedInWindow"))
-    };
-    let (entered, exited) = flow(peer.crm(always).await.expect(200));
-    let body = |version: u64| {
-        json!({
-            "commandType": "opportunity.move",
-            "subjectReference": reference,
-            "expectedRecordVersion": version,
-            "payload": {"stage": "won"},
-        })
-    };
-
-    let stale = command(&peer, body(version + 1)).await;
-    assert_eq!((stale.status, stale.code()), (409, "stale_record_version"));
-    let result = command(&peer, body(version)).await.expect(201);
-
-    assert_eq!(result["recordVersion"], version + 1);
-    let after = peer
-        .crm(&format!("/opportunities/{reference}"))
-        .await
-        .expect(200);
-    assert_eq!(after["stage"], "won");
-    // The window ends now; what happened a moment ago lies in it.
-    peer.server.advance(std::time::Duration::from_secs(1));
-    assert_eq!(
-        won(&peer.crm("/funnel").await.expect(200)),
-        won(&funnel) + 1
-    );
-    let flow = flow(peer.crm(always).await.expect(200));
-    assert_eq!(flow, (entered + 1, exited + 1));
-    let mut again = body(version + 1);
-    again["payload"]["stage"] = json!("exploring");
-    let closed = command(&peer, again).await;
-    assert_eq!((closed.status, closed.code()), (409, "invalid_state"));
-}
-
-#[tokio::test]
-async fn opportunities_tasks_organizations_and_people_change() {
-    let peer = Peer::start().await;
-    let server = &peer.server;
-    let actor = server.sample_actor();
-    let organization = command(
-        &peer,
-        json!({"commandType": "organization.create", "payload": {"displayName": "Acme"}}),
-    )
-    .await
-    .expect(201)["publicReference"]
-        .clone();
-    let opportunity = command(
-        &peer,
-        json!({"commandType": "opportunity.create", "payload": {
-            "title": "Big deal", "organizationReference": organization, "valueMinMinor": 100, "ownerReference": actor}}),
-    )
-    .await
-    .expect(201)["publicReference"]
-        .clone();
-    for body in [
-        json!({"commandType": "organization.update", "subjectReference": organization, "payload": {"city": "Oslo"}}),
-        json!({"commandType": "opportunity.update", "subjectReference": opportunity, "payload": {"title": "Bigger deal"}}),
-        json!({"commandType": "opportunity.assign", "subjectReference": opportunity, "payload": {"ownerReference": null}}),
-        json!({"commandType": "person.update", "subjectReference": server.sample_person(), "payload": {"jobTitle": "Poet"}}),
-        json!({"commandType": "task.update", "subjectReference": server.sample_task(), "payload": {"status": "waiting"}}),
-        json!({"commandType": "task.assign", "subjectReference": server.sample_task(), "payload": {"ownerReference": actor}}),
-        json!({"commandType": "task.complete", "subjectReference": server.sample_task()}),
-        json!({"commandType": "activity.record", "subjectReference": server.sample_person(), "payload": {"summary": "Had tea"}}),
-    ] {
-        command(&peer, body).await.expect(201);
-    }
-    let row = peer
-        .crm(&format!("/opportunities/{}", opportunity.as_str().unwrap()))
-        .await
-        .expect(200);
-    assert_eq!(row["title"], "Bigger deal");
-    assert!(row["owner"].is_null());
-    assert_eq!(row["recordVersion"], 3);
-    let done = peer.walk("/tasks?status=completed").await;
-    assert!(
-        done.iter()
-            .any(|task| task["publicReference"] == server.sample_task().as_str())
-            || done.len() > 1
-    );
-    let timeline = peer
-        .walk(&format!(
-            "/people/{}/timeline?limit=200",
-            server.sample_person()
-        ))
-        .await;
-    assert_eq!(timeline.len(), 251);
-    assert_eq!(timeline[250]["summary"], "Had tea");
-}
-
-#[tokio::test]
-async fn bad_commands_are_400_and_unknown_records_404() {
-    let peer = Peer::start().await;
-    for body in [
-        json!([]),
-        json!("command"),
-        json!({}),
-        json!({"commandType": "person.explode"}),
-        json!({"commandType": 7}),
-        json!({"commandType": "person.create"}),
-        json!({"commandType": "person.create", "payload": {"displayName": ""}}),
-        json!({"commandType": "person.create", "payload": {"displayName": "A B", "status": "odd"}}),
-        json!({"commandType": "person.create", "payload": 3}),
-        json!({"commandType": "task.complete"}),
-        json!({"commandType": "task.complete", "subjectReference": "PER-0123456789AB"}),
-        json!({"commandType": "task.complete", "subjectReference": peer.server.sample_task(), "expectedRecordVersion": 0}),
-        json!({"commandType": "task.create", "payload": {"title": "T", "dueAt": "tomorrow"}}),
-        json!({"commandType": "opportunity.move", "subjectReference": peer.server.sample_opportunity(), "payload": {}}),
-        json!({"commandType": "opportunity.move", "subjectReference": peer.server.sample_opportunity(),
-            "payload": {"stage": "deferred", "reasonCode": "x".repeat(101)}}),
-    ] {
-        let got = command(&peer, body.clone()).await;
-        assert_eq!(got.status, 400, "{body}");
-    }
-    command(
-        &peer,
-        json!({"commandType": "task.complete", "subjectReference": "TSK-0123456789AB"}),
-    )
-    .await
-    .expect(404);
-    let nowhere = json!({"commandType": "person.create", "payload": {"displayName": "A B", "organizationReference": "ORG-0123456789AB"}});
-    command(&peer, nowhere).await.expect(404);
-    assert_eq!(peer.server.commits("submitCommand"), 0);
-}
-
-#[tokio::test]
-async fn a_body_may_say_its_charset_and_must_not_be_too_long() {
-    let peer = Peer::start().await;
-    let token = peer.token(App::Crm).await;
     let url = format!("{}/api/crm/v1/commands", peer.server.crm_url());
-    let request = peer.http.post(&url).bearer_auth(&token);
+    let request = peer.http.post(&url).bearer_auth(peer.token(App::Crm).await);
     let request = request.header("content-type", "application/json; charset=utf-8");
     let good = r#"{"commandType":"task.create","payload":{"title":"T"}}"#;
     peer.read(request.body(good)).await.expect(201);
-    let large = json!({"commandType": "task.create", "payload": {"title": "x".repeat(1 << 20)}});
-    command(&peer, large).await.expect(400);
 }
+
+/// No review of the submission, which has version 1.
+const NO_REVIEWS: &str = r#"
+    {"submissionReference": null} | 400 | validation_failed | submissionReference
+    {"submissionReference": "IN-1"} | 400 | validation_failed | submissionReference
+    {"submissionReference": "IN-0123456789AB"} | 404 | not_found |
+    {"decision": null} | 400 | validation_failed | decision
+    {"decision": "maybe"} | 400 | validation_failed | decision
+    {"expectedRecordVersion": 9} | 409 | stale_record_version |"#;
 
 #[tokio::test]
 async fn a_review_decides_a_submission() {
     let peer = Peer::start().await;
     let reference = peer.server.sample_intake_submission();
-    let body = |decision: &str, version: u64| json!({"submissionReference": reference, "decision": decision, "expectedRecordVersion": version, "note": "fine"});
-    review(&peer, body("accept", 9)).await.expect(409);
-    let first = review(&peer, body("request_review", 1)).await.expect(201);
-    assert_eq!(
-        review(&peer, body("request_review", 1)).await.expect(200),
-        first
-    );
-    review(&peer, body("accept", 2)).await.expect(201);
-    let got = review(&peer, body("dismiss", 3)).await;
-    assert_eq!((got.status, got.code()), (409, "invalid_state"));
-
-    let detail = peer
-        .crm(&format!("/intake-submissions/{reference}"))
-        .await
-        .expect(200);
-    assert_eq!(detail["status"], "accepted");
-    assert_eq!(detail["recordVersion"], 3);
-    assert_eq!(detail["review"]["decision"], "accept");
-    assert_eq!(detail["reviewHistory"].as_array().unwrap().len(), 2);
+    let review = |decision: &str| json!({"submissionReference": reference, "decision": decision, "note": "fine"});
+    rejects(&peer, REVIEWS, &review("accept"), NO_REVIEWS).await;
+    for (decision, status) in [
+        ("request_review", 201),
+        ("request_review", 200),
+        ("accept", 201),
+    ] {
+        let got = send(&peer, REVIEWS, KEY, &review(decision)).await;
+        got.expect(status);
+    }
+    let row = "{} | 409 | invalid_state |";
+    rejects(&peer, REVIEWS, &review("dismiss"), row).await;
 
     // It became an organization, a person in it and an opportunity.
+    let path = format!("/intake-submissions/{reference}");
+    let detail = peer.crm(&path).await.expect(200);
     let linked = &detail["linkedRecords"];
-    let (person, opportunity) = (&linked["person"], &linked["opportunity"]);
-    assert_eq!(person["displayName"], detail["contact"]["displayName"]);
-    let path = format!("/people/{}", person["publicReference"].as_str().unwrap());
-    let person = peer.crm(&path).await.expect(200);
-    assert_eq!(person["organization"], linked["organization"]);
-    let path = format!(
-        "/opportunities/{}",
-        opportunity["publicReference"].as_str().unwrap()
+    let name = &detail["contact"]["displayName"];
+    let [person, organization, opportunity] = ["person", "organization", "opportunity"]
+        .map(|kind| linked[kind]["publicReference"].as_str().unwrap());
+    let shown = format!(
+        r#"
+        {path} | /status | "accepted"
+        {path} | /recordVersion | 3
+        {path} | /review/decision | "accept"
+        {path} | /reviewHistory/1/decision | "accept"
+        {path} | /reviewHistory/2 |
+        /people/{person} | /displayName | {name}
+        /people/{person} | /organization/publicReference | "{organization}"
+        /opportunities/{opportunity} | /personReference | "{person}"
+        /today | /recentChanges/0/publicReference | "{reference}""#
     );
-    let opportunity = peer.crm(&path).await.expect(200);
-    assert_eq!(opportunity["personReference"], person["publicReference"]);
-    let today = peer.crm("/today").await.expect(200);
-    assert_eq!(
-        today["recentChanges"][0]["publicReference"],
-        reference.as_str()
-    );
-
-    for bad in [
-        json!({}),
-        json!({"submissionReference": reference}),
-        json!({"submissionReference": reference, "decision": "maybe"}),
-        json!({"submissionReference": "IN-1", "decision": "accept"}),
-    ] {
-        review(&peer, bad).await.expect(400);
-    }
-    review(
-        &peer,
-        json!({"submissionReference": "IN-0123456789AB", "decision": "accept"}),
-    )
-    .await
-    .expect(404);
-    assert_eq!(peer.server.commits("reviewIntakeSubmission"), 2);
+    shows(&peer, App::Crm, &shown).await;
 }
 
 #[tokio::test]
 async fn a_history_keeps_the_last_hundred_reviews() {
     let peer = Peer::start().await;
     let reference = peer.server.sample_intake_submission();
-    let token = peer.token(App::Crm).await;
+    let mut review = json!({"submissionReference": reference, "decision": "request_review"});
     for number in 0..103 {
-        let body = json!({"submissionReference": reference, "decision": "request_review", "note": format!("{number}")});
-        let request = peer.posting(App::Crm, "/api/crm/v1/intake-review-commands", &body);
-        peer.read(request.bearer_auth(&token)).await.expect(201);
+        review["note"] = number.to_string().into();
+        send(&peer, REVIEWS, KEY, &review).await.expect(201);
     }
-    let detail = peer
-        .crm(&format!("/intake-submissions/{reference}"))
-        .await
-        .expect(200);
-    let history = detail["reviewHistory"].as_array().unwrap();
-    assert_eq!(history.len(), 100);
-    assert_eq!(history[99]["note"], "102");
+    let detail = peer.crm(&format!("/intake-submissions/{reference}")).await;
+    let history = detail.expect(200)["reviewHistory"].take();
+    let notes = |place: usize| history[place]["note"].as_str();
+    let seen = [notes(0), notes(99), notes(100)];
+    assert_eq!(seen, [Some("3"), Some("102"), None]);
 }

@@ -23,6 +23,7 @@ mod peer;
 mod platform;
 mod program;
 mod reads;
+mod rows;
 mod server;
 #[cfg(feature = "es256")]
 mod signing;

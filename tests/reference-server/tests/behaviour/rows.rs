@@ -1,0 +1,109 @@
+//! Tables of requests, a row each, in which `{person}` and the like stand for the sample records of a server.
+
+use sdk_reference_server::{App, Operation};
+use serde_json::{Value, json};
+
+use crate::peer::{Got, Peer, rows};
+
+/// Where commands go: an application, and a path below [`common`].
+pub(crate) type Target = (App, &'static str);
+
+pub(crate) const COMMANDS: Target = (App::Crm, "/commands");
+pub(crate) const REVIEWS: Target = (App::Crm, "/intake-review-commands");
+
+/// The key of commands for which the key doesn't matter.
+pub(crate) const KEY: &str = "a-key-of-sixteen";
+
+/// The path that an application's operations share.
+fn common(app: App) -> &'static str {
+    match app {
+        App::Crm => "/api/crm/v1",
+        App::Calendar => "/calendar/v1",
+        App::Platform => "/platform/v1",
+        _ => "",
+    }
+}
+
+/// A table with the references of sample records.
+fn filled(peer: &Peer, table: &str) -> String {
+    let server = &peer.server;
+    let samples = [
+        ("{actor}", server.sample_actor()),
+        ("{person}", server.sample_person()),
+        ("{organization}", server.sample_organization()),
+        ("{opportunity}", server.sample_opportunity()),
+        ("{task}", server.sample_task()),
+        ("{submission}", server.sample_intake_submission()),
+        ("{counterparty}", server.sample_counterparty()),
+        ("{archived}", server.archived_counterparty()),
+    ];
+    let mut table = table.to_owned();
+    for (name, reference) in samples {
+        table = table.replace(name, &reference);
+    }
+    table
+}
+
+/// A record command whose subject, unless it creates one, is the sample record of its kind.
+pub(crate) fn record_command(peer: &Peer, kind: &str, payload: &str) -> Value {
+    let payload: Value = serde_json::from_str(&filled(peer, payload)).expect(payload);
+    let mut command = json!({"commandType": kind, "payload": payload});
+    let (noun, verb) = kind.split_once('.').unwrap();
+    if verb != "create" {
+        let noun = if noun == "activity" { "person" } else { noun };
+        command["subjectReference"] = filled(peer, &format!("{{{noun}}}")).into();
+    }
+    command
+}
+
+/// A command with other fields; null removes one.
+fn changed(command: &Value, changes: &Value) -> Value {
+    let mut command = command.clone();
+    let Some(fields) = changes.as_object() else {
+        return changes.clone();
+    };
+    for (name, value) in fields {
+        if value.is_null() {
+            command.as_object_mut().unwrap().remove(name);
+        } else {
+            command[name] = value.clone();
+        }
+    }
+    command
+}
+
+pub(crate) async fn send(peer: &Peer, (app, path): Target, key: &str, command: &Value) -> Got {
+    let path = format!("{}{path}", common(app));
+    peer.post_keyed(app, &path, key, command).await
+}
+
+fn commits(peer: &Peer) -> u64 {
+    Operation::all()
+        .map(|operation| peer.server.commits(operation))
+        .sum()
+}
+
+/// Rows of changes to a command, the status and the code that it is rejected with, and a text of the message. None of
+/// them takes effect.
+pub(crate) async fn rejects(peer: &Peer, target: Target, command: &Value, table: &str) {
+    let before = commits(peer);
+    for [changes, status, code, named] in rows(&filled(peer, table)) {
+        let changes = serde_json::from_str(changes).expect(changes);
+        let got = send(peer, target, KEY, &changed(command, &changes)).await;
+        let seen = (got.status.to_string(), got.code().to_lowercase());
+        assert_eq!(seen, (status.to_owned(), code.to_owned()), "{changes}");
+        assert!(got.text.contains(named), "{changes}: {}", got.text);
+    }
+    assert_eq!(commits(peer), before);
+}
+
+/// Rows of a path, a place in the body of its response, and the JSON there; nothing if there is none.
+pub(crate) async fn shows(peer: &Peer, app: App, table: &str) {
+    let token = peer.token(app).await;
+    for [path, place, value] in rows(&filled(peer, table)) {
+        let path = format!("{}{path}", common(app));
+        let body = peer.get_with(app, &path, &token).await.expect(200);
+        let shown = body.pointer(place).map(ToString::to_string);
+        assert_eq!(shown.unwrap_or_default(), value, "{path} {place}: {body}");
+    }
+}
