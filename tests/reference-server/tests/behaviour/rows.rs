@@ -10,6 +10,10 @@ pub(crate) type Target = (App, &'static str);
 
 pub(crate) const COMMANDS: Target = (App::Crm, "/commands");
 pub(crate) const REVIEWS: Target = (App::Crm, "/intake-review-commands");
+pub(crate) const EVENTS: Target = (App::Calendar, "/event-commands");
+pub(crate) const DRAFTS: Target = (App::Accounting, "/invoice-drafts");
+pub(crate) const IMPORTS: Target = (App::Accounting, "/import-runs");
+pub(crate) const INTENTS: Target = (App::Accounting, "/approval-intents");
 
 /// The key of commands for which the key doesn't matter.
 pub(crate) const KEY: &str = "a-key-of-sixteen";
@@ -57,7 +61,7 @@ pub(crate) fn record_command(peer: &Peer, kind: &str, payload: &str) -> Value {
 }
 
 /// A command with other fields; null removes one.
-fn changed(command: &Value, changes: &Value) -> Value {
+pub(crate) fn changed(command: &Value, changes: &Value) -> Value {
     let mut command = command.clone();
     let Some(fields) = changes.as_object() else {
         return changes.clone();
