@@ -368,3 +368,18 @@ async fn large_amounts_have_an_exact_sum_and_those_of_another_currency_none() {
         .collect();
     assert_eq!(maxima, ["18446744073709551614", "9223372036854775807"]);
 }
+
+/// It begins after it ends, or at an instant that has no notation, or ends twice.
+#[tokio::test]
+async fn a_window_without_two_instants_in_order_is_rejected() {
+    let peer = Peer::start().await;
+    for window in [
+        "from=2026-02-01T00:00:00Z",
+        "from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z",
+        "to=0000-01-01T00:00:00Z",
+        "to=-009999-01-02T01:59:59Z",
+        "to=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z",
+    ] {
+        peer.refuses(&format!("/funnel?{window}")).await;
+    }
+}

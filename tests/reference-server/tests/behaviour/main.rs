@@ -2,7 +2,6 @@
 
 mod accounting;
 mod addresses;
-mod authorization;
 mod calendar;
 mod commands;
 mod contract;
@@ -22,7 +21,6 @@ mod pages;
 mod peer;
 mod platform;
 mod program;
-mod reads;
 mod rows;
 mod server;
 #[cfg(feature = "es256")]

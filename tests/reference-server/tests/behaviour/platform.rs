@@ -1,76 +1,90 @@
-//! The Platform.
+//! The Platform: what is published (A83), to whom apps are visible, and its envelope of errors.
 
 use sdk_reference_server::App;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::peer::Peer;
+use crate::rows::{COMMANDS, EVENTS, KEY, send};
+
+async fn publication(peer: &Peer, path: &str) -> u16 {
+    let path = format!("/platform/v1/publications/{path}");
+    let got = peer.get(App::Platform, &path).await;
+    assert!(got.status == 200 || got.code() == "not_found", "{path}");
+    got.status
+}
+
+#[tokio::test]
+async fn four_types_of_records_are_published_while_they_are_active() {
+    let peer = Peer::start().await;
+    let event = json!({"operation": "create", "title": "T", "startsAt": "2026-02-02T09:00:00Z",
+        "endsAt": "2026-02-02T10:00:00Z", "timezone": "UTC", "collectionReference": "C"});
+    let event = send(&peer, EVENTS, KEY, &event).await.expect(201);
+    let [person, organization, counterparty, archived] = [
+        peer.server.sample_person(),
+        peer.server.sample_organization(),
+        peer.server.sample_counterparty(),
+        peer.server.archived_counterparty(),
+    ];
+    let event = event["publicReference"].as_str().unwrap();
+    let archive = |kind: &str, subject: &str| {
+        let payload = json!({"status": "archived"});
+        json!({"commandType": kind, "subjectReference": subject, "payload": payload})
+    };
+    let cancel = json!({"operation": "cancel", "publicReference": event});
+    let over: [(String, Option<(_, Value)>); 4] = [
+        (
+            format!("crm/person/{person}"),
+            Some((COMMANDS, archive("person.update", &person))),
+        ),
+        (
+            format!("crm/organization/{organization}"),
+            Some((COMMANDS, archive("organization.update", &organization))),
+        ),
+        (format!("calendar/event/{event}"), Some((EVENTS, cancel))),
+        (format!("accounting/counterparty/{counterparty}"), None),
+    ];
+    for (path, ends) in over {
+        assert_eq!(publication(&peer, &path).await, 200, "{path}");
+        if let Some((target, command)) = ends {
+            let ended = send(&peer, target, "another-key-of-its-own", &command).await;
+            assert!(ended.status < 300, "{}", ended.text);
+            assert_eq!(publication(&peer, &path).await, 404, "{path}");
+        }
+    }
+    for unknown in [
+        format!("accounting/counterparty/{archived}"),
+        "crm/organization/ORG-000000000000".to_owned(),
+        format!("crm/secret/{person}"),
+        format!("payroll/person/{person}"),
+        format!("platform/person/{person}"),
+    ] {
+        assert_eq!(publication(&peer, &unknown).await, 404, "{unknown}");
+    }
+}
 
 #[tokio::test]
 async fn the_installed_apps_are_those_of_the_client() {
     let mut peer = Peer::start().await;
-    let all = peer
-        .get(App::Platform, "/platform/v1/apps")
-        .await
-        .expect(200);
-    assert_eq!(all["items"].as_array().unwrap().len(), 3);
     peer.becomes("crm-only", |client| client.apps([App::Crm]));
-    let one = peer
-        .get(App::Platform, "/platform/v1/apps")
-        .await
-        .expect(200);
-    assert_eq!(one["items"].as_array().unwrap().len(), 1);
-    assert_eq!(one["items"][0]["appId"], "crm");
+    let apps = peer.get(App::Platform, "/platform/v1/apps").await;
+    let apps = apps.expect(200)["items"].take();
+    assert_eq!((&apps[0]["appId"], &apps[1]), (&json!("crm"), &json!(null)));
 }
 
 #[tokio::test]
-async fn the_organization_is_known() {
-    let peer = Peer::start().await;
-    let body = peer
-        .get(App::Platform, "/platform/v1/organization")
-        .await
-        .expect(200);
-    assert!(body["organization"].is_object() && body["installation"].is_object());
-}
-
-#[tokio::test]
-async fn a_publication_needs_both_entitlements_and_an_active_record() {
+async fn the_platform_has_an_envelope_for_errors_and_the_others_have_none() {
     let mut peer = Peer::start().await;
-    let (app, kind, record) = peer.server.sample_publication();
-    let path = format!("/platform/v1/publications/{app}/{kind}/{record}");
-    let body = peer.get(App::Platform, &path).await.expect(200);
-    assert_eq!(body["sourceRecordId"], record.as_str());
-    for unknown in [
-        format!("/platform/v1/publications/{app}/{kind}/ORG-000000000000"),
-        format!("/platform/v1/publications/{app}/secret/{record}"),
-        format!("/platform/v1/publications/payroll/{kind}/{record}"),
-        format!("/platform/v1/publications/platform/{kind}/{record}"),
-    ] {
-        let got = peer.get(App::Platform, &unknown).await;
-        assert_eq!((got.status, got.code()), (404, "not_found"), "{unknown}");
-    }
-    let archived = peer.server.archived_counterparty();
-    peer.get(
-        App::Platform,
-        &format!("/platform/v1/publications/accounting/counterparty/{archived}"),
-    )
-    .await
-    .expect(404);
-    for apps in [vec![App::Platform], vec![App::Crm]] {
-        peer.becomes("half", |client| client.apps(apps));
-        peer.get(App::Platform, &path).await.expect(403);
-    }
-}
+    peer.becomes("poor", |client| {
+        client.scopes(["platform.publications:read"])
+    });
+    let got = peer.get(App::Platform, "/platform/v1/apps").await;
+    let id = got.header("x-request-id").unwrap().to_owned();
+    let mut error = got.expect(403)["error"].take();
+    let message = error.as_object_mut().unwrap().remove("message").unwrap();
+    assert!(message.as_str().unwrap().contains("suite.apps:read"));
+    let rest = json!({"code": "insufficient_scope", "requestId": id, "retryable": false});
+    assert_eq!(error, rest);
 
-#[tokio::test]
-async fn an_archived_organization_is_published_no_more() {
-    let peer = Peer::start().await;
-    let (app, kind, record) = peer.server.sample_publication();
-    let body = json!({"commandType": "organization.update", "subjectReference": record, "payload": {"status": "archived"}});
-    peer.command(&body).await.expect(201);
-    peer.get(
-        App::Platform,
-        &format!("/platform/v1/publications/{app}/{kind}/{record}"),
-    )
-    .await
-    .expect(404);
+    let crm = peer.crm("/people").await.expect(403);
+    assert!(crm.get("error").is_none() && crm["code"].is_string());
 }

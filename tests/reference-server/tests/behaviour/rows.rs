@@ -29,7 +29,7 @@ fn common(app: App) -> &'static str {
 }
 
 /// A table with the references of sample records.
-fn filled(peer: &Peer, table: &str) -> String {
+pub(crate) fn filled(peer: &Peer, table: &str) -> String {
     let server = &peer.server;
     let samples = [
         ("{actor}", server.sample_actor()),

@@ -302,3 +302,12 @@ async fn only_posting_gets_a_token() {
     assert_eq!(got.header("allow"), Some("POST"));
     assert_eq!(got.status, 405);
 }
+
+#[tokio::test]
+async fn an_audience_can_be_another_than_the_origin() {
+    let builder = ReferenceServer::builder().audience(App::Crm, "urn:suite:crm");
+    let peer = Peer::of(builder.start().await);
+    let variable = ("SUITE_CRM_AUDIENCE".to_owned(), "urn:suite:crm".to_owned());
+    assert!(peer.server.environment().contains(&variable));
+    peer.crm("/today").await.expect(200);
+}
