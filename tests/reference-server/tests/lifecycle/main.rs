@@ -1,160 +1,157 @@
-//! A hundred servers in one process: each starts, serves, stops, and leaves nothing behind. One test at a time, since
-//! threads and files are counted, and nobody else may take a port that came free.
-//!
-//! `cargo test --test lifecycle -- --nocapture` prints the times.
-
-mod drops;
+//! Servers are dropped wherever a program happens to be: nothing waits for the runtime in which that is, all ports come
+//! free, and no thread or file stays. There is one test, since threads and files are counted.
 
 use std::net::{TcpListener, TcpStream};
-use std::sync::Mutex;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use http_body_util::Empty;
 use sdk_reference_server::{App, ReferenceServer, Transport};
+use tokio::runtime::{self, Runtime};
+use tokio::task::{JoinSet, spawn_blocking, yield_now};
+use tower_service::Service;
 
-const SERVERS: usize = 100;
-
-/// Held by the test that runs.
-static ALONE: Mutex<()> = Mutex::new(());
+/// How many are dropped at once.
+const SERVERS: usize = 20;
 
 /// Long enough for a busy machine: what hangs, hangs for good.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-#[test]
-fn a_hundred_servers_leave_nothing_behind() {
-    let _alone = ALONE.lock().unwrap();
-    drops::single().block_on(leave_nothing_behind());
-}
+type Servers = Vec<ReferenceServer>;
+type Place = fn(&Runtime, Servers);
 
-async fn leave_nothing_behind() {
-    for transport in [Transport::Hyper, Transport::Wiremock] {
-        // The first one of a process also makes what stays: the client's pool, lazy statics.
-        one(transport).await;
-        let before = at_rest().await;
+/// Where servers are dropped.
+const PLACES: [(&str, Place); 4] = [
+    ("stopped in a task", |runtime, servers| {
+        let stop = async { servers.into_iter().for_each(ReferenceServer::stop) };
+        runtime.block_on(runtime.spawn(stop)).unwrap();
+    }),
+    ("in another runtime", |runtime, servers| {
+        let inner = || single().block_on(async { drop(servers) });
+        let blocking = async { spawn_blocking(inner).await };
+        runtime.block_on(blocking).unwrap();
+    }),
+    ("with requests in flight", |runtime, servers| {
+        runtime.block_on(in_flight(servers));
+    }),
+    ("with their runtime", |_, servers| {
+        let owner = single();
+        owner.spawn(async {
+            std::future::pending::<()>().await;
+            drop(servers);
+        });
+        owner.block_on(yield_now());
+    }),
+];
 
-        let mut times = Vec::new();
-        let mut ports = Vec::new();
-        for _ in 0..SERVERS {
-            let (spent, used) = one(transport).await;
-            times.push(spent);
-            ports.extend(used);
-        }
-
-        let after = settled(before).await;
-        assert!(
-            after.0 <= before.0,
-            "threads: {} before, {} after",
-            before.0,
-            after.0
-        );
-        assert!(
-            after.1 <= before.1,
-            "files: {} before, {} after",
-            before.1,
-            after.1
-        );
-        come_free(&ports, &format!("{transport:?}"));
-        times.sort();
-        println!(
-            "{transport:?}: {SERVERS} servers, {} ports; start, one request and stop took {:?} in the middle, \
-             {:?} at most, {:?} in all; threads {} -> {}, files {} -> {}",
-            ports.len(),
-            times[SERVERS / 2],
-            times[SERVERS - 1],
-            times.iter().sum::<Duration>(),
-            before.0,
-            after.0,
-            before.1,
-            after.1,
-        );
+/// Drops them while each has a response to give in a minute.
+async fn in_flight(servers: Servers) {
+    let mut calls = JoinSet::new();
+    for server in &servers {
+        server.fault_everywhere().delay(Duration::from_secs(60));
+        let url = format!("{}/api/health", server.crm_url());
+        calls.spawn(async { reqwest::get(url).await.is_ok() });
     }
+    let waits = |server: &ReferenceServer| server.attempts("getHealth") == 0;
+    while servers.iter().any(waits) {
+        yield_now().await;
+    }
+    drop(servers);
+    assert!(!calls.join_all().await.contains(&true));
 }
 
-#[test]
-fn a_server_in_memory_takes_no_thread_and_no_file() {
-    use http_body_util::Empty;
-    use tower_service::Service;
+fn single() -> Runtime {
+    let mut builder = runtime::Builder::new_current_thread();
+    builder.enable_all().build().unwrap()
+}
 
-    let _alone = ALONE.lock().unwrap();
-    drops::single().block_on(async {
-        let before = at_rest().await;
-        for _ in 0..SERVERS {
-            let server = ReferenceServer::in_memory();
-            let request = http::Request::get(format!("{}/api/health", server.crm_url()));
-            let request = request.body(Empty::<&[u8]>::new()).unwrap();
-            let reply = server.service().call(request).await.unwrap();
-            assert_eq!(reply.status(), 200);
-            // Fewer than before are left from another test.
-            let now = open();
-            assert!(now.0 <= before.0 && now.1 <= before.1, "{now:?} {before:?}");
-        }
+fn several() -> Runtime {
+    let mut builder = runtime::Builder::new_multi_thread();
+    builder.worker_threads(2).enable_all().build().unwrap()
+}
+
+async fn started(transport: Transport) -> (Servers, Vec<u16>) {
+    let (mut servers, mut ports) = (Vec::new(), Vec::new());
+    for _ in 0..SERVERS {
+        let builder = ReferenceServer::builder().transport(transport);
+        let server = builder.control_port(0).start().await;
+        let control = server.control_url().unwrap().to_owned();
+        let urls = App::all().map(|app| server.url(app)).chain([control]);
+        let port = |url: String| url.rsplit(':').next().unwrap().parse::<u16>();
+        ports.extend(urls.map(|url| port(url).unwrap()));
+        servers.push(server);
+    }
+    (servers, ports)
+}
+
+/// Starts servers in a runtime, drops them in a place, and gives their ports.
+fn come_and_go(
+    transport: Transport,
+    make: fn() -> Runtime,
+    (name, drop_there): (&str, Place),
+) -> Vec<u16> {
+    let (done, ended) = mpsc::channel();
+    let thread = thread::spawn(move || {
+        let runtime = make();
+        let (servers, ports) = runtime.block_on(started(transport));
+        drop_there(&runtime, servers);
+        done.send(ports)
     });
-    // It needs no runtime to be made either.
-    assert!(ReferenceServer::in_memory().control_url().is_none());
+    let ports = ended.recv_timeout(PATIENCE);
+    let ports = ports.unwrap_or_else(|_| panic!("{transport:?} {name}: it hangs"));
+    thread.join().unwrap().unwrap();
+    ports
 }
 
-/// Waits until nobody listens at any of the ports; another process may have taken one for a while. They cannot always be
-/// bound: a client's connection may have come from one since.
-fn come_free(ports: &[u16], whose: &str) {
+#[test]
+fn fault_65_servers_are_dropped_anywhere_and_leave_nothing_behind() {
+    // The first runtime of a process makes what stays.
+    let runtime = single();
+    // In memory they take no thread and no file, and need no runtime to be made.
+    let before = open();
+    let servers: Servers = (0..SERVERS).map(|_| ReferenceServer::in_memory()).collect();
+    for server in &servers {
+        assert_eq!(runtime.block_on(healthy(server)), 200);
+    }
+    assert_eq!(open(), before);
+    drop(servers);
+
+    for transport in [Transport::Hyper, Transport::Wiremock] {
+        for make in [single, several] {
+            for place in PLACES {
+                let ports = come_and_go(transport, make, place);
+                let what = format!("{transport:?} {}", place.0);
+                eventually(&what, || ports.iter().all(|port| is_free(*port)));
+                eventually(&what, || open().0 <= before.0 && open().1 <= before.1);
+            }
+        }
+    }
+}
+
+async fn healthy(server: &ReferenceServer) -> u16 {
+    let request = http::Request::get(format!("{}/api/health", server.crm_url()));
+    let request = request.body(Empty::<&[u8]>::new()).unwrap();
+    let reply = server.service().call(request).await.unwrap();
+    reply.status().as_u16()
+}
+
+/// Waits for what another thread of this process does, or another process that took a port that came free.
+fn eventually(what: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
-    let is_free = |port: &&u16| {
-        let address = ("127.0.0.1", **port);
-        TcpListener::bind(address).is_ok() || TcpStream::connect(address).is_err()
-    };
-    while let Some(port) = ports.iter().find(|port| !is_free(port)) {
-        assert!(Instant::now() < deadline, "{whose} left port {port}");
-        std::thread::sleep(Duration::from_millis(1));
+    while !holds() {
+        assert!(Instant::now() < deadline, "{what}: {:?}", open());
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
-fn port(url: &str) -> u16 {
-    url.rsplit(':').next().unwrap().parse().unwrap()
+/// Whether nobody listens at a port. It cannot always be bound: a client's connection may have come from it since.
+fn is_free(port: u16) -> bool {
+    let address = ("127.0.0.1", port);
+    TcpListener::bind(address).is_ok() || TcpStream::connect(address).is_err()
 }
 
-/// Starts a server, asks it for something, stops it; how long that took, and which ports it had.
-async fn one(transport: Transport) -> (Duration, Vec<u16>) {
-    let started = Instant::now();
-    let mut builder = ReferenceServer::builder().transport(transport);
-    if transport == Transport::Hyper {
-        builder = builder.control_port(0);
-    }
-    let server = builder.start().await;
-    let mut ports: Vec<u16> = App::all().map(|app| port(&server.url(app))).collect();
-    ports.extend(server.control_url().map(port));
-    let url = format!("{}/api/health", server.crm_url());
-    // A client of its own, so that no connection outlives the server.
-    let reply = reqwest::Client::new().get(url).send().await.unwrap();
-    assert_eq!(reply.status(), 200);
-    drop(reply);
-    drop(server);
-    (started.elapsed(), ports)
-}
-
-/// How many threads and files are open, once they are no more than expected, or after a while: wiremock's threads end
-/// a moment after the server is gone.
-async fn settled(expected: (usize, usize)) -> (usize, usize) {
-    let deadline = Instant::now() + Duration::from_secs(5);
-    loop {
-        let now = open();
-        if now.0 <= expected.0 && now.1 <= expected.1 || Instant::now() > deadline {
-            return now;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// The same once they no longer change.
-async fn at_rest() -> (usize, usize) {
-    let mut before = open();
-    loop {
-        tokio::time::sleep(Duration::from_millis(50)).await;
-        let now = open();
-        if now == before {
-            return now;
-        }
-        before = now;
-    }
-}
-
+/// How many threads and files are open.
 #[cfg(target_os = "linux")]
 fn open() -> (usize, usize) {
     let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
