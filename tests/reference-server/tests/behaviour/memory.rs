@@ -1,5 +1,6 @@
 //! The server as a service in memory, on a paused clock: every wait below takes no time.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::error::Error;
 use std::io;
@@ -15,7 +16,8 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame};
 use reqwest::{Method, RequestBuilder};
 use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
-use serde_json::{Value, json};
+use serde_json::json;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, advance, timeout};
 
 use crate::peer::Peer;
@@ -119,25 +121,25 @@ async fn tokens_age_with_the_callers_clock_unless_it_is_frozen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_and_replies_have_what_http_libraries_add() {
+async fn requests_and_responses_have_what_http_libraries_add() {
     let memory = Memory::start().await;
     advance(Duration::from_secs(61)).await;
-    let reply = memory.read(memory.people()).await;
-    let length = reply.text.len().to_string();
-    assert_eq!(reply.header("content-length"), Some(length.as_str()));
-    assert_eq!(reply.header("date"), Some("Thu, 15 Jan 2026 09:01:01 GMT"));
-
+    let got = memory.read(memory.people()).await;
+    assert_eq!(got.header("date"), Some("Thu, 15 Jan 2026 09:01:01 GMT"));
     memory.read(memory.task("Task")).await.expect(201);
     let seen = &memory.server.requests_for(Operation::SubmitCommand)[0];
     assert_eq!(seen.header("host"), Some("crm.suite.test"));
-    let length = seen.body().len().to_string();
-    assert_eq!(seen.header("content-length"), Some(length.as_str()));
 
     let page = memory.read(memory.request(Method::GET, "/")).await;
     let head = memory.read(memory.request(Method::HEAD, "/")).await;
-    let length = page.text.len().to_string();
-    assert_eq!(head.header("content-length"), Some(length.as_str()));
     assert_eq!(head.text, "");
+    for (length, header) in [
+        (got.text.len(), got.header("content-length")),
+        (page.text.len(), head.header("content-length")),
+        (seen.body().len(), seen.header("content-length")),
+    ] {
+        assert_eq!(header, Some(&*length.to_string()));
+    }
 
     let fault = memory.once(Operation::ListPeople);
     fault.status(204).header("date", "yesterday");
@@ -306,38 +308,25 @@ async fn a_server_on_sockets_has_a_service_too() {
 
 #[tokio::test(start_paused = true)]
 async fn the_control_endpoint_is_in_memory_too() {
-    let builder = ReferenceServer::builder().transport(Transport::InMemory);
-    let memory = Memory::of(builder.control_port(0).start().await).await;
+    let builder = ReferenceServer::builder().control_port(0);
+    let memory = Memory::of(builder.in_memory()).await;
     let counters = format!("{}/-/counters", memory.server.control_url().unwrap());
     let counters = memory.read(memory.http.get(counters)).await.expect(200);
     assert_eq!(counters["exchanges"], 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn thousands_of_calls_at_once_are_all_served() {
-    const CALLS: u64 = 5_000;
+async fn a_thousand_calls_at_once_are_all_served() {
+    const CALLS: u64 = 1_000;
     let memory = Memory::start().await;
     let calls = (0..CALLS).map(|number| memory.hand(memory.task(&number.to_string())));
-    let calls: tokio::task::JoinSet<_> = calls.collect();
-    let mut created = std::collections::HashSet::new();
+    let calls: JoinSet<_> = calls.collect();
     for reply in calls.join_all().await {
-        let body = reply.unwrap().into_body().collect().await.unwrap();
-        let receipt: Value = serde_json::from_slice(&body.to_bytes()).unwrap();
-        created.insert(receipt["publicReference"].to_string());
+        assert_eq!(reply.unwrap().status(), 201);
     }
-    assert_eq!(created.len() as u64, CALLS);
     assert_eq!(memory.attempts_and_commits(), (CALLS, CALLS));
-}
-
-#[tokio::test(start_paused = true)]
-async fn tokens_are_the_same_in_every_run_only_where_that_is_asked_for() {
-    for same in [true, false] {
-        let mut tokens = Vec::new();
-        for _ in 0..2 {
-            let server = ReferenceServer::builder();
-            let server = if same { server.seeded_tokens() } else { server };
-            tokens.push(Memory::of(server.in_memory()).await.1);
-        }
-        assert_eq!(tokens[0] == tokens[1], same);
-    }
+    let tasks = memory.walk("/tasks?owner=all&limit=50").await;
+    let references = tasks.iter().map(|task| task["publicReference"].as_str());
+    let distinct: HashSet<_> = references.collect();
+    assert_eq!(distinct.len() as u64, 500 + CALLS);
 }

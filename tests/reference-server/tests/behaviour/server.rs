@@ -1,15 +1,16 @@
 //! The server as a thing in a test: isolation, repeatability, redaction.
 
-use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
+use sdk_reference_server::{App, Builder, Operation, ReferenceServer, Transport};
 use serde_json::json;
 
 use crate::peer::Peer;
+use crate::rows::{DRAFTS, send};
 
 #[tokio::test]
 async fn two_servers_share_nothing() {
     let (one, two) = (Peer::start().await, Peer::start().await);
-    let body = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
-    one.command(&body).await.expect(201);
+    let person = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
+    one.command(&person).await.expect(201);
     one.server.fault(Operation::GetToday).status(503);
     assert_eq!(one.walk("/people").await.len(), 301);
     assert_eq!(two.walk("/people").await.len(), 300);
@@ -19,29 +20,9 @@ async fn two_servers_share_nothing() {
 }
 
 #[tokio::test]
-async fn a_seed_repeats_the_data_and_another_does_not() {
-    let people = async |seed: u64| {
-        let server = ReferenceServer::builder()
-            .seed(seed)
-            .people(30)
-            .start()
-            .await;
-        Peer::of(server).walk("/people").await
-    };
-    assert_eq!(people(7).await, people(7).await);
-    assert_ne!(people(7).await, people(8).await);
-}
-
-#[tokio::test]
-async fn both_transports_give_the_same_replies() {
-    let mut bodies = Vec::new();
-    for transport in [Transport::Wiremock, Transport::Hyper] {
-        let server = ReferenceServer::builder()
-            .transport(transport)
-            .frozen_clock()
-            .start()
-            .await;
-        let peer = Peer::of(server);
+async fn one_seed_gives_the_same_responses_by_each_transport_and_another_does_not() {
+    let seen = async |builder: Builder| {
+        let peer = Peer::of(builder.frozen_clock().start().await);
         let mut seen = Vec::new();
         for path in [
             "/people",
@@ -54,73 +35,69 @@ async fn both_transports_give_the_same_replies() {
             let got = peer.crm(path).await;
             seen.push((got.status, got.text));
         }
-        bodies.push(seen);
+        seen
+    };
+    let builder = || ReferenceServer::builder().seed(7).people(30);
+    let memory = seen(builder().transport(Transport::InMemory)).await;
+    for transport in [Transport::Wiremock, Transport::Hyper] {
+        assert_eq!(seen(builder().transport(transport)).await, memory);
     }
-    assert_eq!(bodies[0], bodies[1]);
+    assert_ne!(seen(builder().seed(8)).await[0], memory[0]);
+}
+
+#[tokio::test]
+async fn tokens_are_the_same_in_every_run_only_where_that_is_asked_for() {
+    let token = async |builder: Builder| Peer::of(builder.in_memory()).token(App::Crm).await;
+    let random = || ReferenceServer::builder().frozen_clock();
+    let seeded = || random().seeded_tokens();
+    assert_eq!(token(seeded()).await, token(seeded()).await);
+    assert_ne!(token(random()).await, token(random()).await);
 }
 
 #[tokio::test]
 async fn recorded_requests_show_no_secret() {
     let peer = Peer::start().await;
-    let body = json!({"any": "thing"});
-    peer.post_keyed(
-        App::Accounting,
-        "/invoice-drafts",
-        "a-key-to-be-hidden",
-        &body,
-    )
-    .await
-    .expect(400);
+    let (body, key) = (json!({"any": "thing"}), "a-key-to-be-hidden");
+    send(&peer, DRAFTS, key, &body).await.expect(400);
     // A token request that went to the wrong application.
     let lost = peer.http.post(peer.server.crm_url() + "/oauth/token");
     let lost = lost.header("content-type", "application/x-www-form-urlencoded");
-    assert_eq!(peer.read(lost.body(peer.grant())).await.status, 404);
+    peer.read(lost.body(peer.grant())).await.expect(404);
+
     let secret = peer.server.client_secret();
     let requests = peer.server.requests();
     let shown = format!("{requests:?}");
+    for hidden in [secret, "eyJ", key] {
+        assert!(!shown.contains(hidden), "{hidden}: {shown}");
+    }
     for request in &requests {
         assert!(!String::from_utf8_lossy(request.body()).contains(secret));
     }
-    assert!(
-        !shown.contains(secret) && !shown.contains("eyJ") && !shown.contains("a-key-to-be-hidden")
-    );
     let draft = &peer.server.requests_for("createInvoiceDraft")[0];
     assert_eq!(draft.header("authorization"), Some("[redacted]"));
-    assert_eq!(draft.idempotency_key(), Some("a-key-to-be-hidden"));
+    assert_eq!(draft.idempotency_key(), Some(key));
     assert_eq!(draft.body().as_ref(), body.to_string().as_bytes());
     assert_eq!(draft.status, Some(400));
 }
 
 #[tokio::test]
 async fn the_ring_of_requests_is_bounded() {
-    let peer = Peer::of(
-        ReferenceServer::builder()
-            .recorded_requests(3)
-            .start()
-            .await,
-    );
+    let builder = ReferenceServer::builder().recorded_requests(3);
+    let peer = Peer::of(builder.in_memory());
     for _ in 0..5 {
-        peer.get_with(App::Crm, "/api/health", "x")
-            .await
-            .expect(200);
+        let health = peer.get_with(App::Crm, "/api/health", "x").await;
+        health.expect(200);
     }
-    let numbers: Vec<u64> = peer
-        .server
-        .requests()
-        .iter()
-        .map(|request| request.number)
-        .collect();
-    assert_eq!(numbers, [3, 4, 5]);
+    let requests = peer.server.requests();
+    let numbers = requests.iter().map(|request| request.number);
+    assert_eq!(numbers.collect::<Vec<_>>(), [3, 4, 5]);
 }
 
 #[tokio::test]
 async fn a_taken_port_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
-    let error = ReferenceServer::builder()
-        .port(App::Crm, port)
-        .try_start()
-        .await
-        .unwrap_err();
-    assert!(error.to_string().contains("crm"), "{error}");
+    let builder = ReferenceServer::builder().port(App::Crm, port);
+    let error = builder.try_start().await.unwrap_err().to_string();
+    assert!(error.contains("crm"), "{error}");
 }
