@@ -1,9 +1,10 @@
 //! Records that a test brings along.
 
-use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
+use sdk_reference_server::{App, Builder, ReferenceServer};
 use serde_json::json;
 
 use crate::peer::{Peer, rows};
+use crate::rows::{DRAFTS, KEY, send, shows};
 
 const DATA: &str = r#"{
     "people": [{"publicReference": "PER-00000000000A", "displayName": "Ada Lovelace", "email": "ada@example.com",
@@ -35,93 +36,76 @@ const SHOWN: &str = r#"
     /funnel | /stages/3/currency | "GBP"
     /funnel | /stages/3/valueMinMinor | 700"#;
 
-/// A kind, records of it, and what is wrong with them.
-const REFUSED: &str = r#"
-    persons | [] | persons: unknown member, not one of organizations, people,
-    people | {} | people: must be an array
-    people | [7] | people[0]: the body must be an object
-    people | [{"displayName": "A"}, {}] | people[1]: displayName: missing
-    people | [{"displayName": "A", "emial": "x"}] | people[0]: emial: unknown member, not one of displayName, email,
-    people | [{"displayName": "A", "status": "open"}] | people[0]: status: must be one of active, inactive
-    people | [{"displayName": "A", "publicReference": "ORG-1"}] | people[0]: publicReference: must be a reference like PER-
-    people | [{"displayName": "A", "organizationReference": "ORG-00000000000A"}] | people[0]: organizationReference: there is no
-    people | [{ada, "publicReference": "PER-00000000000A"}, {ada, "publicReference": "PER-00000000000A"}] | people[1]: publicReference: PER-00000000000A is taken
-    tasks | [{"title": "T", "dueAt": "soon"}] | tasks[0]: dueAt: must be an RFC 3339 date-time
-    opportunities | [{"title": "T", "valueMinMinor": 2, "valueMaxMinor": 1}] | opportunities[0]: valueMaxMinor: must not be under
-    counterparties | [{"displayName": 7}] | counterparties[0]: displayName: must be a string"#;
+/// A kind, its records, the place of the mistake, and what the error names.
+const REJECTED: &str = r#"
+    persons | [] | persons | organizations, people,
+    people | {} | people | array
+    people | [7] | people[0] | object
+    people | [{"displayName": "A"}, {}] | people[1] | displayName
+    people | [{ada, "emial": "x"}] | people[0] | emial
+    people | [{ada, "status": "open"}] | people[0] | status
+    people | [{ada, "publicReference": "ORG-1"}] | people[0] | publicReference
+    people | [{ada, "organizationReference": "ORG-00000000000A"}] | people[0] | organizationReference
+    people | [{ada, {per}}, {ada, {per}}] | people[1] | PER-00000000000A
+    tasks | [{"title": "T", "dueAt": "soon"}] | tasks[0] | dueAt
+    opportunities | [{"title": "T", {values}}] | opportunities[0] | valueMaxMinor
+    counterparties | [{"displayName": 7}] | counterparties[0] | displayName"#;
 
 fn empty() -> Builder {
-    let builder = ReferenceServer::builder().transport(Transport::Hyper);
-    let builder = builder.people(0).organizations(0).opportunities(0);
-    builder.tasks(0).intake_submissions(0)
+    let builder = ReferenceServer::builder().people(0).organizations(0);
+    builder.opportunities(0).tasks(0).intake_submissions(0)
 }
 
 #[tokio::test]
 async fn they_are_records_like_the_others() {
-    let peer = Peer::of(empty().data(DATA).start().await);
-    for [path, place, value] in rows(SHOWN) {
-        let body = peer.crm(path).await.expect(200);
-        let shown = body.pointer(place).map(ToString::to_string);
-        assert_eq!(shown.as_deref(), Some(value), "{path}: {body}");
-    }
+    let peer = Peer::of(empty().data(DATA).in_memory());
+    shows(&peer, App::Crm, SHOWN).await;
     let update = json!({"commandType": "person.update", "subjectReference": "PER-00000000000A",
         "expectedRecordVersion": 1, "payload": {"jobTitle": "Countess"}});
     peer.command(&update).await.expect(201);
-    let ada = "/people/PER-00000000000A";
-    let job = async || peer.crm(ada).await.expect(200)["jobTitle"].clone();
-    assert_eq!(job().await, "Countess");
+    let job = |title| format!("/people/PER-00000000000A | /jobTitle | {title}");
+    shows(&peer, App::Crm, &job(r#""Countess""#)).await;
     let draft = json!({"schemaVersion": "suite-accounting-invoice-draft-create.v1",
         "counterpartyReference": "FCP-ANALYTICAL00", "lines": [{}],
         "taxAmount": {"currency": "GBP", "minorUnits": "0", "scale": 2}});
-    let key = "a-key-of-sixteen";
-    let got = peer.post_keyed(App::Accounting, "/invoice-drafts", key, &draft);
-    got.await.expect(201);
+    send(&peer, DRAFTS, KEY, &draft).await.expect(201);
 
     let charles = r#"{"people": [{"displayName": "Charles"}]}"#;
     peer.server.load_data(charles).unwrap();
     assert_eq!(peer.walk("/people").await.len(), 3);
     peer.server.reset();
     assert_eq!(peer.walk("/people").await.len(), 2);
-    assert_eq!(job().await, "Analyst");
+    shows(&peer, App::Crm, &job(r#""Analyst""#)).await;
 }
 
 #[tokio::test]
 async fn they_stand_beside_the_demo_data() {
-    let peer = Peer::start().await;
+    let peer = Peer::of(ReferenceServer::in_memory());
     let first = peer.server.sample_person();
     let added = peer.server.load_data(DATA).unwrap();
     assert_eq!((added.len(), &*added[0]), (7, "ORG-00000000000A"));
     let people = peer.walk("/people").await;
-    let place = |reference: &str| {
-        people
-            .iter()
-            .position(|one| one["publicReference"] == reference)
-    };
-    assert_eq!(
-        (people.len(), place(&first), place(&added[2])),
-        (302, Some(0), Some(301))
-    );
+    let [start, end] = [0, 301].map(|place: usize| people[place]["publicReference"].as_str());
+    assert_eq!((start, end), (Some(&*first), Some(&*added[2])));
+    assert_eq!(people.len(), 302);
 }
 
 #[tokio::test]
 async fn a_mistake_is_named_and_no_record_is_taken() {
-    let peer = Peer::of(empty().start().await);
-    for [kind, records, problem] in rows(REFUSED) {
-        let records = records.replace("ada", r#""displayName": "Ada""#);
-        let data =
-            format!(r#"{{"organizations": [{{"displayName": "Kept out"}}], "{kind}": {records}}}"#);
-        let error = peer.server.load_data(&data).unwrap_err().to_string();
-        assert!(error.starts_with(problem), "{error}");
-        let error = empty()
-            .data(data)
-            .try_start()
-            .await
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.starts_with(&format!("the data: {problem}")),
-            "{error}"
-        );
+    let peer = Peer::of(empty().in_memory());
+    for [kind, records, place, named] in rows(REJECTED) {
+        let records = records
+            .replace("ada", r#""displayName": "Ada""#)
+            .replace("{per}", r#""publicReference": "PER-00000000000A""#)
+            .replace("{values}", r#""valueMinMinor": 2, "valueMaxMinor": 1"#);
+        let others = r#""organizations": [{"displayName": "Kept out"}]"#;
+        let data = format!(r#"{{{others}, "{kind}": {records}}}"#);
+        let later = peer.server.load_data(&data).unwrap_err().to_string();
+        let first = empty().data(data).try_start().await.unwrap_err();
+        for (error, of) in [(later, ""), (first.to_string(), "the data: ")] {
+            let problem = error.strip_prefix(&format!("{of}{place}: "));
+            assert!(problem.is_some_and(|it| it.contains(named)), "{error}");
+        }
     }
     assert!(peer.walk("/organizations").await.is_empty());
 }
