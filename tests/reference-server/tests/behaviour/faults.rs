@@ -1,138 +1,170 @@
 //! Scripted faults.
 
+use std::fmt::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+use reqwest::RequestBuilder;
 use sdk_reference_server::{App, Fault, Operation, ReferenceServer, Transport};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::time::sleep;
 
-use crate::peer::Peer;
+use crate::peer::{Peer, rows};
 
 const PEOPLE: &str = "/api/crm/v1/people";
 
-#[tokio::test]
-async fn a_status_strikes_so_often_and_says_when_to_return() {
-    let peer = Peer::start().await;
-    let fault = peer
-        .server
-        .fault(Operation::ListPeople)
-        .skip(1)
-        .times(2)
-        .status(503)
-        .retry_after("7");
-    let statuses = async |count: usize| {
-        let mut seen = Vec::new();
-        for _ in 0..count {
-            seen.push(peer.crm("/people").await.status);
-        }
-        seen
-    };
-    assert_eq!(statuses(4).await, [200, 503, 503, 200]);
-    assert_eq!(fault.struck(), 2);
-    assert_eq!(peer.server.fault_log().len(), 2);
-    assert_eq!(peer.server.attempts("listPeople"), 4);
+const TRANSPORTS: [Transport; 3] = [Transport::Wiremock, Transport::Hyper, Transport::InMemory];
 
-    fault.remove();
-    peer.server.fault("listPeople").every(2).status(429);
-    assert_eq!(statuses(4).await, [429, 200, 429, 200]);
-    peer.server.clear_faults();
-    peer.server
-        .fault_everywhere()
-        .probability(1.0, 1)
-        .status(503)
-        .retry_after("7");
-    let token = "unused";
-    let got = peer.get_with(App::Crm, PEOPLE, token).await;
-    assert_eq!((got.status, got.header("retry-after")), (503, Some("7")));
+/// Effects on a command, the transports that have them (the first letters), the outcome, a part of the response, and how
+/// many commits were made.
+const EFFECTS: &str = r#"
+    {"status": 503, "retryAfter": 7} | WHI | 503 | retry-after: 7 | 0
+    {"status": 429, "retryAfter": "soon"} | WHI | 429 | retry-after: soon | 0
+    {"status": 500} | WHI | 500 | scripted_fault | 0
+    {"status": 204} | WHI | 204 | empty | 0
+    {"status": 302, "headers": {"location": "http://elsewhere.invalid/"}} | WHI | 302 | location: http://elsewhere.invalid/ | 0
+    {"revokeToken": true} | WHI | 401 | www-authenticate: Bearer | 0
+    {"refuseConnection": true} | I | no response | | 0
+    {"closeConnection": true} | WHI | no response | | 0
+    {"loseReply": true} | WHI | no response | | 1
+    {"stall": true} | HI | pending | | 1
+    {"replyAfterCommitWith": 503} | WHI | 503 | service_unavailable | 1
+    {"replyAfterCommitWith": 204} | WHI | 204 | empty | 1
+    {"headers": {"x-a": "b"}} | WHI | 201 | x-a: b | 1
+    {"body": {"text": "<html>", "mediaType": "text/html"}} | WHI | 201 | content-type: text/html | 1
+    {"body": {"text": "<html>"}} | WHI | 201 | other: <html> | 1
+    {"truncateBody": true} | WHI | 201 | other: { | 1
+    {"breakBody": true} | HI | broken | | 1
+    {"delaySeconds": 0.05} | WHI | 201 | late | 1
+    {"dripBody": {"bytes": 30, "pauseSeconds": 0.02}} | HI | 201 | late, in pieces | 1
+    {"unknownMember": true} | WHI | 201 | "memberFromTheFuture":{ | 1
+"#;
+
+/// The outcome of a request, and its response as text.
+async fn outcome(peer: &Peer, request: RequestBuilder) -> (String, String) {
+    let began = Instant::now();
+    let Some(mut response) = peer.respond(request).await else {
+        return ("no response".to_owned(), String::new());
+    };
+    let status = response.status().as_str().to_owned();
+    let mut text = String::new();
+    for (name, value) in response.headers() {
+        writeln!(text, "{name}: {}", value.to_str().unwrap()).unwrap();
+    }
+    let (mut body, mut pieces) = (Vec::new(), 0);
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+            Ok(None) => break,
+            Err(_) => return ("broken".to_owned(), text),
+        }
+        pieces += 1;
+    }
+    if began.elapsed() >= Duration::from_millis(50) {
+        text += "late";
+    }
+    if pieces > 1 {
+        text += ", in pieces";
+    }
+    let kind = match serde_json::from_slice::<Value>(&body) {
+        _ if body.is_empty() => "empty",
+        Ok(_) => "json",
+        Err(_) => "other",
+    };
+    write!(text, "\n{kind}: {}", String::from_utf8_lossy(&body)).unwrap();
+    (status, text)
 }
 
 #[tokio::test]
-async fn a_lost_reply_is_a_commit_without_an_answer() {
-    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+async fn each_effect_has_its_response_and_its_commits() {
+    for transport in TRANSPORTS {
         let builder = ReferenceServer::builder().transport(transport);
         let peer = Peer::of(builder.start().await);
-        let token = peer.token(App::Crm).await;
-        let send = async |title: &str| {
-            let body = json!({"commandType": "task.create", "payload": {"title": title}});
-            let request = peer.posting(App::Crm, "/api/crm/v1/commands", &body);
-            let got = peer.try_read(request.bearer_auth(&token)).await;
-            (
-                got.map(|got| got.status),
-                peer.server.commits("submitCommand"),
-            )
-        };
-
-        peer.once(Operation::SubmitCommand).lose_reply();
-        assert_eq!(send("Lost").await, (None, 1));
-        assert_eq!(send("Lost").await, (Some(200), 1));
-
-        peer.once(Operation::SubmitCommand).close_connection();
-        assert_eq!(send("Closed").await, (None, 1));
-
-        let fault = peer.once(Operation::SubmitCommand);
-        fault.reply_after_commit_with(503);
-        assert_eq!(send("Late").await, (Some(503), 2));
-        let last = peer.server.requests_for("submitCommand");
-        let statuses: Vec<Option<u16>> = last.iter().map(|request| request.status).collect();
-        assert_eq!(statuses, [None, Some(200), None, Some(503)]);
+        for [then, transports, expected, part, made] in rows(EFFECTS) {
+            if !transports.contains(&format!("{transport:?}")[..1]) {
+                continue;
+            }
+            let token = peer.token(App::Crm).await;
+            let task = json!({"commandType": "task.create", "payload": {"title": then}});
+            let send = || {
+                let request = peer.posting(App::Crm, "/api/crm/v1/commands", &task);
+                outcome(&peer, request.bearer_auth(&token))
+            };
+            let before = peer.server.commits("submitCommand");
+            let fault = format!(
+                r#"{{"faults": [{{"operation": "submitCommand", "when": {{"times": 1}}, "then": {then}}}]}}"#
+            );
+            peer.server.load_faults(&fault).unwrap();
+            let committed = async {
+                while peer.server.commits("submitCommand") == before {
+                    tokio::task::yield_now().await;
+                }
+                // A response would be here by now.
+                sleep(Duration::from_millis(50)).await;
+            };
+            let (seen, text) = tokio::select! {
+                response = send() => response,
+                () = committed, if expected == "pending" => (expected.to_owned(), String::new()),
+            };
+            let commits = peer.server.commits("submitCommand") - before;
+            let context = format!("{transport:?} {then}: {text}");
+            assert_eq!(
+                (&*seen, &*commits.to_string()),
+                (expected, made),
+                "{context}"
+            );
+            assert!(text.contains(part), "{context}");
+            // The same command again: the server remembers whether it was applied.
+            let again = match (seen.as_str(), made) {
+                ("401", _) => "401",
+                (_, "1") => "200",
+                _ => "201",
+            };
+            assert_eq!(send().await.0, again, "{context}");
+        }
     }
 }
 
+const SCHEDULES: &str = r#"
+    {"skip": 1, "times": 2} | 200 503 503 200
+    {"every": 2} | 503 200 503 200
+    {"skip": 1, "every": 2, "times": 2} | 200 503 200 503 200 200 200
+    {"probability": 1.0, "seed": 1} | 503 503
+    {"probability": 0.0} | 200 200
+"#;
+
 #[tokio::test]
-async fn a_delay_holds_one_reply_back_and_no_other() {
-    let peer = Peer::start().await;
-    let token = peer.token(App::Crm).await;
-    let delay = Duration::from_millis(500);
-    peer.once(Operation::ListPeople).delay(delay);
-    let order = std::sync::Mutex::new(Vec::new());
-    let started = Instant::now();
-    let slow = async {
-        peer.get_with(App::Crm, PEOPLE, &token).await.expect(200);
-        order.lock().unwrap().push("slow");
-    };
-    let quick = async {
-        // The fault strikes whoever comes first: let the slow one.
-        while peer.server.attempts("listPeople") == 0 {
-            tokio::task::yield_now().await;
+async fn a_schedule_says_which_requests_a_fault_strikes() {
+    let peer = Peer::of(ReferenceServer::in_memory());
+    for [when, expected] in rows(SCHEDULES) {
+        let faults = format!(
+            r#"{{"faults": [{{"operation": "listPeople", "when": {when}, "then": {{"status": 503}}}}]}}"#
+        );
+        let fault = peer.server.load_faults(&faults).unwrap().remove(0);
+        let (attempts, logged) = (
+            peer.server.attempts("listPeople"),
+            peer.server.fault_log().len(),
+        );
+        let statuses: Vec<&str> = expected.split(' ').collect();
+        for status in &statuses {
+            assert_eq!(
+                peer.crm("/people").await.status.to_string(),
+                *status,
+                "{when}"
+            );
         }
-        peer.get_with(App::Crm, PEOPLE, &token).await.expect(200);
-        order.lock().unwrap().push("quick");
-    };
-    tokio::join!(slow, quick);
-    assert_eq!(order.into_inner().unwrap(), ["quick", "slow"]);
-    assert!(started.elapsed() >= delay);
-}
-
-#[tokio::test]
-async fn bodies_are_cut_replaced_and_broken() {
-    let peer = Peer::on_hyper().await;
-    peer.once(Operation::ListPeople).truncate_body();
-    let got = peer.crm("/people").await;
-    assert_eq!(got.status, 200);
-    assert!(serde_json::from_str::<serde_json::Value>(&got.text).is_err() && !got.text.is_empty());
-
-    peer.once(Operation::ListPeople).body("<html>", "text/html");
-    let got = peer.crm("/people").await;
-    assert_eq!(
-        (got.text.as_str(), got.header("content-type")),
-        ("<html>", Some("text/html"))
-    );
-
-    peer.once(Operation::ListPeople)
-        .status(302)
-        .header("location", "http://elsewhere.invalid/");
-    let got = peer.crm("/people").await;
-    assert_eq!(
-        (got.status, got.header("location")),
-        (302, Some("http://elsewhere.invalid/"))
-    );
-
-    peer.once(Operation::ListPeople).break_body();
-    let token = peer.token(App::Crm).await;
-    let url = format!("{}{PEOPLE}", peer.server.crm_url());
-    let reply = peer.http.get(url).bearer_auth(token).send().await.unwrap();
-    assert_eq!(reply.status(), 200);
-    assert!(reply.text().await.is_err());
+        let struck = statuses.iter().filter(|status| **status == "503").count();
+        assert_eq!(fault.struck(), struck as u64);
+        assert_eq!(peer.server.fault_log().len(), logged + struck);
+        assert_eq!(
+            peer.server.attempts("listPeople"),
+            attempts + statuses.len() as u64
+        );
+        fault.remove();
+    }
+    // A fault comes before the check of the token.
+    peer.server.fault_everywhere().status(503);
+    peer.get_with(App::Crm, PEOPLE, "unused").await.expect(503);
 }
 
 #[tokio::test]
@@ -204,28 +236,6 @@ async fn exchanges_fail_too() {
 }
 
 #[tokio::test]
-async fn a_body_drips() {
-    let peer = Peer::on_hyper().await;
-    let whole = peer.crm("/presentation").await.text;
-    let pause = Duration::from_millis(20);
-    let pieces = 5;
-    peer.once(Operation::GetPresentation)
-        .drip_body(whole.len().div_ceil(pieces), pause);
-    let token = peer.token(App::Crm).await;
-    let url = format!("{}/api/crm/v1/presentation", peer.server.crm_url());
-    let started = Instant::now();
-    let mut reply = peer.http.get(url).bearer_auth(token).send().await.unwrap();
-    let mut text = Vec::new();
-    let mut chunks = 0;
-    while let Some(chunk) = reply.chunk().await.unwrap() {
-        text.extend_from_slice(&chunk);
-        chunks += 1;
-    }
-    assert_eq!(String::from_utf8(text).unwrap(), whole);
-    assert!(chunks > 1 && started.elapsed() >= pause * 4);
-}
-
-#[tokio::test]
 async fn one_token_is_short_lived_and_lies_about_it() {
     let peer = Peer::of(ReferenceServer::builder().frozen_clock().start().await);
     peer.once(Operation::ExchangeToken)
@@ -253,25 +263,6 @@ async fn one_token_is_short_lived_and_lies_about_it() {
             .is_none()
     );
     assert_eq!(peer.form(&form).await.expect(200)["expires_in"], 300);
-}
-
-#[tokio::test]
-async fn a_stalled_reply_on_a_socket_never_comes() {
-    let peer = Peer::on_hyper().await;
-    let token = peer.token(App::Crm).await;
-    let stall = r#"{"faults": [{"operation": "submitCommand", "then": {"stall": true}}]}"#;
-    peer.server.load_faults(stall).unwrap();
-    let body = json!({"commandType": "task.create", "payload": {"title": "Stalled"}});
-    let sending = peer.posting(App::Crm, "/api/crm/v1/commands", &body);
-    let sending = tokio::spawn(sending.bearer_auth(&token).send());
-    while peer.server.requests_for("submitCommand").is_empty() {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(peer.server.commits("submitCommand"), 1);
-    assert_eq!(peer.server.requests_for("submitCommand")[0].status, None);
-    // A reply would be here by now.
-    let waited = tokio::time::timeout(Duration::from_millis(200), sending).await;
-    assert!(waited.is_err());
 }
 
 #[tokio::test]
@@ -324,33 +315,36 @@ async fn what_no_reply_can_carry_is_refused_where_it_is_said() {
     peer.crm("/people").await.expect(200);
 }
 
-/// However odd a scripted header is, the server refuses it or sends it, and lives on.
+/// However odd a scripted header is, the server rejects it or sends it, and lives on.
 #[tokio::test]
 async fn no_scripted_header_makes_the_server_panic() {
     let names = "connection content-length keep-alive te trailer transfer-encoding upgrade host date expect :status \
                  http2-settings :path x-request-id set-cookie sec-websocket-accept content-type é a\0b";
+    let values = "|chunked|close|0|-1|18446744073709551616|a\r\nb: c|\u{1}|é";
     let huge = "x".repeat(1 << 20);
-    let values = format!("|chunked|close|0|-1|18446744073709551616|a\r\nb: c|\u{1}|é|{huge}");
-    let flood = |from: usize| {
-        let headers = (from..from + 10_000).map(|number| (format!("x-{number}"), json!("")));
+    let names = names.split_whitespace();
+    let mut headers: Vec<(&str, &str)> = names
+        .flat_map(|name| values.split('|').map(move |value| (name, value)))
+        .collect();
+    headers.push(("x-huge", &huge));
+    let flood = |from: usize, count: usize| {
+        let headers = (from..from + count).map(|number| (format!("x-{number}"), json!("")));
         json!({"then": {"headers": headers.collect::<serde_json::Map<_, _>>()}})
     };
-    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+    for transport in TRANSPORTS {
         let builder = ReferenceServer::builder().transport(transport);
         let peer = Peer::of(builder.start().await);
-        let load = |faults: serde_json::Value| {
+        let load = |faults: Value| {
             let faults = json!({"faults": faults}).to_string();
             peer.server.load_faults(&faults).is_ok()
         };
         let health = format!("{}/api/health", peer.server.crm_url());
         let mut sent = 0;
-        let all = names.split_whitespace();
-        for (name, value) in all.flat_map(|name| values.split('|').map(move |value| (name, value)))
-        {
-            if load(json!([{"then": {"headers": {name: value}}}])) {
+        for (name, value) in &headers {
+            if load(json!([{"then": {"headers": {*name: value}}}])) {
                 sent += 1;
                 let got = peer.try_read(peer.http.get(&health)).await;
-                // No client takes a megabyte of them over a socket.
+                // No client takes a megabyte of headers over a socket.
                 let held = got.is_some() || value.len() > 1_000;
                 assert!(held, "{transport:?} {name}: {value:.20}");
             }
@@ -358,13 +352,14 @@ async fn no_scripted_header_makes_the_server_panic() {
         }
         assert!((30..150).contains(&sent), "{sent}");
 
-        let mut more = flood(0);
-        more["then"]["headers"]["one"] = json!("more");
-        assert!(!load(json!([more])));
-        assert!(load(json!([flood(0), flood(10_000), flood(20_000)])));
-        let _ = peer
-            .try_read(peer.http.get(&health).header("x-flood", "yes"))
-            .await;
+        assert!(!load(json!([flood(0, 10_001)])));
+        assert!(load(json!([
+            flood(0, 10_000),
+            flood(10_000, 10_000),
+            flood(20_000, 10_000)
+        ])));
+        let flooded = peer.http.get(&health).header("x-flood", "yes");
+        let _ = peer.try_read(flooded).await;
         let last = peer.server.requests().pop().unwrap();
         assert_eq!(last.header("x-flood"), Some("yes"), "it was not answered");
     }
@@ -376,7 +371,7 @@ async fn a_fault_strikes_the_requests_that_it_is_for() {
         {"operation": "listTasks", "when": {"client": "other"}, "then": {"status": 418}},
         {"operation": "exchangeToken", "when": {"client": "third"}, "then": {"status": 500}},
         {"when": {"member": {"pointer": "/payload/title"}, "skip": 1, "times": 1}, "then": {"status": 507}}]}"#;
-    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+    for transport in TRANSPORTS {
         let builder = ReferenceServer::builder()
             .transport(transport)
             .faults(faults);

@@ -2,8 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use reqwest::Method;
 use reqwest::header::HeaderMap;
+use reqwest::{Method, RequestBuilder};
 use sdk_reference_server::{
     App, ClientSpec, ConnectionError, Fault, Operation, ReferenceServer, ReplyBody, Transport,
 };
@@ -151,7 +151,7 @@ impl Peer {
         self.read(request.body(body)).await
     }
 
-    pub(crate) fn posting(&self, app: App, path: &str, body: &Value) -> reqwest::RequestBuilder {
+    pub(crate) fn posting(&self, app: App, path: &str, body: &Value) -> RequestBuilder {
         self.http
             .post(format!("{}{path}", self.server.url(app)))
             .header("content-type", "application/json")
@@ -168,25 +168,29 @@ impl Peer {
     /// Hands a request over in memory.
     pub(crate) fn hand(
         &self,
-        request: reqwest::RequestBuilder,
+        request: RequestBuilder,
     ) -> impl Future<Output = Result<http::Response<ReplyBody>, ConnectionError>> + use<> {
         let request = request.build().unwrap();
         let request: http::Request<reqwest::Body> = request.try_into().unwrap();
         self.server.service().call(request)
     }
 
-    pub(crate) async fn read(&self, request: reqwest::RequestBuilder) -> Got {
+    pub(crate) async fn read(&self, request: RequestBuilder) -> Got {
         self.try_read(request).await.unwrap()
     }
 
-    /// What comes back, unless the connection breaks before.
-    pub(crate) async fn try_read(&self, request: reqwest::RequestBuilder) -> Option<Got> {
-        let reply = if self.server.transport() == Transport::InMemory {
-            let reply = self.hand(request).await.ok()?;
-            reply.map(reqwest::Body::wrap).into()
-        } else {
-            request.send().await.ok()?
-        };
+    /// The response, unless the connection breaks before it.
+    pub(crate) async fn respond(&self, request: RequestBuilder) -> Option<reqwest::Response> {
+        if self.server.transport() != Transport::InMemory {
+            return request.send().await.ok();
+        }
+        let response = self.hand(request).await.ok()?;
+        Some(response.map(reqwest::Body::wrap).into())
+    }
+
+    /// The whole response, unless the connection breaks before it.
+    pub(crate) async fn try_read(&self, request: RequestBuilder) -> Option<Got> {
+        let reply = self.respond(request).await?;
         let status = reply.status().as_u16();
         let headers = reply.headers().clone();
         let text = reply.text().await.unwrap();
