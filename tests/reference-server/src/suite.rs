@@ -279,8 +279,7 @@ impl Suite {
 
     /// Activates the faults of a fault file, all or none, and returns their numbers.
     pub(crate) fn load_faults(&self, json: &[u8]) -> Result<Vec<u64>, InvalidFaults> {
-        let known = |id: &str| self.operation(id).is_some();
-        self.faults.load(json, self.settings.transport, known)
+        self.faults.load(json, self)
     }
 
     /// Sets everything back to the start, the time too; tokens of before are not accepted any more.

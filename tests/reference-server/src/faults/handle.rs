@@ -68,11 +68,17 @@ impl Fault {
     }
 
     /// Strikes every n-th request, starting with the first.
+    ///
+    /// # Panics
+    /// If the number is zero.
     pub fn every(self, requests: u64) -> Fault {
         self.scheduled(|schedule| schedule.every = Some(requests))
     }
 
     /// Strikes with this probability; the same seed strikes the same requests.
+    ///
+    /// # Panics
+    /// If the probability is not between 0 and 1.
     pub fn probability(self, probability: f64, seed: u64) -> Fault {
         self.scheduled(|schedule| {
             schedule.probability = Some(probability);
@@ -226,17 +232,23 @@ impl Fault {
     /// Sets the lifetime of the issued token. For the token exchange only.
     ///
     /// # Panics
-    /// If it is zero, or longer than the documented 300 seconds.
+    /// If the lifetime is zero, or longer than the documented 300 seconds, or if the fault is for another operation.
     pub fn token_lifetime(self, lifetime: Duration) -> Fault {
         self.with(|effects| effects.token_lifetime = Some(Seconds(lifetime)))
     }
 
     /// Sets `expires_in`, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`. For the token exchange only.
+    ///
+    /// # Panics
+    /// If the fault is for another operation.
     pub fn token_expires_in(self, value: impl Into<Value>) -> Fault {
         self.with(|effects| effects.token_expires_in = Some(value.into()))
     }
 
     /// Leaves `expires_in` out. For the token exchange only.
+    ///
+    /// # Panics
+    /// If the fault is for another operation.
     pub fn omit_expires_in(self) -> Fault {
         self.with(|effects| effects.omit_expires_in = true)
     }
@@ -286,18 +298,11 @@ impl Fault {
 
     /// Changes the fault, or panics and leaves it as it was.
     fn changed(self, change: impl FnOnce(&mut Rule)) -> Fault {
-        let mut checked = Ok(());
-        let transport = self.suite.settings.transport;
-        self.suite.faults.change(self.id, |rule| {
-            let mut changed = rule.clone();
-            change(&mut changed);
-            checked = changed.check(transport);
-            if checked.is_ok() {
-                changed.begin_rounds();
-                *rule = changed;
-            }
+        let changed = self.suite.faults.change(self.id, |rule| {
+            change(rule);
+            rule.check(&self.suite)
         });
-        if let Err(problem) = checked {
+        if let Err(problem) = changed {
             panic!("{problem}");
         }
         self

@@ -16,11 +16,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::adapters::Transport;
 use crate::generated::operations::Operation;
+use crate::suite::Suite;
 pub(crate) use effects::FRAMING;
 pub use handle::Fault;
-use rule::Rule;
+use rule::{Rule, given};
 pub(crate) use schedule::Arrival;
 pub use script::InvalidFaults;
 pub(crate) use strike::Strike;
@@ -42,7 +42,7 @@ pub struct FaultStrike {
     pub operation_id: String,
     /// The `x-request-id` of the request; empty if the fault kept it from being sent.
     pub request_id: String,
-    /// What it did, such as `status=503, retryAfter=1`.
+    /// Its effects as in a fault file, such as `{"retryAfter":"1","status":503}`.
     pub effects: String,
 }
 
@@ -50,19 +50,15 @@ pub struct FaultStrike {
 #[derive(Clone, Debug)]
 pub(crate) struct FaultView {
     pub(crate) id: u64,
-    pub(crate) operation: Option<String>,
-    /// The members `operation`, `when` and `then` of a fault file.
+    /// The fields `operation`, `when` and `then` of a fault file.
     pub(crate) script: Value,
-    /// The schedule and the effects in readable words.
-    pub(crate) schedule: String,
-    pub(crate) effects: String,
     pub(crate) struck: u64,
     pub(crate) spent: bool,
 }
 
 #[derive(Debug, Default)]
 struct Book {
-    rules: Vec<(u64, Rule)>,
+    rules: Vec<Rule>,
     log: VecDeque<FaultStrike>,
     registered: u64,
 }
@@ -76,23 +72,18 @@ pub(crate) struct Faults {
 
 impl Faults {
     /// Activates a fault and returns its number.
-    fn add(&self, rule: Rule) -> u64 {
+    fn add(&self, mut rule: Rule) -> u64 {
         let mut book = self.book();
         book.registered += 1;
-        let id = book.registered;
-        book.rules.push((id, rule));
+        rule.id = book.registered;
+        book.rules.push(rule);
         self.any.store(true, Ordering::Release);
-        id
+        book.registered
     }
 
     /// Activates the faults of a fault file, all or none, and returns their numbers.
-    pub(crate) fn load(
-        &self,
-        json: &[u8],
-        transport: Transport,
-        known: impl Fn(&str) -> bool,
-    ) -> Result<Vec<u64>, InvalidFaults> {
-        let rules = script::read(json, transport, known)?;
+    pub(crate) fn load(&self, json: &[u8], suite: &Suite) -> Result<Vec<u64>, InvalidFaults> {
+        let rules = script::read(json, suite)?;
         Ok(rules.into_iter().map(|rule| self.add(rule)).collect())
     }
 
@@ -120,21 +111,20 @@ impl Faults {
         let mut book = self.book();
         let Book { rules, log, .. } = &mut *book;
         let mut strike = Strike::default();
-        for (fault, rule) in rules.iter_mut().filter(|(_, rule)| concerns(rule)) {
-            let Some(mut struck) = rule.strike(arrival) else {
+        for rule in rules.iter_mut().filter(|rule| concerns(rule)) {
+            let Some(struck) = rule.strike(arrival) else {
                 continue;
             };
-            struck.fault = *fault;
             if log.len() >= LOG_LIMIT {
                 log.pop_front();
             }
             log.push_back(FaultStrike {
                 at: arrival.now,
-                fault: *fault,
+                fault: struck.fault,
                 operation: arrival.operation.written,
                 operation_id: arrival.operation.id.to_string(),
                 request_id: arrival.request_id.to_owned(),
-                effects: effects::summary(&struck.effects),
+                effects: Value::Object(given(&struck.effects)).to_string(),
             });
             strike.add(struck);
         }
@@ -144,12 +134,9 @@ impl Faults {
     /// All active faults, including spent ones, in the order of registration.
     pub(crate) fn views(&self) -> Vec<FaultView> {
         let book = self.book();
-        let views = book.rules.iter().map(|(id, rule)| FaultView {
-            id: *id,
-            operation: rule.operation.clone(),
-            script: script::write(rule),
-            schedule: rule.when.summary(),
-            effects: effects::summary(&rule.then),
+        let views = book.rules.iter().map(|rule| FaultView {
+            id: rule.id,
+            script: rule.json(),
             struck: rule.when.struck(),
             spent: rule.when.is_spent(),
         });
@@ -175,21 +162,30 @@ impl Faults {
     pub(crate) fn remove(&self, id: u64) -> bool {
         let mut book = self.book();
         let before = book.rules.len();
-        book.rules.retain(|(known, _)| *known != id);
+        book.rules.retain(|rule| rule.id != id);
         book.rules.len() < before
     }
 
-    fn change(&self, id: u64, change: impl FnOnce(&mut Rule)) {
+    /// Changes a fault, or leaves it as it was if the change fails.
+    fn change(
+        &self,
+        id: u64,
+        change: impl FnOnce(&mut Rule) -> Result<(), String>,
+    ) -> Result<(), String> {
         let mut book = self.book();
-        if let Some((_, rule)) = book.rules.iter_mut().find(|(known, _)| *known == id) {
-            change(rule);
-        }
+        let Some(rule) = book.rules.iter_mut().find(|rule| rule.id == id) else {
+            return Ok(());
+        };
+        let mut changed = rule.clone();
+        change(&mut changed)?;
+        *rule = changed;
+        Ok(())
     }
 
     fn struck(&self, id: u64) -> u64 {
         let book = self.book();
-        let rule = book.rules.iter().find(|(known, _)| *known == id);
-        rule.map_or(0, |(_, rule)| rule.when.struck())
+        let rule = book.rules.iter().find(|rule| rule.id == id);
+        rule.map_or(0, |rule| rule.when.struck())
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {

@@ -1,20 +1,35 @@
 //! One fault: which requests it strikes, when, and what it does to them.
 
+use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
-use super::effects::Effects;
+use http::{HeaderName, HeaderValue};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::effects::{Effects, FRAMING};
 use super::rounds::Rounds;
 use super::schedule::{Arrival, Schedule};
 use super::strike::Struck;
 use crate::adapters::Transport;
+use crate::message::MOST_HEADERS;
+use crate::schema::Served;
+use crate::suite::Suite;
+use crate::token::registry;
 
-/// An active fault.
-#[derive(Clone, Debug)]
+/// An active fault. Its fields are those of a fault file, except for its state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// The `operationId` of the one that it is for.
+    /// The `operationId` that it is for, or nothing for every operation.
+    #[serde(default)]
     pub(super) operation: Option<String>,
+    #[serde(default)]
     pub(super) when: Schedule,
     pub(super) then: Effects,
+    #[serde(skip)]
+    pub(super) id: u64,
+    #[serde(skip)]
     rounds: Option<Arc<Mutex<Rounds>>>,
 }
 
@@ -25,36 +40,165 @@ impl Rule {
             operation,
             when: Schedule::default(),
             then: Effects::default(),
+            id: 0,
             rounds: None,
         }
     }
 
-    /// Says what is wrong with it on a server with this transport.
-    pub(super) fn check(&self, transport: Transport) -> Result<(), String> {
-        self.then.check()?;
-        self.then.check_transport(transport)?;
-        if self.then.refuse_connection && self.when.looks_inside() {
-            return Err("when: a refused connection has no client, header or member".to_owned());
-        }
-        self.when.check()
+    /// The fault in the form of a fault file.
+    pub(super) fn json(&self) -> Value {
+        json!({"operation": self.operation, "when": given(&self.when), "then": given(&self.then)})
     }
 
-    /// Sets up the memory of cursors once the length of the loop is known.
-    pub(super) fn begin_rounds(&mut self) {
-        if let (None, Some(pages)) = (&self.rounds, self.then.cursor_loop) {
-            self.rounds = Some(Arc::new(Mutex::new(Rounds::new(pages))));
-        }
-    }
-
-    /// What it does to a request, if it strikes this one.
+    /// The effect on a request, if the fault strikes it.
     pub(super) fn strike(&mut self, arrival: &Arrival<'_>) -> Option<Struck> {
         let wanted = self.operation.as_ref();
         let concerns = wanted.is_none_or(|wanted| **wanted == *arrival.operation.id);
         let concerns = concerns && !self.then.is_empty() && self.when.concerns(arrival);
-        (concerns && self.when.due()).then(|| Struck {
-            fault: 0,
+        if !concerns || !self.when.due() {
+            return None;
+        }
+        if let (None, Some(pages)) = (&self.rounds, self.then.cursor_loop) {
+            self.rounds = Some(Arc::new(Mutex::new(Rounds::new(pages))));
+        }
+        Some(Struck {
+            fault: self.id,
             effects: self.then.clone(),
             rounds: self.rounds.clone(),
         })
     }
+
+    /// Names the first field with a value that this server rejects. A fault file and the methods of
+    /// [`Fault`](super::Fault) are both checked here, and nowhere else.
+    pub(super) fn check(&self, suite: &Suite) -> Result<(), String> {
+        self.check_when()?;
+        self.check_then()?;
+        self.check_place(suite)
+    }
+
+    fn check_when(&self) -> Result<(), String> {
+        let when = &self.when;
+        if let Some(every) = when.every {
+            must(every > 0, "when.every", "be at least 1", every)?;
+        }
+        if let Some(chance) = when.probability {
+            let holds = (0.0..=1.0).contains(&chance);
+            must(holds, "when.probability", "be from 0 to 1", chance)?;
+        }
+        if let Some(path) = &when.path {
+            must(!path.is_empty(), "when.path", "not be empty", path)?;
+        }
+        if let Some(client) = &when.client {
+            must(!client.is_empty(), "when.client", "not be empty", client)?;
+        }
+        if let Some(header) = &when.header {
+            check_name("when.header.name", &header.name)?;
+        }
+        if let Some(member) = &when.member {
+            let pointer = &member.pointer;
+            let holds = pointer.starts_with('/');
+            must(holds, "when.member.pointer", "begin with a slash", pointer)?;
+        }
+        Ok(())
+    }
+
+    fn check_then(&self) -> Result<(), String> {
+        let then = &self.then;
+        for (field, status) in [
+            ("then.status", then.status),
+            ("then.replyAfterCommitWith", then.reply_after_commit_with),
+        ] {
+            if let Some(status) = status {
+                let holds = (200..=599).contains(&status);
+                must(holds, field, "be from 200 to 599", status)?;
+            }
+        }
+        if let Some(lifetime) = then.token_lifetime {
+            registry::lifetime("then.tokenLifetimeSeconds", lifetime.0)?;
+        }
+        if let Some(drip) = then.drip_body {
+            let bytes = drip.bytes;
+            must(bytes > 0, "then.dripBody.bytes", "be at least 1", bytes)?;
+        }
+        let (count, most) = (then.headers.len(), MOST_HEADERS / 2);
+        let rule = format!("have at most {most} fields");
+        must(count <= most, "then.headers", &rule, count)?;
+        for (name, value) in &then.headers {
+            let field = format!("then.headers.{name}");
+            let name = check_name(&field, name)?;
+            let holds = !FRAMING.contains(&name.as_str());
+            let rule = "not frame the message, which the server does itself";
+            must(holds, &field, rule, value)?;
+            check_value(&field, value)?;
+        }
+        if let Some(body) = &then.body {
+            check_value("then.body.mediaType", &body.media_type)?;
+        }
+        if let Some(value) = &then.retry_after {
+            must(value.is_ascii(), "then.retryAfter", "be ASCII", value)?;
+            check_value("then.retryAfter", value)?;
+        }
+        Ok(())
+    }
+
+    /// The rules that depend on the server: its operations and its transport.
+    fn check_place(&self, suite: &Suite) -> Result<(), String> {
+        let Rule { when, then, .. } = self;
+        if let Some(id) = &self.operation {
+            let known = suite.operation(id);
+            must(known.is_some(), "operation", "be an operationId", id)?;
+            let holds = known.is_some_and(Served::is_exchange) || !then.shapes_tokens();
+            let rule = "be that of the token endpoint for an effect on tokens";
+            must(holds, "operation", rule, id)?;
+        }
+        let transport = suite.settings.transport;
+        for (field, asked) in [
+            ("breakBody", then.break_body),
+            ("dripBody", then.drip_body.is_some()),
+            ("stall", then.stall),
+        ] {
+            if asked && transport == Transport::Wiremock {
+                let rule = "needs Transport::Hyper or a server in memory";
+                return Err(format!("then.{field}: {rule}: got {transport:?}"));
+            }
+        }
+        if then.refuse_connection && transport != Transport::InMemory {
+            let rule = "needs a server in memory";
+            return Err(format!("then.refuseConnection: {rule}: got {transport:?}"));
+        }
+        if then.refuse_connection && when.looks_inside() {
+            let rule = "excludes when.client, when.header and when.member";
+            let reason = "the request is not sent";
+            return Err(format!("then.refuseConnection: {rule}: {reason}"));
+        }
+        Ok(())
+    }
+}
+
+fn must(holds: bool, field: &str, rule: &str, value: impl Debug) -> Result<(), String> {
+    if holds {
+        return Ok(());
+    }
+    Err(format!("{field}: must {rule}: got {value:?}"))
+}
+
+fn check_name(field: &str, name: &str) -> Result<HeaderName, String> {
+    let parsed = HeaderName::from_bytes(name.as_bytes());
+    parsed.map_err(|_| format!("{field}: must be a header name: got {name:?}"))
+}
+
+fn check_value(field: &str, value: &str) -> Result<(), String> {
+    let holds = HeaderValue::from_str(value).is_ok();
+    must(holds, field, "be a header value", value)
+}
+
+/// The fields that differ from the default, as JSON.
+pub(super) fn given<T: Default + Serialize>(of: &T) -> Map<String, Value> {
+    let fields = |of: &T| match serde_json::to_value(of) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    };
+    let (mut given, usual) = (fields(of), fields(&T::default()));
+    given.retain(|name, value| usual.get(name) != Some(value));
+    given
 }

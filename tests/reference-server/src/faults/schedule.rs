@@ -1,11 +1,9 @@
 //! When a fault strikes: whose requests, for what, and skip, every, times, probability among those.
 
-use http::HeaderName;
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use super::effects;
 use crate::data::noise::{Noise, Stream};
 use crate::message::{Request, RequestBody};
 use crate::schema::Served;
@@ -78,34 +76,6 @@ impl Schedule {
         self.struck
     }
 
-    /// The schedule in one readable line, such as `skip=1, times=2`.
-    pub(super) fn summary(&self) -> String {
-        match effects::summary(self) {
-            none if none.is_empty() => "always".to_owned(),
-            given => given,
-        }
-    }
-
-    /// Names the first member with a value that no request can have.
-    pub(super) fn check(&self) -> Result<(), String> {
-        for (member, text) in [("path", &self.path), ("client", &self.client)] {
-            if text.as_deref() == Some("") {
-                return Err(format!("when.{member}: must not be empty"));
-            }
-        }
-        if let Some(Header { name, .. }) = &self.header
-            && HeaderName::from_bytes(name.as_bytes()).is_err()
-        {
-            return Err(format!("when.header.name: {name:?} is not a header name"));
-        }
-        match &self.member {
-            Some(Member { pointer, .. }) if !pointer.starts_with('/') => Err(format!(
-                "when.member.pointer: {pointer:?} does not begin with a slash"
-            )),
-            _ => Ok(()),
-        }
-    }
-
     /// Whether it looks at what comes after the head's first line.
     pub(super) fn looks_inside(&self) -> bool {
         self.client.is_some() || self.header.is_some() || self.member.is_some()
@@ -148,10 +118,7 @@ impl Schedule {
             return false;
         }
         let turn = self.seen - self.skip - 1;
-        if self
-            .every
-            .is_some_and(|every| !turn.is_multiple_of(every.max(1)))
-        {
+        if self.every.is_some_and(|every| !turn.is_multiple_of(every)) {
             return false;
         }
         if self
@@ -167,7 +134,7 @@ impl Schedule {
     fn chance(&self, probability: f64) -> bool {
         // Between 0 and 2^32, which every step of this conversion represents exactly enough.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        let threshold = (probability.clamp(0.0, 1.0) * 4_294_967_296.0) as u64;
+        let threshold = (probability * 4_294_967_296.0) as u64;
         Noise::new(self.seed, Stream::Faults, self.seen).below(1 << 32) < threshold
     }
 }

@@ -48,7 +48,8 @@ pub(super) fn operations(body: &mut String, suite: &Suite, operations: &[Served]
 pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<&str>) -> bool) {
     let mut rows = String::new();
     for view in suite.faults.views() {
-        if !wanted(view.operation.as_deref()) {
+        let operation = view.script["operation"].as_str();
+        if !wanted(operation) {
             continue;
         }
         let spent = if view.spent { ", spent" } else { "" };
@@ -57,9 +58,9 @@ pub(super) fn faults(body: &mut String, suite: &Suite, wanted: impl Fn(Option<&s
             "<tr><td class=\"number\">{}</td><td>{}</td><td>{}</td><td><code>{}</code></td>\
              <td class=\"number\">{}{spent}</td></tr>",
             view.id,
-            Text(view.operation.as_deref().unwrap_or("every operation")),
-            Text(&view.schedule),
-            Text(&view.effects),
+            Text(operation.unwrap_or("every operation")),
+            Text(&view.script["when"]),
+            Text(&view.script["then"]),
             view.struck,
         );
     }

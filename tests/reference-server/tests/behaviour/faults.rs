@@ -265,54 +265,108 @@ async fn one_token_is_short_lived_and_lies_about_it() {
     assert_eq!(peer.form(&form).await.expect(200)["expires_in"], 300);
 }
 
-#[tokio::test]
-async fn what_a_transport_cannot_do_is_refused() {
-    type Effect = fn(Fault) -> Fault;
-    let on_wiremock = Peer::start().await;
-    let on_hyper = Peer::on_hyper().await;
-    let in_memory = Peer::of(ReferenceServer::in_memory());
-    let refused: [(&Peer, Effect, &str); 5] = [
-        (
-            &in_memory,
-            |fault| fault.when_client("x").refuse_connection(),
-            "no client",
-        ),
-        (
-            &on_wiremock,
-            |fault| fault.drip_body(1, Duration::ZERO),
-            "Transport::Hyper",
-        ),
-        (&on_wiremock, Fault::break_body, "Transport::Hyper"),
-        (&on_wiremock, Fault::stall, "Transport::Hyper"),
-        (&on_hyper, Fault::refuse_connection, "in memory"),
-    ];
-    for (peer, effect, named) in refused {
-        let fault = peer.server.fault(Operation::ListPeople);
-        let problem = catch_unwind(AssertUnwindSafe(|| effect(fault))).unwrap_err();
-        let problem = problem.downcast::<String>().unwrap();
-        assert!(problem.contains(named), "{problem}");
-        peer.crm("/people").await.expect(200);
-    }
-}
+/// Faults that a server without stalls (wiremock) rejects, and the message.
+const REJECTED: &str = r#"
+    {"then": {"stauts": 503}} | then.stauts: unknown field `stauts`
+    {"then": {"status": "503"}} | then.status: invalid type: string "503", expected u16
+    {"then": {"body": {"txet": ""}}} | then.body.txet: unknown field `txet`
+    {"when": {"times": 1}} | missing field `then`
+    {"then": {}} | then: must have an effect: got {}
+    {"then": []} | "/then" must be an object: got an array
+    {"when": [], "then": {"status": 503}} | "/when" must be an object: got an array
+    {"when": {"member": ["/a"]}, "then": {"status": 503}} | "/when/member" must be an object: got an array
+    {"operation": "x", "then": {"status": 503}} | operation: must be an operationId: got "x"
+    {"operation": "getToday", "then": {"omitExpiresIn": true}} | operation: must be that of the token endpoint for an effect on tokens: got "getToday"
+    {"when": {"every": 0}, "then": {"status": 503}} | when.every: must be at least 1: got 0
+    {"when": {"probability": 2}, "then": {"status": 503}} | when.probability: must be from 0 to 1: got 2.0
+    {"when": {"path": ""}, "then": {"status": 503}} | when.path: must not be empty: got ""
+    {"when": {"client": ""}, "then": {"status": 503}} | when.client: must not be empty: got ""
+    {"when": {"header": {"name": "a b"}}, "then": {"status": 503}} | when.header.name: must be a header name: got "a b"
+    {"when": {"member": {"pointer": "a"}}, "then": {"status": 503}} | when.member.pointer: must begin with a slash: got "a"
+    {"then": {"status": 99}} | then.status: must be from 200 to 599: got 99
+    {"then": {"replyAfterCommitWith": 101}} | then.replyAfterCommitWith: must be from 200 to 599: got 101
+    {"then": {"tokenLifetimeSeconds": 301}} | then.tokenLifetimeSeconds: must be from 0.001 to 300 seconds, the documented maximum: got 301
+    {"then": {"delaySeconds": -1}} | then.delaySeconds: -1 is not a duration in seconds
+    {"then": {"dripBody": {"bytes": 0, "pauseSeconds": 1}}} | then.dripBody.bytes: must be at least 1: got 0
+    {"then": {"headers": {"Content-Length": "5"}}} | then.headers.Content-Length: must not frame the message, which the server does itself: got "5"
+    {"then": {"headers": {"a b": "c"}}} | then.headers.a b: must be a header name: got "a b"
+    {"then": {"headers": {"x-a": "a\nb"}}} | then.headers.x-a: must be a header value: got "a\nb"
+    {"then": {"body": {"text": "", "mediaType": "a\nb"}}} | then.body.mediaType: must be a header value: got "a\nb"
+    {"then": {"retryAfter": "a\nb"}} | then.retryAfter: must be a header value: got "a\nb"
+    {"then": {"retryAfter": "é"}} | then.retryAfter: must be ASCII: got "é"
+    {"then": {"retryAfter": []}} | then.retryAfter: must be a string or a number
+    {"then": {"breakBody": true}} | then.breakBody: needs Transport::Hyper or a server in memory: got Wiremock
+    {"then": {"dripBody": {"bytes": 1, "pauseSeconds": 1}}} | then.dripBody: needs Transport::Hyper
+    {"then": {"stall": true}} | then.stall: needs Transport::Hyper
+    {"then": {"refuseConnection": true}} | then.refuseConnection: needs a server in memory: got Wiremock
+"#;
 
 #[tokio::test]
-async fn what_no_reply_can_carry_is_refused_where_it_is_said() {
+async fn a_fault_that_cannot_be_is_rejected_by_field_rule_and_value() {
+    type Method = fn(Fault) -> Fault;
     let peer = Peer::start().await;
-    let refused: [fn(Fault) -> Fault; 5] = [
-        |fault| fault.header("Content-Length", "5"),
-        |fault| fault.header("x-a", "a\nb"),
-        |fault| fault.retry_after("é"),
-        |fault| fault.body("", "a\nb"),
-        |fault| fault.status(101),
-    ];
-    let named = "headers.Content-Length headers.x-a retryAfter body.mediaType status";
-    for (effect, named) in refused.into_iter().zip(named.split(' ')) {
-        let fault = peer.server.fault(Operation::ListPeople);
-        let problem = catch_unwind(AssertUnwindSafe(|| effect(fault))).unwrap_err();
-        let problem = problem.downcast::<String>().unwrap();
-        assert!(problem.starts_with(named), "{problem}");
+    for [fault, problem] in rows(REJECTED) {
+        let faults = format!(r#"{{"faults": [{{"then": {{"status": 500}}}}, {fault}]}}"#);
+        let error = peer.server.load_faults(&faults).unwrap_err().to_string();
+        let problem = format!("line 1: fault 2: {problem}");
+        assert!(error.starts_with(&problem), "{fault}: {error}");
     }
+    // A method is checked as the field is, and leaves the fault as it was.
+    let methods: [(Method, &str); 3] = [
+        (
+            |fault| fault.status(101),
+            "then.status: must be from 200 to 599: got 101",
+        ),
+        (
+            |fault| fault.every(0),
+            "when.every: must be at least 1: got 0",
+        ),
+        (
+            Fault::omit_expires_in,
+            "operation: must be that of the token endpoint",
+        ),
+    ];
+    for (method, problem) in methods {
+        let fault = peer.server.fault(Operation::ListPeople);
+        let error = catch_unwind(AssertUnwindSafe(|| method(fault))).unwrap_err();
+        let error = error.downcast::<String>().unwrap();
+        assert!(error.starts_with(problem), "{error}");
+    }
+    let memory = ReferenceServer::in_memory();
+    let inside = r#"{"faults": [{"when": {"client": "x"}, "then": {"refuseConnection": true}}]}"#;
+    let error = memory.load_faults(inside).unwrap_err().to_string();
+    assert!(
+        error.contains("then.refuseConnection: excludes when.client"),
+        "{error}"
+    );
     peer.crm("/people").await.expect(200);
+}
+
+#[test]
+fn a_broken_file_is_rejected_by_line() {
+    let server = ReferenceServer::in_memory();
+    for (file, problem) in [
+        (
+            "[]",
+            "must be an object with the field `faults`: got an array",
+        ),
+        ("{}", "missing field `faults` at line 1 column 2"),
+        (
+            "{\n\"faults\": [],\n\"more\": 1}",
+            "unknown field `more`, expected `faults` at line 3 column 6",
+        ),
+        (
+            "{\"faults\": [\n  {\"then\": }\n]}",
+            "expected value at line 2 column 12",
+        ),
+        (
+            "{\"faults\": [\n  {\"then\": {\"status\": 503}},\n\n  {\"then\":\n    {\"status\": 99}},\n  {}\n]}",
+            "line 4: fault 2: then.status: must be from 200 to 599: got 99\nline 6: fault 3: missing field `then`",
+        ),
+    ] {
+        let error = server.load_faults(file).unwrap_err().to_string();
+        assert_eq!(error, problem, "{file}");
+    }
 }
 
 /// However odd a scripted header is, the server rejects it or sends it, and lives on.

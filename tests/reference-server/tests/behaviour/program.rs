@@ -360,7 +360,7 @@ fn a_mistake_is_one_clear_line() {
         (
             &["--port-base", "0", "--faults", &wrong],
             1,
-            "fault 1: unknown field `stauts`",
+            "line 1: fault 1: then.stauts: unknown field `stauts`",
         ),
     ] {
         let output = run(options);
