@@ -7,16 +7,17 @@ use crate::message::Request;
 use crate::refusal::Refusal;
 use crate::suite::Suite;
 
-/// Refuses what a browser sends on behalf of a foreign page.
+/// Rejects a request that a browser sends on behalf of a foreign page. The page of this port is its own: the origin names
+/// the host that the request is for, which must be one of this server's.
 pub(super) fn check(suite: &Suite, request: &Request) -> Result<(), Refusal> {
-    if !matches!(request.method, Method::GET | Method::HEAD)
-        && request.headers.contains_key(header::ORIGIN)
-    {
-        return Err(Refusal::new(
-            403,
-            "foreign_origin",
-            "this server takes no commands from a page in a browser",
-        ));
+    hosts::check(&suite.settings, request)?;
+    let host = request.header(header::HOST.as_str()).unwrap_or_default();
+    let own = format!("http://{host}");
+    let mut origins = request.headers.get_all(header::ORIGIN).iter();
+    let is_read = matches!(request.method, Method::GET | Method::HEAD);
+    if is_read || origins.all(|origin| origin.as_bytes() == own.as_bytes()) {
+        return Ok(());
     }
-    hosts::check(&suite.settings, request)
+    let message = "this server takes no commands from a foreign page in a browser";
+    Err(Refusal::new(403, "foreign_origin", message))
 }
