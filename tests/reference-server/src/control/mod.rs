@@ -22,7 +22,7 @@ use crate::message::{Reply, Request};
 use crate::pages;
 use crate::refusal::Refusal;
 use crate::suite::Suite;
-pub(crate) use routes::ROUTES;
+use routes::ROUTES;
 
 /// Answers one request at the control port.
 pub(crate) fn answer(suite: &Suite, request: &Request) -> Reply {
@@ -42,7 +42,7 @@ fn serve(suite: &Suite, request: &Request) -> Answer {
     let head = request.method == Method::HEAD;
     let method = if head { "GET" } else { request.method.as_str() };
     if request.path == "/" && method == "GET" {
-        return Ok(pages::control(suite));
+        return Ok(pages::page(suite, None));
     }
     let mut allowed = Vec::new();
     for route in ROUTES {

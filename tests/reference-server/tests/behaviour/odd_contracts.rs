@@ -192,7 +192,7 @@ async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
         &at("#/components/schemas/type/properties/default", "contains"),
         &at("#/components/schemas/type/properties/properties", "if"),
         &at(odd, "the format currency"),
-        &at(odd, "the pattern &quot;^(?=a)&quot;"),
+        &at(odd, "the pattern &#34;^(?=a)&#34;"),
         &at(odd, "unevaluatedProperties"),
         "not reached: GET /, since the server has a page there",
         "no success: GET /b, which answers 501",

@@ -1,8 +1,11 @@
 //! What a port serves beside the contract: a page for people, and the contract itself.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use sdk_reference_server::{App, ReferenceServer, Transport};
 use serde_json::json;
+use sha2::{Digest, Sha256};
 
 use crate::peer::{Peer, rows};
 
@@ -16,40 +19,49 @@ async fn controlled() -> (Peer, String) {
 
 #[tokio::test]
 async fn each_port_shows_its_operations_scopes_and_last_requests() {
-    let peer = Peer::of(
-        ReferenceServer::builder()
-            .transport(Transport::Hyper)
-            .control_port(0)
-            .start()
-            .await,
-    );
+    let (peer, url) = controlled().await;
     peer.server.fault("listPeople").times(1).status(503);
+    let markup = peer.server.fault_everywhere();
+    markup.when_path("<script>alert(1)</script>").status(500);
     peer.crm("/people?q=%3Cscript%3E").await.expect(503);
     for app in App::all() {
         let page = peer.get_with(app, "/", "none").await;
-        assert_eq!(
-            page.header("content-type"),
-            Some("text/html; charset=utf-8"),
-            "{app}"
-        );
+        let media_type = page.header("content-type");
+        assert_eq!(media_type, Some("text/html; charset=utf-8"), "{app}");
+        let control = format!("<a href=\"{url}/\">Control</a>");
+        assert!(page.text.contains(&control), "{app}");
+        assert!(!page.text.contains("<script") && !page.text.contains("<button"));
     }
     let page = peer.get_with(App::Crm, "/", "none").await.text;
+    let control = peer.read(peer.http.get(&url)).await;
     for part in [
         "/api/crm/v1/people/{reference}",
         "getPersonTimeline",
         "crm:organizations:write",
-        "open to everyone",
+        "no token",
         "/api/crm/v1/people?q=%3Cscript%3E",
-        "status=503",
+        "&#60;script&#62;alert(1)",
+        "{&#34;status&#34;:503}",
+        "1, spent",
         "contract 3.0.0",
-        peer.server.control_url().unwrap(),
+        &peer.server.crm_url(),
     ] {
-        assert!(page.contains(part), "{part}");
+        assert!(page.contains(part) && control.text.contains(part), "{part}");
     }
-    assert!(!page.contains("<script") && !page.contains(peer.server.client_secret()));
-    assert!(!page.contains("calendar:event:write"));
-    let control = peer.http.get(peer.server.control_url().unwrap());
-    assert!(peer.read(control).await.text.contains("advanceSeconds"));
+    assert!(
+        !page.contains("calendar:event:write") && control.text.contains("calendar:event:write")
+    );
+    assert!(!control.text.contains(peer.server.client_secret()));
+
+    // A browser runs the script of the page, and no other.
+    let scripts: Vec<&str> = control.text.split("<script>").skip(1).collect();
+    let [script] = scripts[..] else {
+        panic!("{} scripts", scripts.len())
+    };
+    let digest = Sha256::digest(script.split("</script>").next().unwrap());
+    let allowed = format!("script-src 'sha256-{}'", STANDARD.encode(digest));
+    let policy = control.header("content-security-policy").unwrap();
+    assert!(policy.contains(&allowed), "{policy}");
 }
 
 /// The origin and the host of a command at the control port, and its status; P stands for the port, and a for that of an
