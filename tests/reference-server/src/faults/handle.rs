@@ -31,6 +31,10 @@ use crate::suite::Suite;
 /// ```
 ///
 /// Set `skip`, `every`, `times` and `probability` before the effect if requests may arrive in between.
+///
+/// # Panics
+/// If this server rejects a value, the method panics with the field, the rule and the value, and the fault stays as it
+/// was. [`ReferenceServer::load_faults`](crate::ReferenceServer::load_faults) returns the same as an error.
 #[derive(Clone)]
 pub struct Fault {
     suite: Arc<Suite>,
@@ -67,18 +71,12 @@ impl Fault {
         self.scheduled(|schedule| schedule.skip = requests)
     }
 
-    /// Strikes every n-th request, starting with the first.
-    ///
-    /// # Panics
-    /// If the number is zero.
+    /// Strikes every n-th request, starting with the first; at least 1.
     pub fn every(self, requests: u64) -> Fault {
         self.scheduled(|schedule| schedule.every = Some(requests))
     }
 
-    /// Strikes with this probability; the same seed strikes the same requests.
-    ///
-    /// # Panics
-    /// If the probability is not between 0 and 1.
+    /// Strikes with this probability, from 0 to 1; the same seed strikes the same requests.
     pub fn probability(self, probability: f64, seed: u64) -> Fault {
         self.scheduled(|schedule| {
             schedule.probability = Some(probability);
@@ -86,62 +84,41 @@ impl Fault {
         })
     }
 
-    /// Strikes only requests with this value in their path, such as a reference.
-    ///
-    /// # Panics
-    /// If it is empty.
+    /// Strikes only requests with this value in their path, such as a reference; it must not be empty.
     pub fn when_path(self, value: impl Into<String>) -> Fault {
         self.scheduled(|schedule| schedule.path = Some(value.into()))
     }
 
     /// Strikes only requests of this client: by its token, or by its credentials at the token endpoint.
-    ///
-    /// # Panics
-    /// If it is empty.
     pub fn when_client(self, id: impl Into<String>) -> Fault {
         self.scheduled(|schedule| schedule.client = Some(id.into()))
     }
 
     /// Strikes only requests that have this header with this value.
-    ///
-    /// # Panics
-    /// If it is no name of a header.
     pub fn when_header(self, name: impl Into<String>, value: impl Into<String>) -> Fault {
         let (name, value) = (name.into(), Some(value.into()));
         self.scheduled(|schedule| schedule.header = Some(Header { name, value }))
     }
 
     /// Strikes only requests whose JSON body has this value at a JSON pointer, such as `/payload/title`.
-    ///
-    /// # Panics
-    /// If the pointer does not begin with a slash.
     pub fn when_member(self, pointer: impl Into<String>, value: impl Into<Value>) -> Fault {
         let (pointer, value) = (pointer.into(), Some(value.into()));
         self.scheduled(|schedule| schedule.member = Some(Member { pointer, value }))
     }
 
-    /// Answers with this status and does not serve the request.
-    ///
-    /// # Panics
-    /// If the status is not between 200 and 599.
+    /// Answers with this status, from 200 to 599, and does not serve the request.
     pub fn status(self, status: u16) -> Fault {
         self.with(|effects| effects.status = Some(status))
     }
 
-    /// Adds `Retry-After` to the reply.
-    ///
-    /// # Panics
-    /// If the value is not ASCII, or not a valid header value.
+    /// Adds `Retry-After` to the reply, in ASCII.
     pub fn retry_after(self, value: impl Into<String>) -> Fault {
         self.with(|effects| effects.retry_after = Some(value.into()))
     }
 
-    /// Sets a header of the reply.
-    ///
-    /// # Panics
-    /// If the name or value is invalid, or if the header frames the message, like `content-length`, `transfer-encoding`
-    /// and `connection`. To break a message, use [`truncate_body`](Fault::truncate_body),
-    /// [`break_body`](Fault::break_body) or [`lose_reply`](Fault::lose_reply).
+    /// Sets a header of the reply, other than those that frame the message, like `content-length`, `transfer-encoding` and
+    /// `connection`. To break a message, use [`truncate_body`](Fault::truncate_body), [`break_body`](Fault::break_body) or
+    /// [`lose_reply`](Fault::lose_reply).
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Fault {
         self.with(|effects| {
             effects.headers.insert(name.into(), value.into());
@@ -149,9 +126,6 @@ impl Fault {
     }
 
     /// Replaces the body of the reply and its media type; an empty media type leaves the header out.
-    ///
-    /// # Panics
-    /// If the media type is not a valid header value.
     pub fn body(self, body: impl Into<Bytes>, media_type: impl Into<String>) -> Fault {
         let (content, media_type) = (body.into(), media_type.into());
         self.with(|effects| {
@@ -167,10 +141,8 @@ impl Fault {
         self.with(|effects| effects.delay = Seconds(delay))
     }
 
-    /// Refuses the connection: the request is not sent, its body not touched, and the server does not count it.
-    ///
-    /// # Panics
-    /// Unless the server is in memory: a socket refuses its callers before they say what they want.
+    /// Refuses the connection: the request is not sent, its body not touched, and the server does not count it. Only a
+    /// server in memory can do this: a socket refuses its callers before they say what they want.
     pub fn refuse_connection(self) -> Fault {
         self.with(|effects| effects.refuse_connection = true)
     }
@@ -186,17 +158,12 @@ impl Fault {
     }
 
     /// Serves the request, commit included, and never replies, while the connection stays open.
-    ///
-    /// # Panics
-    /// If the server was built with [`Transport::Wiremock`](crate::Transport::Wiremock), which cannot do this.
+    /// [`Transport::Wiremock`](crate::Transport::Wiremock) cannot do this.
     pub fn stall(self) -> Fault {
         self.with(|effects| effects.stall = true)
     }
 
-    /// Serves the request, commit included, and answers with this status if it succeeded.
-    ///
-    /// # Panics
-    /// If the status is not between 200 and 599.
+    /// Serves the request, commit included, and answers with this status, from 200 to 599, if it succeeded.
     pub fn reply_after_commit_with(self, status: u16) -> Fault {
         self.with(|effects| effects.reply_after_commit_with = Some(status))
     }
@@ -206,19 +173,14 @@ impl Fault {
         self.with(|effects| effects.truncate_body = true)
     }
 
-    /// Announces the full body, sends half of it, and closes the connection.
-    ///
-    /// # Panics
-    /// If the server was built with [`Transport::Wiremock`](crate::Transport::Wiremock), which cannot do this.
+    /// Announces the full body, sends half of it, and closes the connection. [`Transport::Wiremock`](crate::Transport::Wiremock) cannot
+    /// do this.
     pub fn break_body(self) -> Fault {
         self.with(|effects| effects.break_body = true)
     }
 
-    /// Sends the body slowly: `bytes` at a time, with a pause after each piece.
-    ///
-    /// # Panics
-    /// If `bytes` is zero, or if the server was built with [`Transport::Wiremock`](crate::Transport::Wiremock), which cannot
-    /// do this.
+    /// Sends the body slowly: `bytes` at a time, at least one, with a pause after each piece.
+    /// [`Transport::Wiremock`](crate::Transport::Wiremock) cannot do this.
     pub fn drip_body(self, bytes: usize, pause: Duration) -> Fault {
         let pause = Seconds(pause);
         self.with(|effects| effects.drip_body = Some(Drip { bytes, pause }))
@@ -229,26 +191,17 @@ impl Fault {
         self.with(|effects| effects.revoke_token = true)
     }
 
-    /// Sets the lifetime of the issued token. For the token exchange only.
-    ///
-    /// # Panics
-    /// If the lifetime is zero, or longer than the documented 300 seconds, or if the fault is for another operation.
+    /// Sets the lifetime of the issued token, at most the documented 300 seconds. For the token exchange only.
     pub fn token_lifetime(self, lifetime: Duration) -> Fault {
         self.with(|effects| effects.token_lifetime = Some(Seconds(lifetime)))
     }
 
     /// Sets `expires_in`, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`. For the token exchange only.
-    ///
-    /// # Panics
-    /// If the fault is for another operation.
     pub fn token_expires_in(self, value: impl Into<Value>) -> Fault {
         self.with(|effects| effects.token_expires_in = Some(value.into()))
     }
 
     /// Leaves `expires_in` out. For the token exchange only.
-    ///
-    /// # Panics
-    /// If the fault is for another operation.
     pub fn omit_expires_in(self) -> Fault {
         self.with(|effects| effects.omit_expires_in = true)
     }

@@ -59,7 +59,9 @@ pub(super) fn read(json: &[u8], suite: &Suite) -> Result<Vec<Rule>, InvalidFault
 fn rule(fault: &RawValue, suite: &Suite) -> Result<Rule, String> {
     let fault: Value = serde_json::from_str(fault.get()).map_err(|error| error.to_string())?;
     if let Some(place) = array(&fault) {
-        return Err(format!("{place:?} must be an object: got an array"));
+        let field = place.trim_start_matches('/').replace('/', ".");
+        let problem = format!("{field}: must be an object: got an array");
+        return Err(problem.trim_start_matches(": ").to_owned());
     }
     let rule: Rule = serde_path_to_error::deserialize(&fault).map_err(|error| error.to_string())?;
     if rule.then.is_empty() {
