@@ -42,8 +42,8 @@ pub struct FaultStrike {
     pub operation_id: String,
     /// The `x-request-id` of the request; empty if the fault kept it from being sent.
     pub request_id: String,
-    /// Its effects as in a fault file, such as `{"retryAfter":"1","status":503}`.
-    pub effects: String,
+    /// Its effects as in a fault file, such as `{"status": 503}`.
+    pub effects: Value,
 }
 
 /// A snapshot of a fault for display.
@@ -124,7 +124,7 @@ impl Faults {
                 operation: arrival.operation.written,
                 operation_id: arrival.operation.id.to_string(),
                 request_id: arrival.request_id.to_owned(),
-                effects: Value::Object(given(&struck.effects)).to_string(),
+                effects: Value::Object(given(&struck.effects)),
             });
             strike.add(struck);
         }

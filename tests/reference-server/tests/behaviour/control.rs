@@ -80,7 +80,7 @@ async fn faults_are_put_in_force_listed_logged_and_removed() {
         assert_eq!(log["strikes"][0]["operation"], "listPeople");
         assert_eq!(
             log["strikes"][0]["effects"],
-            r#"{"retryAfter":"7","status":503}"#
+            json!({"status": 503, "retryAfter": "7"})
         );
         assert_eq!(
             log["strikes"][0]["requestId"],
