@@ -1,9 +1,9 @@
 //! A line on standard output for each request.
 
-use std::io::Write;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::convert::Infallible;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -17,27 +17,13 @@ const IN_ORDER: &str = "time number app operation method path status client mill
 /// How many lines wait for a reader that is slow. One that has gone away must not hold up the server.
 const MOST_LINES: usize = 10_000;
 
-/// Where the lines of all servers of the process go: standard output is one.
-static LINES: OnceLock<SyncSender<String>> = OnceLock::new();
-static LOST: AtomicU64 = AtomicU64::new(0);
-/// The lines that wait, and the one that is being printed.
-static WAITING: AtomicU64 = AtomicU64::new(0);
-
 /// How long a server that stops waits for the last lines to be printed.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// Waits for the lines that are not yet printed, unless nobody reads them.
-pub(crate) fn finish() {
-    let begun = Instant::now();
-    while WAITING.load(Ordering::Acquire) > 0 && begun.elapsed() < LAST_LINES {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
-
 /// How a server writes a line about each request on standard output: its time by the server's clock, number, application,
 /// operation, method, path, status, client, milliseconds without scripted delays, and the numbers of the faults that struck.
-/// Never a query, a header, a body or a secret. Serving never waits for whoever reads them: beyond 10,000 lines that wait,
-/// lines are lost, and standard error says how many.
+/// Never a query, a header, a body or a secret. Serving never waits for a reader: if 10,000 lines wait, further ones
+/// are left out, which the numbers show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestLog {
@@ -47,10 +33,46 @@ pub enum RequestLog {
     Json,
 }
 
-impl RequestLog {
-    /// Writes a line; nobody may be reading.
+/// The log of one server, printed by a thread of its own.
+#[derive(Debug)]
+pub(crate) struct Log {
+    form: RequestLog,
+    /// The lines to print, until the server stops.
+    lines: Mutex<Option<mpsc::SyncSender<String>>>,
+    /// Ends with the thread.
+    printing: Mutex<mpsc::Receiver<Infallible>>,
+}
+
+impl Log {
+    pub(crate) fn start(form: RequestLog) -> io::Result<Log> {
+        let (lines, waiting) = mpsc::sync_channel::<String>(MOST_LINES);
+        let (alive, printing) = mpsc::channel::<Infallible>();
+        thread::Builder::new()
+            .name("request-log".to_owned())
+            .spawn(move || {
+                for line in waiting {
+                    let _ = writeln!(io::stdout(), "{line}");
+                }
+                drop(alive);
+            })?;
+        Ok(Log {
+            form,
+            lines: Mutex::new(Some(lines)),
+            printing: Mutex::new(printing),
+        })
+    }
+
+    /// Ends the log once all lines are printed, unless nobody reads them.
+    pub(crate) fn finish(&self) {
+        drop(self.lines().take());
+        let printing = self.printing.lock();
+        let printing = printing.unwrap_or_else(PoisonError::into_inner);
+        let _ = printing.recv_timeout(LAST_LINES);
+    }
+
+    /// Writes the line of a request.
     pub(crate) fn write(
-        self,
+        &self,
         number: u64,
         visit: &Visit<'_>,
         status: Option<u16>,
@@ -76,35 +98,16 @@ impl RequestLog {
             Value::String(text) => text.escape_debug().to_string(),
             other => other.to_string(),
         };
-        let line = match self {
+        let line = match self.form {
             RequestLog::Json => line.to_string(),
             RequestLog::Text => IN_ORDER.split(' ').map(word).collect::<Vec<_>>().join(" "),
         };
-        let lines = LINES.get_or_init(|| {
-            let (lines, waiting) = sync_channel(MOST_LINES);
-            let _ = std::thread::Builder::new()
-                .name("request-log".to_owned())
-                .spawn(move || print(&waiting));
-            lines
-        });
-        WAITING.fetch_add(1, Ordering::AcqRel);
-        if lines.try_send(line).is_err() {
-            WAITING.fetch_sub(1, Ordering::AcqRel);
-            LOST.fetch_add(1, Ordering::Relaxed);
+        if let Some(lines) = &*self.lines() {
+            let _ = lines.try_send(line);
         }
     }
-}
 
-/// Prints lines as they come; nobody may be reading.
-fn print(waiting: &Receiver<String>) {
-    for line in waiting {
-        let _ = writeln!(std::io::stdout(), "{line}");
-        WAITING.fetch_sub(1, Ordering::AcqRel);
-        let lost = LOST.swap(0, Ordering::Relaxed);
-        if lost > 0 {
-            eprintln!(
-                "reference server: {lost} lines of the request log are lost: nobody read them"
-            );
-        }
+    fn lines(&self) -> std::sync::MutexGuard<'_, Option<mpsc::SyncSender<String>>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -25,6 +25,7 @@ use crate::generated::handlers::handler;
 use crate::generated::operations::Operation;
 use crate::hosts;
 use crate::keys::Key;
+use crate::log::Log;
 use crate::message::{Ending, Reply, Request};
 use crate::named::Named;
 use crate::own::{self, InvalidData};
@@ -51,6 +52,7 @@ pub(crate) struct Suite {
     pub(crate) cursor_key: Key,
     pub(crate) faults: Faults,
     pub(crate) recorder: Recorder,
+    pub(crate) log: Option<Log>,
     pub(crate) counters: Counters,
     /// The origin of the control endpoint, if there is one.
     pub(crate) control: Option<String>,
@@ -118,6 +120,7 @@ impl Suite {
             cursor_key: Key::of_seed("cursor", settings.seed),
             faults: Faults::default(),
             recorder: Recorder::new(settings.recorded_requests),
+            log: settings.request_log.map(Log::start).transpose()?,
             counters: Counters::default(),
             control: control.map(|base| base.url),
             contracts,
@@ -354,7 +357,7 @@ impl Suite {
         let answered = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
         let status = answered.then_some(reply.status.as_u16());
         self.recorder.record(number, &visit, operation, status);
-        if let Some(log) = self.settings.request_log {
+        if let Some(log) = &self.log {
             log.write(number, &visit, status, begun, &faults);
         }
         reply

@@ -107,8 +107,8 @@ impl ReferenceServer {
         if let Some(running) = self.serving.hyper {
             running.stop_gently();
         }
-        if self.suite.settings.request_log.is_some() {
-            crate::log::finish();
+        if let Some(log) = &self.suite.log {
+            log.finish();
         }
     }
 }
