@@ -58,7 +58,7 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
             doors.push((Door::App(app), listener));
         }
     }
-    let hyper = (!doors.is_empty()).then(|| hyper::start(doors, tls, Arc::clone(&suite)));
+    let hyper = (!doors.is_empty()).then(|| hyper::start(doors, tls.as_ref(), &suite));
     let serving = Serving::new(addresses, wiremock::Running::new(mocks), hyper.transpose()?);
     Ok(ReferenceServer::new(suite, serving))
 }

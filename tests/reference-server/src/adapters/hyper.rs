@@ -2,10 +2,9 @@
 
 use std::convert::Infallible;
 use std::io;
-use std::net::TcpListener;
+use std::net;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use hyper::body::Incoming;
@@ -13,9 +12,11 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use super::Acceptor;
 use super::body::ReplyBody;
@@ -31,61 +32,61 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
 /// How long open requests may take to finish on a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How long a drop waits for the ports to close, in case all threads are busy.
+/// How long a drop waits for the server's end, in case all threads are busy.
 const LONGEST_DROP: Duration = Duration::from_secs(1);
 
 /// A running server.
 pub(crate) struct Running {
-    stop: watch::Sender<Stop>,
-    thread: Option<JoinHandle<()>>,
-    /// Ends when all ports are closed.
+    /// Takes the time that open requests have to finish; they have none if it is dropped.
+    stop: Option<oneshot::Sender<Duration>>,
+    /// Ends when everything is closed.
     open: Mutex<mpsc::Receiver<Infallible>>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
-    No,
-    Gently,
-    Now,
 }
 
 /// Starts serving.
 pub(crate) fn start(
-    listeners: Vec<(Door, TcpListener)>,
-    tls: Option<Acceptor>,
-    suite: Arc<Suite>,
+    listeners: Vec<(Door, net::TcpListener)>,
+    tls: Option<&Acceptor>,
+    suite: &Arc<Suite>,
 ) -> io::Result<Running> {
     let workers = suite.settings.workers;
-    let (stop, stopped) = watch::channel(Stop::No);
-    let (port, open) = mpsc::channel();
     let mut builder = if workers > 1 {
         runtime::Builder::new_multi_thread()
     } else {
         runtime::Builder::new_current_thread()
     };
     let runtime = builder.worker_threads(workers).enable_all().build()?;
-    let thread = std::thread::Builder::new()
+    let (stop, stopped) = oneshot::channel();
+    let (alive, open) = mpsc::channel();
+    let stopping = watch::Sender::new(());
+    let mut accepting = JoinSet::new();
+    for (door, listener) in listeners {
+        // Control stays plain: it is on loopback, for tools that wait and check.
+        let tls = tls.filter(|_| door != Door::Control).cloned();
+        listener.set_nonblocking(true)?;
+        let _context = runtime.enter();
+        let listener = TcpListener::from_std(listener)?;
+        let (suite, stopping) = (Arc::clone(suite), stopping.subscribe());
+        accepting.spawn_on(
+            accept(door, listener, tls, suite, stopping),
+            runtime.handle(),
+        );
+    }
+    let serve = async move {
+        let grace = stopped.await.unwrap_or_default();
+        accepting.shutdown().await;
+        stopping.send_replace(());
+        let _ = timeout(grace, stopping.closed()).await;
+    };
+    std::thread::Builder::new()
         .name("reference-server".to_owned())
         .spawn(move || {
-            runtime.block_on(async move {
-                let accepting = listeners
-                    .into_iter()
-                    .map(|(door, listener)| {
-                        // Control stays plain: it is on loopback, for tools that wait and check.
-                        let tls = tls.clone().filter(|_| door != Door::Control);
-                        let (suite, stopped) = (Arc::clone(&suite), stopped.clone());
-                        tokio::spawn(accept(door, listener, tls, port.clone(), suite, stopped))
-                    })
-                    .collect::<Vec<_>>();
-                drop(port);
-                for task in accepting {
-                    let _ = task.await;
-                }
-            });
+            runtime.block_on(serve);
+            drop(runtime);
+            drop::<mpsc::Sender<_>>(alive);
         })?;
     Ok(Running {
-        stop,
-        thread: Some(thread),
+        stop: Some(stop),
         open: Mutex::new(open),
     })
 }
@@ -93,17 +94,18 @@ pub(crate) fn start(
 impl Running {
     /// Stops accepting, lets open requests finish, and returns when everything is closed.
     pub(crate) fn stop_gently(mut self) {
-        self.stop.send_replace(Stop::Gently);
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(GRACE);
         }
+        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _ = open.recv();
     }
 }
 
 impl Drop for Running {
     /// Waits for the server's own thread, but not forever.
     fn drop(&mut self) {
-        self.stop.send_replace(Stop::Now);
+        drop(self.stop.take());
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
         let _ = open.recv_timeout(LONGEST_DROP);
     }
@@ -113,36 +115,18 @@ async fn accept(
     door: Door,
     listener: TcpListener,
     tls: Option<Acceptor>,
-    open: mpsc::Sender<Infallible>,
     suite: Arc<Suite>,
-    mut stopped: watch::Receiver<Stop>,
+    stopping: watch::Receiver<()>,
 ) {
-    let Ok(listener) = listener
-        .set_nonblocking(true)
-        .and_then(|()| tokio::net::TcpListener::from_std(listener))
-    else {
-        return;
-    };
-    let mut connections = tokio::task::JoinSet::new();
     loop {
-        tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => {
-                    let _ = stream.set_nodelay(true);
-                    connections.spawn(connection(door, stream, tls.clone(), Arc::clone(&suite), stopped.clone()));
-                }
-                // Most likely out of file descriptors: wait for some to close.
-                Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
-            },
-            Some(_) = connections.join_next() => {}
-            _ = stopped.changed() => break,
+        if let Ok((stream, _)) = listener.accept().await {
+            let _ = stream.set_nodelay(true);
+            let (suite, stopping) = (Arc::clone(&suite), stopping.clone());
+            tokio::spawn(connection(door, stream, tls.clone(), suite, stopping));
+        } else {
+            // Most likely out of file descriptors: wait for some to close.
+            sleep(Duration::from_millis(20)).await;
         }
-    }
-    drop(listener);
-    drop(open);
-    if *stopped.borrow() == Stop::Gently {
-        let ending = async { while connections.join_next().await.is_some() {} };
-        let _ = tokio::time::timeout(GRACE, ending).await;
     }
 }
 
@@ -151,34 +135,35 @@ async fn connection(
     stream: TcpStream,
     tls: Option<Acceptor>,
     suite: Arc<Suite>,
-    mut stopped: watch::Receiver<Stop>,
+    mut stopping: watch::Receiver<()>,
 ) {
     let limit = suite.settings.read_timeout;
     let begun = match tls {
         #[cfg(feature = "tls")]
         Some(acceptor) => {
             let agreed = super::tls::accept(&acceptor, stream);
-            if let Some((stream, is_http2)) = within(limit, &mut stopped, agreed).await {
-                speak(door, stream, is_http2, suite, stopped).await;
+            if let Some((stream, is_http2)) = within(limit, &mut stopping, agreed).await {
+                speak(door, stream, is_http2, suite, stopping).await;
             }
             return;
         }
-        _ => within(limit, &mut stopped, speaks_http2(&stream)).await,
+        _ => within(limit, &mut stopping, speaks_http2(&stream)).await,
     };
     if let Some(is_http2) = begun {
-        speak(door, stream, is_http2, suite, stopped).await;
+        speak(door, stream, is_http2, suite, stopping).await;
     }
 }
 
 /// What the beginning of a connection gives, unless it takes too long or the server stops.
 async fn within<T>(
     limit: Duration,
-    stopped: &mut watch::Receiver<Stop>,
+    stopping: &mut watch::Receiver<()>,
     beginning: impl Future<Output = io::Result<T>>,
 ) -> Option<T> {
     tokio::select! {
-        begun = tokio::time::timeout(limit, beginning) => begun.ok()?.ok(),
-        _ = stopped.changed() => None,
+        biased;
+        begun = timeout(limit, beginning) => begun.ok()?.ok(),
+        _ = stopping.changed() => None,
     }
 }
 
@@ -187,7 +172,7 @@ async fn speak(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     is_http2: bool,
     suite: Arc<Suite>,
-    mut stopped: watch::Receiver<Stop>,
+    mut stopping: watch::Receiver<()>,
 ) {
     let read_timeout = suite.settings.read_timeout;
     let service = service_fn(move |incoming| {
@@ -211,7 +196,7 @@ async fn speak(
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => {}
-        _ = stopped.changed() => {
+        _ = stopping.changed() => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }
@@ -227,7 +212,7 @@ async fn speaks_http2(stream: &TcpStream) -> io::Result<bool> {
             return Ok(first == PREFACE);
         }
         // What has come is there at once whenever one looks.
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        sleep(Duration::from_millis(5)).await;
     }
 }
 
