@@ -3,19 +3,19 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::Refusal;
 use crate::seconds::Seconds;
 
-/// The longest body that is accepted.
+/// The longest body that is accepted, in bytes.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
 
 /// A reply has no more: the map of headers panics beyond some 24,000, and the server adds a few of its own.
 pub(crate) const MOST_HEADERS: usize = 20_000;
 
-/// A request as received: the path still encoded, the body complete unless it was too long.
+/// A request as received: the path still encoded, the body complete.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
@@ -26,33 +26,19 @@ pub(crate) struct Request {
     /// The host in the target, which most requests name in a header only.
     pub(crate) authority: Option<String>,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: RequestBody,
-}
-
-/// The body of a request.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RequestBody {
-    /// All of it.
-    Whole(Bytes),
-    /// It was longer than [`LONGEST_BODY`].
-    TooLong,
-}
-
-impl RequestBody {
-    pub(crate) fn new(bytes: Bytes) -> RequestBody {
-        if bytes.len() > LONGEST_BODY {
-            return RequestBody::TooLong;
-        }
-        RequestBody::Whole(bytes)
-    }
+    pub(crate) body: Bytes,
 }
 
 impl Request {
-    /// The body, or a refusal if it was too long.
-    pub(crate) fn body(&self) -> Result<&Bytes, Refusal> {
-        match &self.body {
-            RequestBody::Whole(bytes) => Ok(bytes),
-            RequestBody::TooLong => Err(Refusal::invalid("the body is longer than 1 MiB")),
+    pub(crate) fn new(head: Parts, body: Bytes) -> Request {
+        Request {
+            method: head.method,
+            version: head.version,
+            path: head.uri.path().to_owned(),
+            query: head.uri.query().map(str::to_owned),
+            authority: head.uri.authority().map(ToString::to_string),
+            headers: head.headers,
+            body,
         }
     }
 

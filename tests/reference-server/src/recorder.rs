@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use crate::app::App;
 use crate::generated::operations::Operation;
 use crate::keys;
-use crate::message::{Request, RequestBody};
+use crate::message::Request;
 use crate::schema::Served;
 use crate::suite::{Visit, request_id};
 
@@ -174,9 +174,7 @@ fn headers(request: &Request) -> Vec<(String, String)> {
 }
 
 fn body(request: &Request, operation: Option<&Served>) -> Bytes {
-    let RequestBody::Whole(body) = &request.body else {
-        return Bytes::new();
-    };
+    let body = &request.body;
     if body.len() > LONGEST_KEPT_BODY {
         return Bytes::new();
     }

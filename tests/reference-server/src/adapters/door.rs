@@ -1,11 +1,13 @@
 //! What a port or an origin leads to, and the way of a request through it: the same on a socket and in memory.
 
 use std::error::Error;
+use std::fmt::Display;
 use std::io;
-use std::pin::pin;
+use std::pin::Pin;
 
-use bytes::Buf;
-use http::{Method, StatusCode, header};
+use bytes::Bytes;
+use http::header::{self, HeaderMap};
+use http::{Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 
@@ -13,12 +15,9 @@ use super::body::ReplyBody;
 use super::headers;
 use crate::app::App;
 use crate::control;
-use crate::message::{Ending, LONGEST_BODY, Reply, Request, RequestBody};
+use crate::message::{Ending, Reply, Request};
 use crate::refusal::Refusal;
 use crate::suite::Suite;
-
-/// How much of an oversized body is read and discarded.
-const LONGEST_SURPLUS: usize = 64 << 20;
 
 /// What is behind a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +36,14 @@ impl Door {
 
     /// The reply to a request that did not arrive whole; it is neither recorded nor counted.
     pub(super) fn unread(self, problem: &io::Error) -> Reply {
-        let refusal = if problem.kind() == io::ErrorKind::TimedOut {
-            Refusal::new(408, "request_timeout", "the body did not arrive in time")
-        } else {
-            let message = format!("the body is not framed as HTTP says: {problem}");
-            Refusal::invalid(message)
+        let refusal = match problem.kind() {
+            io::ErrorKind::TimedOut => {
+                Refusal::new(408, "request_timeout", "the body did not arrive in time")
+            }
+            io::ErrorKind::FileTooLarge => {
+                Refusal::new(413, "content_too_large", problem.to_string())
+            }
+            _ => Refusal::invalid(format!("the body is not framed as HTTP says: {problem}")),
         };
         let reply = match self {
             Door::App(app) => refusal.into_reply(app, "none"),
@@ -51,22 +53,33 @@ impl Door {
     }
 }
 
-/// Reads a request whole, in the time that the settings allow for it.
-pub(super) async fn receive<B>(suite: &Suite, incoming: http::Request<B>) -> io::Result<Request>
+/// Reads a body in the time that the settings allow, unless it has more than `longest` bytes or declares them.
+pub(super) async fn receive<B>(
+    suite: &Suite,
+    longest: usize,
+    headers: &HeaderMap,
+    body: Pin<&mut B>,
+) -> io::Result<Bytes>
 where
     B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
 {
-    let (parts, body) = incoming.into_parts();
-    let body = tokio::time::timeout(suite.settings.read_timeout, read(body)).await??;
-    Ok(Request {
-        method: parts.method,
-        version: parts.version,
-        path: parts.uri.path().to_owned(),
-        query: parts.uri.query().map(str::to_owned),
-        authority: parts.uri.authority().map(ToString::to_string),
-        headers: parts.headers,
-        body,
-    })
+    let declared = headers.get(header::CONTENT_LENGTH);
+    let declared = declared.and_then(|length| length.to_str().ok()?.parse().ok());
+    let declared = declared.unwrap_or(body.size_hint().lower());
+    if declared > longest as u64 {
+        return Err(too_long(longest, declared));
+    }
+    let whole = Limited::new(body, longest).collect();
+    match tokio::time::timeout(suite.settings.read_timeout, whole).await? {
+        Ok(whole) => Ok(whole.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(too_long(longest, "more")),
+        Err(error) => Err(io::Error::other(error)),
+    }
+}
+
+pub(super) fn too_long(longest: usize, length: impl Display) -> io::Error {
+    let problem = format!("the body: must have at most {longest} bytes: got {length}");
+    io::Error::new(io::ErrorKind::FileTooLarge, problem)
 }
 
 /// Hands a reply out, late if it must be, without its content to `HEAD`; an error closes the connection.
@@ -95,29 +108,4 @@ pub(super) async fn deliver(
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     Ok(response)
-}
-
-/// Reads a body, keeping at most [`LONGEST_BODY`] in memory.
-async fn read<B>(body: B) -> io::Result<RequestBody>
-where
-    B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
-{
-    let mut body = pin!(body);
-    match Limited::new(body.as_mut(), LONGEST_BODY).collect().await {
-        Ok(whole) => return Ok(RequestBody::Whole(whole.to_bytes())),
-        Err(error) if error.is::<LengthLimitError>() => {}
-        Err(error) => return Err(io::Error::other(error)),
-    }
-    // A client that is still writing does not read the refusal, so the rest is drained, within limits.
-    let mut left = LONGEST_SURPLUS;
-    while let Some(frame) = body.frame().await {
-        let length = frame
-            .ok()
-            .and_then(|frame| Some(frame.data_ref()?.remaining()));
-        match length.and_then(|length| left.checked_sub(length)) {
-            Some(less) => left = less,
-            None => break,
-        }
-    }
-    Ok(RequestBody::TooLong)
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::body::ReplyBody;
-use crate::message::{Request, RequestBody};
+use crate::message::Request;
 
 /// Adds the `Host` that a client sends.
 pub(super) fn name_host<B>(request: &mut http::Request<B>) {
@@ -20,10 +20,8 @@ pub(super) fn name_host<B>(request: &mut http::Request<B>) {
 
 /// Adds the `Content-Length` that a client sends.
 pub(super) fn announce_length(request: &mut Request) {
-    if let RequestBody::Whole(body) = &request.body
-        && !body.is_empty()
-    {
-        let length = HeaderValue::from(body.len());
+    if !request.body.is_empty() {
+        let length = HeaderValue::from(request.body.len());
         let known = request.headers.entry(header::CONTENT_LENGTH);
         known.or_insert(length);
     }

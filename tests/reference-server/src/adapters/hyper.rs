@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::io;
 use std::net;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -21,6 +22,7 @@ use tokio::time::{sleep, timeout};
 use super::Acceptor;
 use super::body::ReplyBody;
 use super::door::{Door, deliver, receive};
+use crate::message::{LONGEST_BODY, Request};
 use crate::suite::Suite;
 
 /// The beginning of a connection that speaks HTTP/2. Looked for here, since hyper would wait for all of it without a limit.
@@ -34,6 +36,10 @@ const GRACE: Duration = Duration::from_secs(3);
 
 /// How long a drop waits for the server's end, in case all threads are busy.
 const LONGEST_DROP: Duration = Duration::from_secs(1);
+
+/// How long the server reads on after it has rejected a body as too long: a client that is still writing doesn't see the
+/// response, and loses it if the connection closes.
+const LINGER: Duration = Duration::from_secs(1);
 
 /// A running server.
 pub(crate) struct Running {
@@ -222,10 +228,19 @@ async fn serve(
     suite: &Suite,
     incoming: hyper::Request<Incoming>,
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
-    let method = incoming.method().clone();
-    let reply = match receive(suite, incoming).await {
-        Ok(request) => door.answer(suite, &request),
-        Err(problem) => door.unread(&problem),
+    let (head, mut body) = incoming.into_parts();
+    let method = head.method.clone();
+    let received = receive(suite, LONGEST_BODY, &head.headers, Pin::new(&mut body));
+    let reply = match received.await {
+        Ok(body) => door.answer(suite, &Request::new(head, body)),
+        Err(problem) => {
+            if problem.kind() == io::ErrorKind::FileTooLarge {
+                tokio::spawn(timeout(LINGER, async move {
+                    while let Some(Ok(_)) = body.frame().await {}
+                }));
+            }
+            door.unread(&problem)
+        }
     };
     deliver(suite, reply, &method).await
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -17,6 +17,7 @@ use super::door::{Door, deliver, receive};
 use super::error::ConnectionError;
 use super::headers;
 use crate::app::App;
+use crate::message::{LONGEST_BODY, Request};
 use crate::suite::Suite;
 
 type Answered = Result<http::Response<ReplyBody>, ConnectionError>;
@@ -135,13 +136,24 @@ impl Network {
         B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
     {
         headers::name_host(&mut request);
-        let mut request = receive(&self.suite, request).await?;
-        headers::announce_length(&mut request);
-        let method = request.method.clone();
+        let (head, body) = request.into_parts();
+        let method = head.method.clone();
         let suite = Arc::clone(&self.suite);
-        // A task of its own: what was sent arrives, even if nobody waits for the reply any more.
-        let arriving = tokio::spawn(async move { door.answer(&suite, &request) });
-        let mut response = deliver(&self.suite, arriving.await?, &method).await?;
+        let body = pin!(body);
+        let received = receive(&suite, LONGEST_BODY, &head.headers, body);
+        let reply = match received.await {
+            Ok(body) => {
+                let mut request = Request::new(head, body);
+                headers::announce_length(&mut request);
+                // A task of its own: what was sent arrives, even if nobody waits for the reply any more.
+                tokio::spawn(async move { door.answer(&suite, &request) }).await?
+            }
+            Err(problem) if problem.kind() == io::ErrorKind::FileTooLarge => {
+                door.unread(&problem)
+            }
+            Err(problem) => return Err(problem),
+        };
+        let mut response = deliver(&self.suite, reply, &method).await?;
         headers::complete(&mut response);
         Ok(response)
     }

@@ -26,7 +26,7 @@ pub(crate) enum Acceptor {}
 #[non_exhaustive]
 pub enum Transport {
     /// wiremock: one mock server per application, which suits tests. It answers one request of an application at a time,
-    /// and reads a body whole, however long, before anyone looks at it. It has no read timeout; it cannot break, drip or
+    /// and reads a body whole, however long, before the server can reject it. It has no read timeout; it cannot break, drip or
     /// stall a body; it takes a request without `Host`; it resolves `.` and `..` in paths, encoded ones too; and to a body that
     /// is framed badly it gives no reply, but a panic in a task of its own. The control endpoint is hyper's all the same.
     #[default]

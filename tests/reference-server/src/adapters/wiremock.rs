@@ -15,9 +15,10 @@ use http::Version;
 use wiremock::matchers::any;
 use wiremock::{Match, Mock, MockServer, Request as Incoming, ResponseTemplate};
 
+use super::door::{Door, too_long};
 use super::headers;
 use crate::app::App;
-use crate::message::{Ending, Reply, Request, RequestBody};
+use crate::message::{Ending, LONGEST_BODY, Reply, Request};
 use crate::suite::Suite;
 
 /// The servers of all applications.
@@ -88,9 +89,16 @@ impl Match for Breaking {
             // wiremock makes `localhost` of a target without a host.
             authority: Some(incoming.url.authority().to_owned()),
             headers: incoming.headers.clone(),
-            body: RequestBody::new(Bytes::copy_from_slice(&incoming.body)),
+            body: Bytes::copy_from_slice(&incoming.body),
         };
-        let mut reply = self.suite.handle(self.app, &request);
+        let (suite, door) = (&self.suite, Door::App(self.app));
+        let length = request.body.len();
+        let mut reply = if length > LONGEST_BODY {
+            let problem = too_long(LONGEST_BODY, length);
+            door.unread(&problem)
+        } else {
+            door.answer(suite, &request)
+        };
         headers::date(&mut reply.headers, self.suite.clock.now());
         let delivered = reply.fate.ending == Ending::Delivered;
         if delivered {

@@ -82,7 +82,7 @@ fn bytes(request: &Request) -> Result<&[u8], Refusal> {
         let message = "Content-Type: must be application/json";
         return Err(Refusal::new(415, "unsupported_media_type", message));
     }
-    Ok(request.body()?)
+    Ok(&request.body)
 }
 
 fn ok(body: &impl Serialize) -> Answer {

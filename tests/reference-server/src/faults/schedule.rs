@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::data::noise::{Noise, Stream};
-use crate::message::{Request, RequestBody};
+use crate::message::Request;
 use crate::schema::Served;
 
 /// What a fault may look at of a request, and what the log says of it.
@@ -92,10 +92,8 @@ impl Schedule {
             })
         };
         let holds = |member: &Member| {
-            let body = match arrival.request.map(|one| &one.body) {
-                Some(RequestBody::Whole(bytes)) => serde_json::from_slice::<Value>(bytes).ok(),
-                _ => None,
-            };
+            let read = |one: &Request| serde_json::from_slice::<Value>(&one.body).ok();
+            let body = arrival.request.and_then(read);
             let found = body.as_ref().and_then(|body| body.pointer(&member.pointer));
             found.is_some_and(|found| member.value.as_ref().is_none_or(|value| value == found))
         };

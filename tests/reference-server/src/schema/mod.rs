@@ -52,7 +52,7 @@ mod tests {
     use crate::base::Base;
     use crate::builder::Builder;
     use crate::call::Call;
-    use crate::message::{Request, RequestBody};
+    use crate::message::Request;
     use crate::suite::Suite;
     use crate::token::key::TokenKey;
 
@@ -101,7 +101,7 @@ POST /-/reset | | 200"#;
             query: None,
             authority: None,
             headers: headers.map(header).into_iter().collect(),
-            body: RequestBody::new(body.to_owned().into()),
+            body: body.to_owned().into(),
         };
         let reply = crate::control::answer(suite, &request);
         (request, reply)
@@ -207,7 +207,7 @@ POST /-/reset | | 200"#;
             query: None,
             authority: None,
             headers: http::HeaderMap::new(),
-            body: RequestBody::new(bytes::Bytes::new()),
+            body: bytes::Bytes::new(),
         };
         let served = Operation::all().filter(|operation| {
             let call = Call {

@@ -101,7 +101,7 @@ fn settle(call: &Call<'_>, described: &Served) -> Result<bool, Refusal> {
         call.committed();
         return Ok(true);
     };
-    let bytes = call.request.body()?;
+    let bytes = &call.request.body;
     let text = || String::from_utf8_lossy(bytes).into_owned();
     let body = Json::read(bytes).map_or_else(|_| text(), |json| json.to_string());
     let query = call.request.query.as_deref().unwrap_or_default();

@@ -11,7 +11,7 @@ use super::document::{Document, list, members, plain};
 use super::parameter::Types;
 use super::served::Served;
 use crate::json::Json;
-use crate::message::{Request, RequestBody};
+use crate::message::Request;
 use crate::params::Query;
 use crate::refusal::Refusal;
 
@@ -120,7 +120,7 @@ fn decodes(path: &str) -> bool {
 fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mut Broken) {
     let body = operation.document.resolve(&operation.raw["requestBody"]);
     let given = request.media_type().unwrap_or_default();
-    let empty = matches!(&request.body, RequestBody::Whole(bytes) if bytes.is_empty());
+    let empty = request.body.is_empty();
     if empty && (given.is_empty() || body["required"] != true) {
         if body["required"] == true {
             broken.add("", "missing");
@@ -137,19 +137,15 @@ fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mu
         return broken.add("Content-Type", format!("must be {}", known.join(" or ")));
     };
     let (document, schema) = (&operation.document, &content["schema"]);
-    let bytes = match request.body() {
-        Ok(bytes) => bytes,
-        Err(refusal) => return broken.add("", refusal.message),
-    };
     if is_json(&given) {
-        let json = match Json::read(bytes) {
+        let json = match Json::read(&request.body) {
             Ok(json) => json,
             Err(problem) => return broken.add("", problem.message),
         };
         sent.body = Some(json.to_value());
         sent.json = Some(json);
     } else if given == "application/x-www-form-urlencoded" {
-        sent.body = Some(form(document, schema, bytes, broken));
+        sent.body = Some(form(document, schema, &request.body, broken));
     }
     if let Some(value) = &sent.body {
         let problems = check::problems(document, Side::Request, schema, value, "");

@@ -98,7 +98,7 @@ pub(crate) fn named_client(request: &Request) -> Option<String> {
     let basic = request.header(header::AUTHORIZATION.as_str());
     let basic = basic.and_then(basic::credentials).map(|(id, _)| id);
     basic.or_else(|| {
-        let form = std::str::from_utf8(request.body().ok()?).ok()?;
+        let form = std::str::from_utf8(&request.body).ok()?;
         Query::parse(Some(form)).texts("client_id").ok()?.pop()
     })
 }

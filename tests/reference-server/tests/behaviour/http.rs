@@ -1,34 +1,28 @@
 //! HTTP at its edges: odd paths, odd methods, odd bodies. Each earns a refusal, none a 500.
 
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
 use reqwest::Method;
 use sdk_reference_server::{App, ClientSpec, Operation, ReferenceServer, Transport};
 use serde_json::json;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
-use crate::peer::{Got, Peer, rows};
+use crate::memory::Endless;
+use crate::peer::{Got, PATIENCE, Peer, raw, rows};
 
 /// Sends these bytes to the CRM and gives the status of the reply; nothing if there is none.
-async fn raw(peer: &Peer, request: &[u8]) -> Option<u16> {
-    let text = text(peer, request).await;
+async fn status(peer: &Peer, request: impl AsRef<[u8]>) -> Option<u16> {
+    let text = raw(peer.server.crm_url(), request).await;
     text.split(' ').nth(1)?.parse().ok()
 }
 
-/// What comes back for these bytes, until the connection closes.
-async fn text(peer: &Peer, request: &[u8]) -> String {
-    let address = peer.server.crm_url().replace("http://", "");
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    stream.write_all(request).await.unwrap();
-    let mut reply = Vec::new();
-    let _ = stream.read_to_end(&mut reply).await;
-    String::from_utf8_lossy(&reply).into_owned()
-}
-
-fn request(head: &str, token: &str) -> Vec<u8> {
+fn request(head: &str, token: &str) -> String {
     format!(
         "{head} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
     )
-    .into_bytes()
 }
 
 #[tokio::test]
@@ -36,7 +30,7 @@ async fn paths_are_taken_as_they_are() {
     let peer = Peer::on_hyper().await;
     let token = peer.token(App::Crm).await;
     let person = peer.server.sample_person();
-    for (path, status) in [
+    for (path, expected) in [
         ("/api/crm/v1/people/..".to_owned(), 400),
         ("/api/crm/v1/people/%2e%2e".to_owned(), 400),
         ("/api/crm/v1/people/%2E%2E/timeline".to_owned(), 400),
@@ -60,31 +54,24 @@ async fn paths_are_taken_as_they_are() {
         ("/api/crm/v1/people/".to_owned(), 404),
         (format!("/api/crm/v1/people/{}", "A".repeat(5_000)), 400),
     ] {
-        let got = raw(&peer, &request(&format!("GET {path}"), &token)).await;
-        assert_eq!(got, Some(status), "{path}");
+        let got = status(&peer, request(&format!("GET {path}"), &token)).await;
+        assert_eq!(got, Some(expected), "{path}");
     }
 }
 
 #[tokio::test]
 async fn what_is_no_http_is_refused_by_hyper() {
     let peer = Peer::on_hyper().await;
-    let token = peer.token(App::Crm).await;
-    let refused = |got: Option<u16>| got.is_none_or(|status| (400..500).contains(&status));
-    for head in ["GET * ", "G ET /", "GET", "GET \u{1}/ "] {
-        let got = raw(&peer, &request(head, &token)).await;
-        assert!(refused(got), "{head}: {got:?}");
+    let long = format!("GET /api/crm/v1/people?q={}", "a".repeat(200_000));
+    for head in ["GET * ", "G ET /", "GET", "GET \u{1}/ ", &long] {
+        let got = status(&peer, request(head, "")).await;
+        assert!(
+            got.is_none_or(|status| (400..500).contains(&status)),
+            "{head:.30}: {got:?}"
+        );
     }
     let latin = b"GET /api/crm/v1/people?q=\xe9\xe9 HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    assert!(refused(raw(&peer, latin).await));
-    let long = request(
-        &format!("GET /api/crm/v1/people?q={}", "a".repeat(200_000)),
-        &token,
-    );
-    assert!(refused(raw(&peer, &long).await));
-    let many = "x-more: 1\r\n".repeat(1_000);
-    let many =
-        format!("GET /api/health HTTP/1.1\r\nhost: localhost\r\n{many}connection: close\r\n\r\n");
-    assert_eq!(raw(&peer, many.as_bytes()).await, Some(431));
+    assert_eq!(status(&peer, latin).await, Some(400));
 }
 
 #[tokio::test]
@@ -109,26 +96,75 @@ async fn another_method_is_not_allowed() {
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused_and_the_refusal_arrives() {
     for peer in [Peer::on_hyper().await, Peer::start().await] {
-        let token = peer.token(App::Crm).await;
-        let url = format!("{}/api/crm/v1/commands", peer.server.crm_url());
-        let request = peer
-            .http
-            .post(url)
-            .bearer_auth(&token)
-            .header("content-type", "application/json");
-        let got = peer.read(request.body(vec![b' '; 5 << 20])).await;
-        assert_eq!((got.status, got.code()), (400, "validation_failed"));
-        // Nobody reads the body of a GET.
-        let url = format!("{}/api/crm/v1/actors", peer.server.crm_url());
-        let got = peer
-            .read(
-                peer.http
-                    .get(url)
-                    .bearer_auth(&token)
-                    .body(vec![b' '; 5 << 20]),
-            )
-            .await;
-        assert_eq!(got.status, 200);
+        for (length, status) in [
+            (0, 401),
+            (1 << 20, 401),
+            ((1 << 20) + 1, 413),
+            (5 << 20, 413),
+        ] {
+            let url = format!("{}/api/crm/v1/commands", peer.server.crm_url());
+            let whole = peer.http.post(url).body(vec![b' '; length]);
+            // Of unknown length, and therefore in chunks.
+            let body = Full::<Bytes>::from(vec![b' '; length]).map_frame(|frame| frame);
+            let chunked = whole.try_clone().unwrap();
+            for request in [whole, chunked.body(reqwest::Body::wrap(body))] {
+                let got = peer.read(request).await;
+                assert_eq!(got.status, status, "{length}: {}", got.text);
+                let says = got.text.contains("at most 1048576 bytes: got");
+                let is_named = got.code() == "content_too_large";
+                assert_eq!((says, is_named), (status == 413, status == 413));
+            }
+        }
+        // The others did not arrive.
+        assert_eq!(peer.server.attempts("submitCommand"), 4);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_declared_too_long_is_not_waited_for() {
+    let builder = || ReferenceServer::builder().read_timeout(Duration::from_secs(86_400));
+    let hyper = builder()
+        .transport(Transport::Hyper)
+        .control_port(0)
+        .start()
+        .await;
+    for peer in [
+        Peer::of(hyper),
+        Peer::of(builder().control_port(0).in_memory()),
+    ] {
+        for url in [
+            peer.server.token_url(),
+            format!("{}/-/data", peer.server.control_url().unwrap()),
+        ] {
+            let request = peer.http.post(&url).header("content-length", 2_u64 << 30);
+            let request = request.body(reqwest::Body::wrap(Endless));
+            let got = timeout(PATIENCE, peer.read(request))
+                .await
+                .expect("it waits for the body");
+            assert_eq!(got.status, 413, "{url}");
+            assert!(
+                got.text.contains("1048576 bytes: got 2147483648"),
+                "{}",
+                got.text
+            );
+        }
+        assert!(peer.server.requests().is_empty());
+        let Some(address) = peer.server.address(App::Crm) else {
+            continue;
+        };
+        let stream = TcpStream::connect(address).await.unwrap();
+        let (mut http2, connection) = h2::client::handshake(stream).await.unwrap();
+        tokio::spawn(connection);
+        let request = http::Request::post(peer.server.crm_url() + "/api/crm/v1/commands");
+        let request = request
+            .header("content-length", 2_u64 << 30)
+            .body(())
+            .unwrap();
+        let (response, _body) = http2.send_request(request, false).unwrap();
+        let response = timeout(PATIENCE, response)
+            .await
+            .expect("it waits for the body");
+        assert_eq!(response.unwrap().status(), 413);
     }
 }
 
@@ -254,6 +290,7 @@ const FRAMED: &str = r"
     {host}content-length: -1\r\n | {} | 400 | close
     {host}transfer-encoding: gzip\r\n | {} | 400 | close
     {host}{long} | {} | 431 | close
+    {host}{many} | {} | 431 | close
     {host}content-length: 5\r\n{chunked} | 0\r\n\r\n | 401 | unauthenticated";
 
 #[tokio::test]
@@ -263,14 +300,15 @@ async fn what_is_framed_badly_is_answered() {
         let head = head.replace("{host}", "host: localhost\\r\\n");
         let head = head.replace("{chunked}", "transfer-encoding: chunked\\r\\n");
         let head = head.replace("{long}", &format!("x: {}\\r\\n", "x".repeat(1 << 20)));
+        let head = head.replace("{many}", &"x-more: 1\\r\\n".repeat(1_000));
         let request = format!(
             "POST /api/crm/v1/commands HTTP/1.1\\r\\n{head}connection: close\\r\\n\\r\\n{body}"
         );
-        let got = text(&peer, request.replace("\\r\\n", "\r\n").as_bytes()).await;
+        let got = raw(peer.server.crm_url(), request.replace("\\r\\n", "\r\n")).await;
         let says = got.starts_with(&format!("HTTP/1.1 {status} ")) && got.contains(part);
         assert!(says, "{head:.60} {body}: {got}");
     }
-    let old = text(&peer, b"GET /api/health HTTP/1.0\r\n\r\n").await;
+    let old = raw(peer.server.crm_url(), "GET /api/health HTTP/1.0\r\n\r\n").await;
     assert!(old.starts_with("HTTP/1.0 200 "), "{old}");
     assert_eq!(
         peer.server.attempts("submitCommand"),
@@ -301,15 +339,8 @@ async fn numbers_and_dates_are_taken_as_their_grammars_have_them() {
     let post = json!({"requestBody": {"content": {"application/json": {"schema": schema}}},
         "responses": {"204": {}}, "parameters": [{"name": "n", "in": "query", "schema": {"type": "integer"}}]});
     let contract = json!({"openapi": "3.1.0", "paths": {"/d": {"post": post}}}).to_string();
-    let [peer, brought] = [
-        Peer::on_hyper().await,
-        Peer::of(
-            ReferenceServer::builder()
-                .contract(App::Platform, contract)
-                .start()
-                .await,
-        ),
-    ];
+    let brought = ReferenceServer::builder().contract(App::Platform, contract);
+    let [peer, brought] = [Peer::on_hyper().await, Peer::of(brought.start().await)];
     let person = peer.server.sample_person();
     let version =
         peer.crm(&format!("/people/{person}")).await.expect(200)["recordVersion"].to_string();
@@ -321,14 +352,8 @@ async fn numbers_and_dates_are_taken_as_their_grammars_have_them() {
         let app = App::from_id(app).unwrap();
         let key = format!("key-of-sixteen-{place}");
         let got = if app == App::Platform {
-            let request = brought.http.post(brought.server.url(app) + path);
-            brought
-                .read(
-                    request
-                        .header("content-type", "application/json")
-                        .body(body.clone()),
-                )
-                .await
+            let request = brought.posting(app, path, &json!(null));
+            brought.read(request.body(body.clone())).await
         } else {
             peer.post_text(app, path, &key, body.clone()).await
         };

@@ -1,5 +1,7 @@
 //! A small HTTP client with no opinions of its own.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::header::HeaderMap;
@@ -8,7 +10,13 @@ use sdk_reference_server::{
     App, ClientSpec, ConnectionError, Fault, Operation, ReferenceServer, ReplyBody, Transport,
 };
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 use tower_service::Service;
+
+/// Long enough for a busy machine: what waits longer, waits for good.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server, and somebody who calls it.
 pub(crate) struct Peer {
@@ -44,6 +52,22 @@ impl Got {
             .or(self.body["error"]["code"].as_str())
             .unwrap_or_default()
     }
+}
+
+/// The server that listens at a URL.
+pub(crate) async fn connect(url: &str) -> TcpStream {
+    let address = url.split('/').nth(2).unwrap();
+    TcpStream::connect(address).await.unwrap()
+}
+
+/// What comes until the server closes the connection on which this was sent.
+pub(crate) async fn raw(url: String, sent: impl AsRef<[u8]>) -> String {
+    let mut stream = connect(&url).await;
+    stream.write_all(sent.as_ref()).await.unwrap();
+    let mut reply = Vec::new();
+    let reading = timeout(PATIENCE, stream.read_to_end(&mut reply));
+    let _ = reading.await.expect("the server waits for good");
+    String::from_utf8_lossy(&reply).into_owned()
 }
 
 /// The header (0) or the claims (1) of a token, whoever signed it.

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::io::AsyncWriteExt;
 
-use crate::peer::Peer;
+use crate::peer::{PATIENCE, Peer, connect, raw};
 
 fn on(transport: Transport) -> Builder {
     let builder = ReferenceServer::builder().transport(transport);
@@ -39,21 +38,6 @@ fn doors(server: &ReferenceServer) -> Vec<String> {
     pages
         .chain([server.crm_url() + "/api/health", control])
         .collect()
-}
-
-async fn connect(url: &str) -> TcpStream {
-    let address = url.split('/').nth(2).unwrap();
-    TcpStream::connect(address).await.unwrap()
-}
-
-/// What comes until the server closes the connection on which this was sent.
-async fn raw(url: String, sent: impl AsRef<str>) -> String {
-    let mut stream = connect(&url).await;
-    stream.write_all(sent.as_ref().as_bytes()).await.unwrap();
-    let mut reply = Vec::new();
-    let reading = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut reply));
-    let _ = reading.await.expect("the server waits for good");
-    String::from_utf8_lossy(&reply).into_owned()
 }
 
 #[tokio::test]
@@ -171,8 +155,7 @@ async fn fault_87_who_sends_by_halves_is_not_waited_for() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let patience = Duration::from_secs(4);
-    tokio::time::timeout(patience, dripping)
+    tokio::time::timeout(PATIENCE, dripping)
         .await
         .expect("it takes each drop");
     assert!(peer.server.requests().is_empty());

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::base::Base;
 use crate::builder::Builder;
 use crate::generated::operations::Operation;
-use crate::message::{Request, RequestBody};
+use crate::message::Request;
 use crate::schema::check::{self, Side};
 use crate::schema::{Served, built_in};
 use crate::suite::Suite;
@@ -198,7 +198,7 @@ pub(super) fn request(method: Method, path: String) -> Request {
         query: None,
         authority: None,
         headers: HeaderMap::from_iter(host),
-        body: RequestBody::new(Bytes::new()),
+        body: Bytes::new(),
     }
 }
 
@@ -216,7 +216,7 @@ pub(super) fn set_body(request: &mut Request, media_type: &str, body: impl Into<
     if !media_type.is_empty() {
         set(request, "content-type", media_type);
     }
-    request.body = RequestBody::new(body.into());
+    request.body = body.into();
 }
 
 /// Names and values as `application/x-www-form-urlencoded`, everything encoded that could mean something else.
