@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 #[cfg(feature = "tls")]
 use crate::adapters::tls::Identity;
-use crate::adapters::{Acceptor, Transport};
+use crate::adapters::{Acceptor, Transport, cors};
 use crate::app::App;
 use crate::client::ClientSpec;
 use crate::clock::Start;
@@ -57,6 +57,8 @@ pub struct Builder {
     pub(crate) control_host: IpAddr,
     pub(crate) control_port: Option<u16>,
     pub(crate) allowed_hosts: Vec<String>,
+    /// The origins whose pages may call the applications.
+    pub(crate) origins: Vec<String>,
     pub(crate) read_timeout: Duration,
     #[cfg(feature = "tls")]
     pub(crate) identity: Option<Identity>,
@@ -90,6 +92,7 @@ impl Default for Builder {
             control_host: Ipv4Addr::LOCALHOST.into(),
             control_port: None,
             allowed_hosts: Vec::new(),
+            origins: Vec::new(),
             read_timeout: READ_TIMEOUT,
             #[cfg(feature = "tls")]
             identity: None,
@@ -258,6 +261,13 @@ impl Builder {
         self
     }
 
+    /// Lets the pages of an origin, such as `http://localhost:5173`, call the applications from a browser (CORS), or with
+    /// `*` the pages of every origin; several add up. The control endpoint takes no request from a page. None by default.
+    pub fn cors(mut self, origin: impl Into<String>) -> Builder {
+        self.origins.push(origin.into());
+        self
+    }
+
     /// How long a client may take to send the head of a request, and again to send its body, before the connection is
     /// closed: more than zero, at most a day, and 30 seconds by default. wiremock has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
@@ -350,6 +360,8 @@ impl Builder {
         if self.workers == 0 {
             return Err("workers: must be at least 1: got 0".to_owned());
         }
+        let origins = self.origins.iter().map(|origin| cors::origin(origin));
+        self.origins = origins.collect::<Result<_, _>>()?;
         Ok(self)
     }
 

@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 
 use super::body::ReplyBody;
-use super::headers;
+use super::{cors, headers};
 use crate::app::App;
 use crate::control;
 use crate::message::{Ending, Reply, Request};
@@ -28,14 +28,17 @@ pub(crate) enum Door {
 
 impl Door {
     pub(super) fn answer(self, suite: &Suite, request: &Request) -> Reply {
-        match self {
-            Door::App(app) => suite.handle(app, request),
-            Door::Control => control::answer(suite, request),
-        }
+        let Door::App(app) = self else {
+            return control::answer(suite, request);
+        };
+        let preflight = cors::preflight(&suite.settings, request);
+        let mut reply = preflight.unwrap_or_else(|| suite.handle(app, request));
+        cors::share(&suite.settings, &request.headers, &mut reply);
+        reply
     }
 
-    /// The reply to a request that did not arrive whole; it is neither recorded nor counted.
-    pub(super) fn unread(self, problem: &io::Error) -> Reply {
+    /// The reply to a request with these headers whose body did not arrive whole; it is neither recorded nor counted.
+    pub(super) fn unread(self, suite: &Suite, headers: &HeaderMap, problem: &io::Error) -> Reply {
         let refusal = match problem.kind() {
             io::ErrorKind::TimedOut => {
                 Refusal::new(408, "request_timeout", "the body did not arrive in time")
@@ -45,10 +48,13 @@ impl Door {
             }
             _ => Refusal::invalid(format!("the body is not framed as HTTP says: {problem}")),
         };
-        let reply = match self {
+        let mut reply = match self {
             Door::App(app) => refusal.into_reply(app, "none"),
             Door::Control => control::refused(&refusal),
         };
+        if self != Door::Control {
+            cors::share(&suite.settings, headers, &mut reply);
+        }
         reply.with(header::CONNECTION, "close")
     }
 }

@@ -239,7 +239,7 @@ async fn serve(
                     while let Some(Ok(_)) = body.frame().await {}
                 }));
             }
-            door.unread(&problem)
+            door.unread(suite, &head.headers, &problem)
         }
     };
     deliver(suite, reply, &method).await

@@ -149,7 +149,7 @@ impl Network {
                 tokio::spawn(async move { door.answer(&suite, &request) }).await?
             }
             Err(problem) if problem.kind() == io::ErrorKind::FileTooLarge => {
-                door.unread(&problem)
+                door.unread(&suite, &head.headers, &problem)
             }
             Err(problem) => return Err(problem),
         };

@@ -1,6 +1,7 @@
 //! Two HTTP servers for the same handlers, and a service in memory.
 
 mod body;
+pub(crate) mod cors;
 pub(crate) mod door;
 mod error;
 mod headers;

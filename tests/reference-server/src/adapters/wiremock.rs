@@ -95,7 +95,7 @@ impl Match for Breaking {
         let length = request.body.len();
         let mut reply = if length > LONGEST_BODY {
             let problem = too_long(LONGEST_BODY, length);
-            door.unread(&problem)
+            door.unread(suite, &request.headers, &problem)
         } else {
             door.answer(suite, &request)
         };

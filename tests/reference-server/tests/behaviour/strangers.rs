@@ -5,7 +5,7 @@ use std::time::Duration;
 use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
 use tokio::io::AsyncWriteExt;
 
-use crate::peer::{PATIENCE, Peer, connect, raw};
+use crate::peer::{PATIENCE, Peer, connect, raw, rows};
 
 fn on(transport: Transport) -> Builder {
     let builder = ReferenceServer::builder().transport(transport);
@@ -172,5 +172,82 @@ async fn fault_87_who_sends_by_halves_holds_nobody_up() {
         peer.crm("/today").await.expect(200);
         drop(peer);
         slow.join_all().await;
+    }
+}
+
+/// A method, a path, the bytes of the body, the status for a page that may read the response, and for one that may not.
+const FROM_PAGES: &str = "
+    OPTIONS | /api/crm/v1/people | 0 | 204 | 405
+    OPTIONS | /nowhere | 0 | 204 | 404
+    GET | /api/health | 0 | 200 | 200
+    GET | /openapi.yaml | 0 | 200 | 200
+    GET | /api/crm/v1/people | 0 | 401 | 401
+    GET | /nowhere | 0 | 404 | 404
+    GET | /api/health | 2000000 | 413 | 413";
+
+#[tokio::test]
+async fn pages_of_the_named_origins_may_call_the_applications() {
+    let pages = [
+        "http://localhost:5173",
+        "https://app.test",
+        "http://localhost:5174",
+        "null",
+    ];
+    for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
+        let builder = on(transport);
+        // The usual port of a scheme is not in `Origin`.
+        let two = builder.clone().cors(pages[0]).cors("https://App.test:443");
+        for (builder, allowed) in [(builder.clone(), 0), (two, 2), (builder.cors("*"), 4)] {
+            let peer = Peer::of(builder.start().await);
+            let cells = rows(FROM_PAGES)
+                .into_iter()
+                .flat_map(|row| (0..4).map(move |page| (row, page)));
+            for ([method, path, length, ours, theirs], page) in cells {
+                let method = method.parse().unwrap();
+                let request = peer.http.request(method, peer.server.crm_url() + path);
+                let request = request.body(vec![b' '; length.parse().unwrap()]);
+                let request = request.header("access-control-request-headers", "x-trace");
+                let request = request.header("access-control-request-method", "POST");
+                let got = peer.read(request.header("origin", pages[page])).await;
+                let (status, origin) = if page < allowed {
+                    (ours, Some(pages[page]))
+                } else {
+                    (theirs, None)
+                };
+                assert_eq!(
+                    (
+                        got.status.to_string().as_str(),
+                        got.header("access-control-allow-origin"),
+                        got.header("access-control-expose-headers")
+                    ),
+                    (status, origin, origin.map(|_| "*")),
+                    "{transport:?} {path} {}",
+                    pages[page]
+                );
+                assert_eq!(got.header("vary"), (allowed > 0).then_some("Origin"));
+                let headers = (status == "204")
+                    .then_some("authorization, content-type, idempotency-key, x-trace");
+                assert_eq!(got.header("access-control-allow-headers"), headers);
+                let methods = got
+                    .header("access-control-allow-methods")
+                    .unwrap_or_default();
+                assert_eq!(methods.contains("POST"), status == "204");
+            }
+            let asked = peer
+                .server
+                .requests()
+                .into_iter()
+                .filter(|request| request.method == "OPTIONS");
+            assert_eq!(
+                asked.count(),
+                2 * (4 - allowed),
+                "a preflight counts as a request"
+            );
+            let control = format!("{}/-/state", peer.server.control_url().unwrap());
+            let got = peer
+                .read(peer.http.get(control).header("origin", pages[0]))
+                .await;
+            assert_eq!(got.header("access-control-allow-origin"), None);
+        }
     }
 }
