@@ -34,6 +34,10 @@ const READ_TIMEOUT: Duration = Duration::from_secs(30);
 /// Keeps the timeout within what timers support.
 const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 
+/// A request takes some microseconds, so that a few threads serve every test. Each costs memory, and beyond the number of cores
+/// they only wait for each other.
+const MOST_WORKERS: usize = 64;
+
 /// Configures a [`ReferenceServer`]. Everything has a default.
 #[derive(Clone, Debug)]
 #[must_use]
@@ -221,7 +225,7 @@ impl Builder {
         self
     }
 
-    /// How many threads answer, with [`Transport::Hyper`]; at least one, which is the default.
+    /// How many threads answer, with [`Transport::Hyper`]: 1 to 64, and 1 by default.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = workers;
         self
@@ -357,8 +361,9 @@ impl Builder {
             let rule = "must be more than 0 and at most 86400 seconds";
             return Err(format!("read_timeout: {rule}: got {seconds}"));
         }
-        if self.workers == 0 {
-            return Err("workers: must be at least 1: got 0".to_owned());
+        if !(1..=MOST_WORKERS).contains(&self.workers) {
+            let rule = format!("must be 1 to {MOST_WORKERS}");
+            return Err(format!("workers: {rule}: got {}", self.workers));
         }
         let origins = self.origins.iter().map(|origin| cors::origin(origin));
         self.origins = origins.collect::<Result<_, _>>()?;

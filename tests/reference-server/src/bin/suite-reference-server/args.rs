@@ -1,8 +1,8 @@
 //! The command line.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -13,43 +13,49 @@ Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the
 
 Usage: suite-reference-server [OPTIONS]
 
-Where:
+Addresses:
   --host HOST              address to listen on, or a name for it such as localhost   [127.0.0.1]
-  --public-host NAME       host by which clients reach it, printed and accepted   [--host]
-  --crm-url URL            base URL by which clients reach the CRM, printed and accepted: https://crm.test:8443/crm;
-                           its path may be stripped by a proxy; also core, calendar, accounting
-  --crm-audience TEXT      audience of the CRM's tokens; also core, calendar, accounting   [origin of its URL]
-  --port-base PORT         Platform here, then CRM, Calendar, Accounting and control; 0: free ports   [4010]
-  --crm-port PORT          port of the CRM; also core, calendar, accounting
-  --tls-cert FILE          certificate chain in PEM, for all ports but control
-  --tls-key FILE           its key
-  --control-port PORT      port of the control endpoint
+  --public-host NAME       host name by which clients reach the applications, printed and accepted   [--host]
+  --port-base PORT         port of the Platform, at most 65531; CRM, Calendar, Accounting and control have the
+                           next ones; 0 takes free ports   [4010]
+  --allow-host NAMES       more host names to accept: a,b; may be repeated   [localhost and where it listens]
+  --cors ORIGINS           origins whose pages may call the applications from a browser: http://localhost:5173,
+                           or * for all; a list, may be repeated   [none]
+  --control-port PORT      port of the control endpoint   [--port-base + 4]
   --control-host ADDRESS   address of the control endpoint; anyone who can reach it controls the server   [127.0.0.1]
-  --allow-host NAME        another host name to accept; may be repeated, or a list: a,b   [localhost and where it listens]
-  --read-timeout SECS      time limit for a client to send a head, and again a body   [30]
-  --workers N              worker threads                            [2]
+  --tls-cert FILE          certificate chain in PEM, for all ports but control   [plain HTTP]
+  --tls-key FILE           private key of the certificate in PEM
+  --read-timeout SECONDS   time for a client to send a head, and again for a body; more than 0, at most 86400   [30]
+  --workers N              threads that answer requests, 1 to 64   [2]
+
+Each application (crm, calendar, accounting, and core for the Platform; here crm):
+  --crm-port PORT          port of the CRM   [see --port-base]
+  --crm-url URL            base URL by which clients reach the CRM, printed and accepted: https://crm.test:8443/crm;
+                           a proxy may strip its path   [where it listens]
+  --crm-audience TEXT      audience of the CRM's tokens   [origin of its URL]
 
 Data:
-  --seed N                 seed of the demo data                     [1]
-  --people N               how many people there are                 [300]
-  --organizations N        how many organizations                    [120]
-  --opportunities N        how many opportunities                    [400]
-  --tasks N                how many tasks                            [500]
-  --intake-submissions N   how many intake submissions               [80]
-  --contract APP=FILE      an OpenAPI document to serve in place of an application's: crm=openapi.yaml; may be repeated
+  --seed N                 seed of the demo data   [1]
+  --people N               number of people   [300]
+  --organizations N        number of organizations   [120]
+  --opportunities N        number of opportunities   [400]
+  --tasks N                number of tasks   [500]
+  --intake-submissions N   number of intake submissions   [80]
+  --contract APP=FILE      OpenAPI document to serve instead of an application's: crm=openapi.yaml; may be repeated
   --data FILE              records of your own, as JSON: {\"people\": [{\"displayName\": \"Ada Lovelace\"}]}
 
-Behaviour:
-  --clock wall|INSTANT     time by the machine's clock, or from an instant on: 2026-01-15T09:00:00Z; data go by it   [wall]
+Behavior:
+  --clock wall|INSTANT     the machine's time, or time from an instant on: 2026-01-15T09:00:00Z; data go by it   [wall]
   --frozen                 time stands still until it is moved
-  --token-lifetime SECS    lifetime of tokens, at most 300           [300]
-  --signing hs256|es256    signature of tokens; by es256, services can check them: /.well-known/jwks.json   [hs256]
+  --token-lifetime SECONDS lifetime of tokens, more than 0, at most 300   [300]
+  --signing hs256|es256    signature of tokens; services can check es256 with /.well-known/jwks.json   [hs256]
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
-  --log text|json          a line on standard output for each request, without secrets
-  --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here, such as A07,A44; may be repeated
-  --version                the version of the program
-  --help                   this text
+  --log text|json          a line on standard output for each request, without secrets; with json, standard output
+                           has nothing else, and the variables below go to standard error   [no log]
+  --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here: A07,A44; may be repeated
+  --version                print the version, also -V
+  --help                   print this text, also -h
 
 Each option is a variable, too: REFERENCE_CRM_URL is --crm-url. The command line wins.
 It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
@@ -69,12 +75,12 @@ pub(crate) struct Args {
     pub(crate) control_host: IpAddr,
     pub(crate) seed: u64,
     pub(crate) people: u64,
-    pub(crate) contracts: Vec<(App, PathBuf)>,
-    pub(crate) data: Option<PathBuf>,
-    pub(crate) faults: Option<PathBuf>,
-    /// What names the files of TLS.
-    pub(crate) tls: [Option<PathBuf>; 2],
+    pub(crate) log: Option<RequestLog>,
     builder: Builder,
+    /// The files that options name, for errors about their content.
+    files: BTreeMap<String, String>,
+    /// The certificate and its key.
+    tls: [Option<Vec<u8>>; 2],
     port_base: u16,
     control_port: Option<u16>,
     chosen_ports: Vec<(App, u16)>,
@@ -87,9 +93,8 @@ impl Default for Args {
             control_host: Ipv4Addr::LOCALHOST.into(),
             seed: 1,
             people: 300,
-            contracts: Vec::new(),
-            data: None,
-            faults: None,
+            log: None,
+            files: BTreeMap::new(),
             tls: [None, None],
             builder: ReferenceServer::builder()
                 .transport(Transport::Hyper)
@@ -131,14 +136,15 @@ impl Args {
             if matches!(name.as_str(), "--help" | "-h") {
                 return Ok(Wanted::Help);
             }
-            if name == "--version" {
+            if matches!(name.as_str(), "--version" | "-V") {
                 return Ok(Wanted::Version);
             }
             let flag = (name == "--frozen").then(|| "true".to_owned());
             args.set(&name, flag.or_else(|| words.next()))?;
         }
         if args.port_base > u16::MAX - 4 {
-            return Err("--port-base: five ports must fit above it".to_owned());
+            let rule = "must be at most 65531, for five ports";
+            return Err(format!("--port-base: {rule}: got {}", args.port_base));
         }
         Ok(Wanted::Serve(Box::new(args)))
     }
@@ -170,17 +176,15 @@ impl Args {
                 };
                 builder = builder.signing(signing);
             }
-            "--tls-cert" => self.tls[0] = Some(parsed(name, value)?),
-            "--tls-key" => self.tls[1] = Some(parsed(name, value)?),
+            "--tls-cert" => self.tls[0] = Some(self.read(name, value)?),
+            "--tls-key" => self.tls[1] = Some(self.read(name, value)?),
             "--port-base" => self.port_base = parsed(name, value)?,
             "--control-port" => self.control_port = Some(parsed(name, value)?),
             "--control-host" => self.control_host = parsed(name, value)?,
             "--allow-host" => {
-                let names: String = parsed(name, value)?;
-                builder = names
-                    .split(',')
-                    .fold(builder, |builder, name| builder.allow_host(name.trim()));
+                builder = list(name, value)?.fold(builder, Builder::allow_host);
             }
+            "--cors" => builder = list(name, value)?.fold(builder, Builder::cors),
             "--read-timeout" => builder = builder.read_timeout(seconds(name, value)?),
             "--workers" => builder = builder.workers(parsed(name, value)?),
             "--seed" => self.seed = parsed(name, value)?,
@@ -191,29 +195,29 @@ impl Args {
             "--intake-submissions" => builder = builder.intake_submissions(parsed(name, value)?),
             "--token-lifetime" => builder = builder.token_lifetime(seconds(name, value)?),
             "--contradict" => {
-                for id in parsed::<String>(name, value)?.split(',') {
-                    let assumption = id.trim().parse();
-                    builder =
-                        builder.contradict(assumption.map_err(|error| format!("{name}: {error}"))?);
+                for id in list(name, value)? {
+                    let assumption = id.parse().map_err(|error| format!("{name}: {error}"))?;
+                    builder = builder.contradict(assumption);
                 }
             }
             "--log" => {
-                builder = builder.request_log(match parsed::<String>(name, value)?.as_str() {
+                self.log = Some(match parsed::<String>(name, value)?.as_str() {
                     "text" => RequestLog::Text,
                     "json" => RequestLog::Json,
-                    other => return Err(format!("{name}: {other:?} is neither text nor json")),
+                    other => return Err(format!("{name}: must be text or json: got {other:?}")),
                 });
             }
             "--contract" => {
                 let given = parsed::<String>(name, value)?;
                 let parts = given.split_once('=');
-                let parts = parts.and_then(|(app, path)| Some((App::from_id(app)?, path.into())));
+                let parts = parts.and_then(|(app, file)| Some((App::from_id(app)?, file)));
                 let rule = "must be an application and a file, such as crm=openapi.yaml";
-                self.contracts
-                    .push(parts.ok_or(format!("{name}: {rule}: got {given:?}"))?);
+                let (app, file) = parts.ok_or(format!("{name}: {rule}: got {given:?}"))?;
+                let text: String = self.read(name, Some(file.to_owned()))?;
+                builder = builder.contract(app, text);
             }
-            "--data" => self.data = Some(parsed(name, value)?),
-            "--faults" => self.faults = Some(parsed(name, value)?),
+            "--data" => builder = builder.data(self.read::<String>(name, value)?),
+            "--faults" => builder = builder.faults(self.read::<String>(name, value)?),
             _ => {
                 let unknown = || format!("unknown option {name}");
                 let parts = name.trim_start_matches('-').rsplit_once('-');
@@ -258,9 +262,12 @@ impl Args {
         for (app, port) in places.chain(self.chosen_ports.iter().copied()) {
             builder = builder.port(app, port);
         }
+        if let Some(log) = self.log {
+            builder = builder.request_log(log);
+        }
         match &self.tls {
             [Some(certificate), Some(key)] => {
-                builder = builder.tls(read("--tls-cert", certificate)?, read("--tls-key", key)?);
+                builder = builder.tls(certificate.as_slice(), key.as_slice());
             }
             [None, None] => {}
             _ => return Err("--tls-cert and --tls-key belong together".to_owned()),
@@ -273,15 +280,25 @@ impl Args {
         let Some((setting, rest)) = problem.split_once(':') else {
             return problem.to_owned();
         };
-        let option = option(setting);
-        let [certificate, key] = &self.tls;
-        match (option.as_str(), certificate, key) {
-            ("--tls-cert", Some(file), _) | ("--tls-key", _, Some(file)) => {
-                format!("{option} {}:{rest}", file.display())
-            }
-            _ if is_known(&option) => format!("{option}:{rest}"),
-            _ => problem.to_owned(),
+        let option = option(setting.trim_start_matches("the "));
+        match self.files.get(&option) {
+            Some(file) => format!("{option} {file}:{rest}"),
+            None if is_known(&option) => format!("{option}:{rest}"),
+            None => problem.to_owned(),
         }
+    }
+
+    /// What is in the file that an option names.
+    fn read<T>(&mut self, name: &str, value: Option<String>) -> Result<T, String>
+    where
+        T: TryFrom<Vec<u8>, Error: Display>,
+    {
+        let file: String = parsed(name, value)?;
+        let problem = |error: &dyn Display| format!("{name} {file}: {error}");
+        let bytes = std::fs::read(&file).map_err(|error| problem(&error))?;
+        let content = T::try_from(bytes).map_err(|error| problem(&error))?;
+        self.files.insert(name.to_owned(), file);
+        Ok(content)
     }
 }
 
@@ -307,8 +324,14 @@ fn address(name: &str, host: &str) -> Result<IpAddr, String> {
     least.ok_or_else(|| format!("{name}: {host} has no address"))
 }
 
-fn read(name: &str, file: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(file).map_err(|error| format!("{name} {}: {error}", file.display()))
+/// The parts of a list.
+fn list(name: &str, value: Option<String>) -> Result<impl Iterator<Item = String>, String> {
+    let parts: String = parsed(name, value)?;
+    let parts: Vec<_> = parts
+        .split(',')
+        .map(|part| part.trim().to_owned())
+        .collect();
+    Ok(parts.into_iter())
 }
 
 fn seconds(name: &str, value: Option<String>) -> Result<Duration, String> {
@@ -316,9 +339,8 @@ fn seconds(name: &str, value: Option<String>) -> Result<Duration, String> {
     Duration::try_from_secs_f64(seconds).map_err(|error| format!("{name}: {error}"))
 }
 
-fn parsed<T: FromStr>(name: &str, value: Option<String>) -> Result<T, String> {
+fn parsed<T: FromStr<Err: Display>>(name: &str, value: Option<String>) -> Result<T, String> {
     let value = value.ok_or_else(|| format!("{name} needs a value"))?;
-    value
-        .parse()
-        .map_err(|_| format!("{name}: invalid value {value:?}"))
+    let problem = |error| format!("{name}: {error}: got {value:?}");
+    value.parse().map_err(problem)
 }

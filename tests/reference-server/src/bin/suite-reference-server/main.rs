@@ -4,11 +4,10 @@ mod args;
 
 use std::error::Error;
 use std::io::Write;
-use std::path::Path;
 use std::process::ExitCode;
 
 use args::{Args, Wanted};
-use sdk_reference_server::{App, ReferenceServer};
+use sdk_reference_server::{App, ReferenceServer, RequestLog};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -32,17 +31,7 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
-    let mut builder = args.builder()?;
-    if let Some(path) = &args.data {
-        builder = builder.data(read(path)?);
-    }
-    if let Some(path) = &args.faults {
-        builder = builder.faults(read(path)?);
-    }
-    for (app, path) in &args.contracts {
-        builder = builder.contract(*app, read(path)?);
-    }
-    let started = builder.try_start().await;
+    let started = args.builder()?.try_start().await;
     let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
     // Before the announcement: a script that reads it may stop the program at once.
     let told_to_stop = told_to_stop()?;
@@ -52,11 +41,6 @@ async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
     eprintln!("stopping; tokens issued: {}", server.exchanges());
     server.stop();
     Ok(())
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(path);
-    text.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// Warns if other machines can reach the server.
@@ -78,7 +62,11 @@ fn warn(args: &Args) {
 
 /// Prints the variables for a client, the addresses, and that it is ready. A reader may close the pipe after that.
 fn announce(server: &ReferenceServer, args: &Args) {
-    let mut out = std::io::stdout().lock();
+    // Whoever reads the log as JSON reads nothing else there.
+    let mut out: Box<dyn Write> = match args.log {
+        Some(RequestLog::Json) => Box::new(std::io::stderr()),
+        _ => Box::new(std::io::stdout()),
+    };
     for (name, value) in server.environment() {
         let _ = writeln!(out, "export {name}={}", quoted(&value));
     }
