@@ -2,11 +2,13 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::iter;
 use std::net;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use http::header::{CONNECTION, HeaderValue};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -16,7 +18,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 use tokio::sync::{oneshot, watch};
-use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::Acceptor;
@@ -33,6 +34,10 @@ const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
 
 /// How long open requests may take to finish on a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
+
+/// How long a stopping server waits for a request on an open connection. A client that has just received a response sends its
+/// next request before it can see that the server stops.
+const LAST_CALL: Duration = Duration::from_millis(200);
 
 /// How long a drop waits for the server's end, in case all threads are busy.
 const LONGEST_DROP: Duration = Duration::from_secs(1);
@@ -64,8 +69,7 @@ pub(crate) fn start(
     let runtime = builder.worker_threads(workers).enable_all().build()?;
     let (stop, stopped) = oneshot::channel();
     let (alive, open) = mpsc::channel();
-    let stopping = watch::Sender::new(());
-    let mut accepting = JoinSet::new();
+    let stopping = watch::Sender::new(false);
     for (door, listener) in listeners {
         // Control stays plain: it is on loopback, for tools that wait and check.
         let tls = tls.filter(|_| door != Door::Control).cloned();
@@ -73,15 +77,11 @@ pub(crate) fn start(
         let _context = runtime.enter();
         let listener = TcpListener::from_std(listener)?;
         let (suite, stopping) = (Arc::clone(suite), stopping.subscribe());
-        accepting.spawn_on(
-            accept(door, listener, tls, suite, stopping),
-            runtime.handle(),
-        );
+        runtime.spawn(accept(door, listener, tls, suite, stopping));
     }
     let serve = async move {
         let grace = stopped.await.unwrap_or_default();
-        accepting.shutdown().await;
-        stopping.send_replace(());
+        stopping.send_replace(true);
         let _ = timeout(grace, stopping.closed()).await;
     };
     std::thread::Builder::new()
@@ -122,18 +122,41 @@ async fn accept(
     listener: TcpListener,
     tls: Option<Acceptor>,
     suite: Arc<Suite>,
-    stopping: watch::Receiver<()>,
+    mut stopping: watch::Receiver<bool>,
 ) {
+    let stops = stopping.clone();
+    let open = |stream: TcpStream| {
+        let _ = stream.set_nodelay(true);
+        let (suite, stopping) = (Arc::clone(&suite), stops.clone());
+        tokio::spawn(connection(door, stream, tls.clone(), suite, stopping));
+    };
     loop {
-        if let Ok((stream, _)) = listener.accept().await {
-            let _ = stream.set_nodelay(true);
-            let (suite, stopping) = (Arc::clone(&suite), stopping.clone());
-            tokio::spawn(connection(door, stream, tls.clone(), suite, stopping));
-        } else {
-            // Most likely out of file descriptors: wait for some to close.
-            sleep(Duration::from_millis(20)).await;
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => open(stream),
+                // Most likely out of file descriptors: wait for some to close.
+                Err(_) => sleep(Duration::from_millis(20)).await,
+            },
+            () = stopped(&mut stopping) => break,
         }
     }
+    // Clients have already sent requests on the connections that wait; the system would reset them.
+    let waiting = listener.into_std().into_iter();
+    for (stream, _) in waiting.flat_map(|listener| iter::from_fn(move || listener.accept().ok())) {
+        if stream.set_nonblocking(true).is_ok() {
+            let _ = TcpStream::from_std(stream).map(open);
+        }
+    }
+}
+
+/// Ends when the server stops and no further request is expected on a connection.
+async fn last_call(stopping: &mut watch::Receiver<bool>) {
+    stopped(stopping).await;
+    sleep(LAST_CALL).await;
+}
+
+async fn stopped(stopping: &mut watch::Receiver<bool>) {
+    let _ = stopping.wait_for(|stops| *stops).await;
 }
 
 async fn connection(
@@ -141,7 +164,7 @@ async fn connection(
     stream: TcpStream,
     tls: Option<Acceptor>,
     suite: Arc<Suite>,
-    mut stopping: watch::Receiver<()>,
+    mut stopping: watch::Receiver<bool>,
 ) {
     let limit = suite.settings.read_timeout;
     let begun = match tls {
@@ -163,13 +186,12 @@ async fn connection(
 /// What the beginning of a connection gives, unless it takes too long or the server stops.
 async fn within<T>(
     limit: Duration,
-    stopping: &mut watch::Receiver<()>,
+    stopping: &mut watch::Receiver<bool>,
     beginning: impl Future<Output = io::Result<T>>,
 ) -> Option<T> {
     tokio::select! {
-        biased;
         begun = timeout(limit, beginning) => begun.ok()?.ok(),
-        _ = stopping.changed() => None,
+        () = last_call(stopping) => None,
     }
 }
 
@@ -178,12 +200,20 @@ async fn speak(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     is_http2: bool,
     suite: Arc<Suite>,
-    mut stopping: watch::Receiver<()>,
+    mut stopping: watch::Receiver<bool>,
 ) {
     let read_timeout = suite.settings.read_timeout;
+    let stops = stopping.clone();
     let service = service_fn(move |incoming| {
-        let suite = Arc::clone(&suite);
-        async move { serve(door, &suite, incoming).await }
+        let (suite, stops) = (Arc::clone(&suite), stops.clone());
+        async move {
+            let mut response = serve(door, &suite, incoming).await?;
+            if *stops.borrow() && !is_http2 {
+                let close = HeaderValue::from_static("close");
+                response.headers_mut().insert(CONNECTION, close);
+            }
+            Ok::<_, io::Error>(response)
+        }
     });
     let mut http = auto::Builder::new(TokioExecutor::new());
     if is_http2 {
@@ -202,7 +232,7 @@ async fn speak(
     let mut connection = pin!(http.serve_connection(TokioIo::new(stream), service));
     tokio::select! {
         _ = connection.as_mut() => {}
-        _ = stopping.changed() => {
+        () = last_call(&mut stopping) => {
             connection.as_mut().graceful_shutdown();
             let _ = connection.await;
         }

@@ -176,7 +176,8 @@ async fn it_ends_in_order_when_it_is_told_to() {
     open.write_all(b"{}").await.unwrap();
     let mut reply = String::new();
     open.read_to_string(&mut reply).await.unwrap();
-    assert!(reply.starts_with("HTTP/1.1 404 "), "{reply}");
+    let closes = reply.contains("connection: close");
+    assert!(closes && reply.starts_with("HTTP/1.1 404 "), "{reply}");
     // No line of the log is lost.
     assert_eq!(program.out.by_ref().map_while(Result::ok).count(), 21);
     assert!(program.child.wait().unwrap().success());
