@@ -37,10 +37,8 @@ pub enum RequestLog {
 #[derive(Debug)]
 pub(crate) struct Log {
     form: RequestLog,
-    /// The lines to print, until the server stops.
-    lines: Mutex<Option<mpsc::SyncSender<String>>>,
-    /// Ends with the thread.
-    printing: Mutex<mpsc::Receiver<Infallible>>,
+    /// Takes lines, and ends with the thread; nothing once the server has stopped.
+    thread: Mutex<Option<(mpsc::SyncSender<String>, mpsc::Receiver<Infallible>)>>,
 }
 
 impl Log {
@@ -57,17 +55,17 @@ impl Log {
             })?;
         Ok(Log {
             form,
-            lines: Mutex::new(Some(lines)),
-            printing: Mutex::new(printing),
+            thread: Mutex::new(Some((lines, printing))),
         })
     }
 
     /// Ends the log once all lines are printed, unless nobody reads them.
     pub(crate) fn finish(&self) {
-        drop(self.lines().take());
-        let printing = self.printing.lock();
-        let printing = printing.unwrap_or_else(PoisonError::into_inner);
-        let _ = printing.recv_timeout(LAST_LINES);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((lines, printing)) = thread.take() {
+            drop(lines);
+            let _ = printing.recv_timeout(LAST_LINES);
+        }
     }
 
     /// Writes the line of a request.
@@ -102,12 +100,9 @@ impl Log {
             RequestLog::Json => line.to_string(),
             RequestLog::Text => IN_ORDER.split(' ').map(word).collect::<Vec<_>>().join(" "),
         };
-        if let Some(lines) = &*self.lines() {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((lines, _)) = &*thread {
             let _ = lines.try_send(line);
         }
-    }
-
-    fn lines(&self) -> std::sync::MutexGuard<'_, Option<mpsc::SyncSender<String>>> {
-        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
