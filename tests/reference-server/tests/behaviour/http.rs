@@ -94,7 +94,7 @@ async fn another_method_is_not_allowed() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_long_is_refused_and_the_refusal_arrives() {
+async fn a_body_that_is_too_long_is_refused() {
     for peer in [Peer::on_hyper().await, Peer::start().await] {
         for (length, status) in [
             (0, 401),
@@ -118,6 +118,18 @@ async fn a_body_that_is_too_long_is_refused_and_the_refusal_arrives() {
         // The others did not arrive.
         assert_eq!(peer.server.attempts("submitCommand"), 4);
     }
+}
+
+#[tokio::test]
+async fn a_client_that_writes_before_it_reads_sees_the_refusal() {
+    let peer = Peer::on_hyper().await;
+    let head = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5000000\r\n\r\n";
+    let request = head.to_owned() + &" ".repeat(5_000_000);
+    let got = raw(peer.server.crm_url(), request).await;
+    assert!(
+        got.starts_with("HTTP/1.1 413 ") && got.contains("connection: close"),
+        "{got}"
+    );
 }
 
 #[tokio::test]
