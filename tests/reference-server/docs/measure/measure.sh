@@ -11,7 +11,7 @@ start() { # options of the server
     out=$(mktemp)
     "$binary" --port-base 4310 --token-lifetime 300 "$@" >"$out" 2>/dev/null &
     server=$!
-    until curl -fs http://127.0.0.1:4314/-/ready >/dev/null; do sleep 0.05; done
+    until curl -fs http://127.0.0.1:4314/-/health >/dev/null; do sleep 0.05; done
     # shellcheck disable=SC1090
     . "$out"
     rm "$out"

@@ -44,7 +44,7 @@ macro_rules! routes {
 }
 
 routes! {
-    GET "/-/ready" => seen::ready, 200 Ready, "Whether the server is ready.";
+    GET "/-/health" => seen::ready, 200 Ready, "Whether the server is ready.";
     GET "/-/openapi.yaml" => openapi::document, 200, "This endpoint as an OpenAPI document.";
     GET "/-/state" => seen::state, 200 State, "Addresses, time, data, tokens.";
     POST "/-/data" => data::load [Records], 201 References, "Adds records of your own, all or none, until the reset.",

@@ -57,7 +57,7 @@ mod tests {
     use crate::token::key::TokenKey;
 
     /// Requests to the control endpoint, their bodies, and the statuses of the answers.
-    const CONTROLLED: &str = r#"GET /-/ready | | 200
+    const CONTROLLED: &str = r#"GET /-/health | | 200
 GET /-/openapi.yaml | | 200
 GET /-/state | | 200
 POST /-/faults | {"faults": [{"operation": "getHealth", "then": {"schemaSuffix": "v9", "cursorLoop": 1, "loseReply": true}}]} | 201

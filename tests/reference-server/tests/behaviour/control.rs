@@ -155,7 +155,7 @@ async fn time_tokens_and_clients_follow() {
 #[tokio::test]
 async fn counts_requests_and_state_are_shown_and_reset() {
     let control = Control::start(Transport::Hyper).await;
-    control.get("/-/ready").await;
+    control.get("/-/health").await;
     let token = control.peer.token(App::Crm).await;
     let command = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
     control.peer.command(&command).await.expect(201);

@@ -115,7 +115,7 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
     let control = program.said("# control: ");
     let crm = program.said("export SUITE_CRM_URL=");
 
-    assert_eq!(read(format!("{control}-/ready")).await["status"], "ready");
+    assert_eq!(read(format!("{control}-/health")).await["status"], "ready");
     let state = read(format!("{control}-/state")).await;
     assert_eq!(state["tokenLifetimeSeconds"], 30.0);
     let sizes = "people organizations opportunities tasks intakeSubmissions seed";
@@ -243,7 +243,7 @@ async fn options_and_variables_say_when_and_where_it_is() {
 fn it_explains_its_options() {
     let version = concat!("suite-reference-server ", env!("CARGO_PKG_VERSION"), "\n");
     let help = "--port-base --control-port --tasks --token-lifetime --allow-host --cors --read-timeout --faults --contradict \
-                --crm-audience REFERENCE_CRM_URL /-/ready";
+                --crm-audience REFERENCE_CRM_URL /-/health";
     for (option, parts) in [
         ("--help", help),
         ("-h", help),
