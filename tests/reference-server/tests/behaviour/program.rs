@@ -240,6 +240,34 @@ async fn options_and_variables_say_when_and_where_it_is() {
 }
 
 #[test]
+fn it_asks_a_running_server_whether_it_is_ready() {
+    let asked = |address: &str| {
+        let (_, port) = address.trim_end_matches('/').rsplit_once(':').unwrap();
+        let asked = run(&[
+            "--control-host",
+            "0.0.0.0",
+            "--control-port",
+            port,
+            "--health",
+        ]);
+        let said = String::from_utf8(asked.stderr).unwrap();
+        (asked.status.code(), said)
+    };
+    let mut program = Running::start(&[]);
+    let control = program.said("# control: ");
+    assert_eq!(asked(&control), (Some(0), String::new()));
+    let (code, said) = asked(&program.said("export SUITE_CRM_URL="));
+    assert_eq!(code, Some(1));
+    assert!(said.contains("answered \"HTTP/1.1 404 "), "{said}");
+
+    program.child.kill().unwrap();
+    program.child.wait().unwrap();
+    let (code, said) = asked(&control);
+    assert_eq!(code, Some(1));
+    assert!(said.contains(&format!("{control}-/health: ")), "{said}");
+}
+
+#[test]
 fn it_explains_its_options() {
     let version = concat!("suite-reference-server ", env!("CARGO_PKG_VERSION"), "\n");
     let help = "--port-base --control-port --tasks --token-lifetime --allow-host --cors --read-timeout --faults --contradict \

@@ -54,6 +54,8 @@ Behavior:
   --log text|json          a line on standard output for each request, without secrets; with json, standard output
                            has nothing else, and the variables below go to standard error   [no log]
   --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here: A07,A44; may be repeated
+  --health                 ask a server that runs with these options whether it is ready, then exit with status 0,
+                           or with 1 and the reason
   --version                print the version, also -V
   --help                   print this text, also -h
 
@@ -65,6 +67,7 @@ Each port has a page at / and, except for control, its contract at /openapi.yaml
 /// What the command line asks for.
 pub(crate) enum Wanted {
     Serve(Box<Args>),
+    Health(Box<Args>),
     Help,
     Version,
 }
@@ -132,12 +135,17 @@ impl Args {
             }
             _ => vec![word],
         });
+        let mut wanted: fn(Box<Args>) -> Wanted = Wanted::Serve;
         while let Some(name) = words.next() {
             if matches!(name.as_str(), "--help" | "-h") {
                 return Ok(Wanted::Help);
             }
             if matches!(name.as_str(), "--version" | "-V") {
                 return Ok(Wanted::Version);
+            }
+            if name == "--health" {
+                wanted = Wanted::Health;
+                continue;
             }
             let flag = (name == "--frozen").then(|| "true".to_owned());
             args.set(&name, flag.or_else(|| words.next()))?;
@@ -146,7 +154,7 @@ impl Args {
             let rule = "must be at most 65531, for five ports";
             return Err(format!("--port-base: {rule}: got {}", args.port_base));
         }
-        Ok(Wanted::Serve(Box::new(args)))
+        Ok(wanted(Box::new(args)))
     }
 
     fn set(&mut self, name: &str, value: Option<String>) -> Result<(), String> {
@@ -240,21 +248,29 @@ impl Args {
         Ok(())
     }
 
+    /// The port of the control endpoint, which comes after those of the applications.
+    pub(crate) fn control_port(&self) -> u16 {
+        self.control_port.unwrap_or_else(|| self.port(4))
+    }
+
+    fn port(&self, place: u16) -> u16 {
+        match self.port_base {
+            0 => 0,
+            base => base + place,
+        }
+    }
+
     /// The server that the options describe, unless a file cannot be read.
     pub(crate) fn builder(&self) -> Result<Builder, String> {
         let in_order: [App; App::ALL.len()] =
             [App::Platform, App::Crm, App::Calendar, App::Accounting];
-        let after = in_order.len().try_into().unwrap_or(u16::MAX);
-        let port = |place| match self.port_base {
-            0 => 0,
-            base => base + place,
-        };
+        let port = |place| self.port(place);
         let mut builder = self
             .builder
             .clone()
             .host(self.host)
             .control_host(self.control_host)
-            .control_port(self.control_port.unwrap_or(port(after)))
+            .control_port(self.control_port())
             .seed(self.seed)
             .people(self.people);
         let places = (0..).zip(in_order).map(|(place, app)| (app, port(place)));

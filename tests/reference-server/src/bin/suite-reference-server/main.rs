@@ -1,6 +1,7 @@
 //! Serves the suite on fixed ports, with demo data, until it is told to stop.
 
 mod args;
+mod health;
 
 use std::error::Error;
 use std::io::Write;
@@ -15,6 +16,10 @@ async fn main() -> ExitCode {
         Ok(Wanted::Serve(args)) => match serve(&args).await {
             Ok(()) => return ExitCode::SUCCESS,
             Err(problem) => (problem.to_string(), 1),
+        },
+        Ok(Wanted::Health(args)) => match health::check(args.control_host, args.control_port()) {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(problem) => (problem, 1),
         },
         Ok(Wanted::Help) => {
             print!("{}", args::HELP);
@@ -31,10 +36,11 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
+    // Before it starts, because as the first process of a container it would ignore a signal that it does not handle. A script
+    // that reads the announcement may stop it immediately, too.
+    let told_to_stop = told_to_stop()?;
     let started = args.builder()?.try_start().await;
     let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
-    // Before the announcement: a script that reads it may stop the program at once.
-    let told_to_stop = told_to_stop()?;
     warn(args);
     announce(&server, args);
     told_to_stop.await;
