@@ -7,7 +7,6 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use http::Uri;
 use hyper::body::Body;
 use tokio::sync::watch;
 use tower_service::Service;
@@ -17,6 +16,7 @@ use super::door::{Door, deliver, receive};
 use super::error::ConnectionError;
 use super::headers;
 use crate::app::App;
+use crate::base::Base;
 use crate::message::{LONGEST_BODY, Request};
 use crate::suite::Suite;
 
@@ -54,19 +54,17 @@ pub struct InMemoryService(Arc<Network>);
 
 struct Network {
     suite: Arc<Suite>,
-    doors: Vec<(Uri, Door)>,
+    doors: Vec<(Base, Door)>,
     /// Ends with the server.
     open: watch::Receiver<()>,
 }
 
 impl InMemoryService {
     pub(crate) fn new(suite: Arc<Suite>, open: watch::Receiver<()>) -> InMemoryService {
-        let apps = App::all().map(|app| (suite.url(app), Door::App(app)));
-        let control = suite.control.as_deref().map(|at| (at, Door::Control));
-        let doors = apps
-            .chain(control)
-            .filter_map(|(origin, door)| Some((origin.parse().ok()?, door)))
-            .collect();
+        let apps = App::all().map(|app| (suite.base(app).clone(), Door::App(app)));
+        let control = suite.control.as_deref();
+        let control = control.and_then(|at| Base::read("control", at).ok());
+        let doors = apps.chain(control.map(|at| (at, Door::Control))).collect();
         InMemoryService(Arc::new(Network { suite, doors, open }))
     }
 }
@@ -109,16 +107,17 @@ impl Network {
         if self.open.has_changed().is_err() {
             return Err("the server was dropped".to_owned());
         }
+        let (scheme, host) = (uri.scheme_str(), uri.host());
+        let (scheme, host) = (scheme.unwrap_or_default(), host.unwrap_or_default());
+        let port = uri.port().map_or(String::new(), |port| format!(":{port}"));
+        let sought = Base::read("uri", &format!("{scheme}://{host}{port}")).unwrap_or_default();
         // Of several applications at one origin, the one whose path fits.
-        let fits = |at: &Uri| uri.path().starts_with(at.path().trim_end_matches('/'));
-        let there = |(at, _): &&(Uri, Door)| same_origin(at, uri) && fits(at);
-        let found = self.doors.iter().filter(there);
-        let found = found.max_by_key(|(at, _)| at.path().len());
-        let (_, door) = found.ok_or_else(|| {
-            let (scheme, host) = (uri.scheme_str(), uri.host());
-            let (scheme, host) = (scheme.unwrap_or_default(), host.unwrap_or_default());
-            format!("no application of this server is at {scheme}://{host}")
-        })?;
+        let fits = |at: &Base| uri.path().starts_with(&at.url[at.origin().len()..]);
+        let found = self.doors.iter();
+        let found = found.filter(|(at, _)| at.origin() == sought.url && fits(at));
+        let found = found.max_by_key(|(at, _)| at.url.len());
+        let (_, door) = found
+            .ok_or_else(|| format!("no application of this server is at {scheme}://{host}"))?;
         match door {
             Door::App(app) if self.suite.refuses(*app, request.method(), uri.path()) => {
                 Err("a scripted fault".to_owned())
@@ -159,28 +158,9 @@ impl Network {
     }
 }
 
-fn same_origin(one: &Uri, other: &Uri) -> bool {
-    let same = |one: Option<&str>, other: Option<&str>| {
-        one.zip(other)
-            .is_some_and(|(one, other)| one.eq_ignore_ascii_case(other))
-    };
-    same(one.scheme_str(), other.scheme_str())
-        && same(one.host(), other.host())
-        && port(one) == port(other)
-}
-
-fn port(uri: &Uri) -> u16 {
-    let usual = if uri.scheme_str() == Some("http") {
-        80
-    } else {
-        443
-    };
-    uri.port_u16().unwrap_or(usual)
-}
-
 impl fmt::Debug for InMemoryService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let origins = self.0.doors.iter().map(|(origin, _)| origin);
+        let origins = self.0.doors.iter().map(|(at, _)| &at.url);
         f.debug_list().entries(origins).finish()
     }
 }
