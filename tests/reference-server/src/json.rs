@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -32,43 +31,10 @@ pub(crate) enum Json {
 impl Json {
     /// Reads a body.
     pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
-        serde_json::from_slice(body)
+        serde_json::from_slice::<&RawValue>(body)
             .map_err(|error| error.to_string())
-            .and_then(|raw: &RawValue| {
-                let deep = depth(raw.get()) > DEEPEST;
-                let deep = deep.then(|| format!("nested deeper than {DEEPEST}"));
-                deep.map_or_else(|| Json::parse(raw), Err)
-            })
+            .and_then(|raw| Left(raw.get()).value(DEEPEST))
             .map_err(|problem| Refusal::invalid(format!("the body is not JSON: {problem}")))
-    }
-
-    /// Reads level by level, since only a raw value still has the digits of a number.
-    fn parse(raw: &RawValue) -> Result<Json, String> {
-        fn inner<'t, T: Deserialize<'t>>(text: &'t str) -> Result<T, String> {
-            serde_json::from_str(text).map_err(|error| error.to_string())
-        }
-        let text = raw.get();
-        Ok(match text.as_bytes().first() {
-            Some(b'{') => {
-                let fields: BTreeMap<String, &RawValue> = inner(text)?;
-                let fields = fields.into_iter();
-                let fields = fields.map(|(name, raw)| Ok((name, Json::parse(raw)?)));
-                Json::Object(fields.collect::<Result<_, String>>()?)
-            }
-            Some(b'[') => {
-                let items: Vec<&RawValue> = inner(text)?;
-                Json::Array(
-                    items
-                        .into_iter()
-                        .map(Json::parse)
-                        .collect::<Result<_, _>>()?,
-                )
-            }
-            Some(b'"') => Json::Text(inner(text)?),
-            Some(b't' | b'f') => Json::Bool(text == "true"),
-            Some(b'n') => Json::Null,
-            _ => Json::Number(canonical(text)?),
-        })
     }
 
     /// A member that is a text, if this is an object that has it.
@@ -150,22 +116,64 @@ impl fmt::Display for Json {
     }
 }
 
-/// How deep a text of JSON is nested. Since each level is read again for the next one, that is known before.
-fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut quoted, mut escaped) = (false, false);
-    for byte in text.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => quoted = !quoted,
-            b'[' | b'{' if !quoted => depth += 1,
-            b']' | b'}' if !quoted => depth -= 1,
-            _ => {}
-        }
-        deepest = deepest.max(depth);
+/// The rest of a text that is known to be valid JSON, so commas and colons can be skipped.
+struct Left<'t>(&'t str);
+
+impl<'t> Left<'t> {
+    /// The first byte of the next value, or the bracket that ends the enclosing one.
+    fn next(&mut self) -> Option<u8> {
+        let blank = [' ', '\t', '\n', '\r', ',', ':'];
+        self.0 = self.0.trim_start_matches(blank);
+        self.0.bytes().next()
     }
-    deepest
+
+    fn take(&mut self, length: usize) -> &'t str {
+        let (taken, left) = self.0.split_at(length);
+        self.0 = left;
+        taken
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Json, String> {
+        let next = self.next();
+        if next == Some(b'"') {
+            return self.text().map(Json::Text);
+        }
+        if let Some(b'[' | b'{') = next {
+            let depth = depth.checked_sub(1);
+            let depth = depth.ok_or_else(|| format!("nested deeper than {DEEPEST}"))?;
+            self.take(1);
+            let (mut items, mut members) = (Vec::new(), Members::new());
+            while !matches!(self.next(), Some(b']' | b'}')) {
+                if next == Some(b'[') {
+                    items.push(self.value(depth)?);
+                } else {
+                    members.insert(self.text()?, self.value(depth)?);
+                }
+            }
+            return Ok(match self.take(1) {
+                "]" => Json::Array(items),
+                _ => Json::Object(members),
+            });
+        }
+        let end = self.0.find([',', ']', '}', ' ', '\t', '\n', '\r']);
+        Ok(match self.take(end.unwrap_or(self.0.len())) {
+            "null" => Json::Null,
+            "true" => Json::Bool(true),
+            "false" => Json::Bool(false),
+            number => Json::Number(canonical(number)?),
+        })
+    }
+
+    fn text(&mut self) -> Result<String, String> {
+        let mut escaped = false;
+        let end = self.0.bytes().skip(1).position(|byte| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        });
+        let quoted = self.take(end.map_or(self.0.len(), |end| end + 2));
+        serde_json::from_str(quoted).map_err(|error| error.to_string())
+    }
 }
 
 /// A number in its canonical form.

@@ -83,6 +83,7 @@ fn join(all: &mut Map<String, Value>, other: Map<String, Value>) {
                     ours[&name] = both;
                 }
             }
+            "items" if *ours != theirs => *ours = json!({"allOf": [ours, theirs]}),
             "required" => {
                 let both = list(ours).iter().chain(list(&theirs)).cloned();
                 *ours = both.collect();

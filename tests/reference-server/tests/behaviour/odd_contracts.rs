@@ -238,7 +238,7 @@ async fn keywords_hold_for_requests_and_samples() {
             assert!(got.text.contains(part), "{case:?} {body}: {}", got.text);
         }
     }
-    assert_eq!(cases.len(), 18);
+    assert_eq!(cases.len(), 19);
 }
 
 #[tokio::test]
