@@ -59,6 +59,11 @@ impl Call<'_> {
     }
 
     /// The JSON body, which the contract requires.
+    pub(crate) fn body(&self) -> &Value {
+        self.sent.body.as_ref().unwrap_or(&Value::Null)
+    }
+
+    /// The same with every digit of its numbers.
     pub(crate) fn json(&self) -> &Json {
         self.sent.json.as_ref().unwrap_or(&Json::Null)
     }

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use percent_encoding::percent_decode_str;
+use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::refusal::Refusal;
 
@@ -126,6 +127,15 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
         // The last day of the last year is beyond what a timestamp holds, in part or in every zone.
         Err(_) => (civil.year() == 9999).then_some(Timestamp::MAX),
     }
+}
+
+/// Reads an instant in RFC 3339, or none.
+pub(crate) fn optional_instant<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Timestamp>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    let read = |text: String| instant(&text).ok_or_else(|| D::Error::custom("no date-time"));
+    text.map(read).transpose()
 }
 
 /// RFC 3339 cannot express earlier times.

@@ -2,6 +2,7 @@
 //! `{submissionReference, decision, expectedRecordVersion?, note?, commandId?}`.
 
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::commands::{Envelope, settle};
@@ -10,49 +11,46 @@ use crate::data::intake::{HISTORY_LIMIT, Intake, Linked};
 use crate::data::opportunities::Opportunity;
 use crate::data::organizations::Organization;
 use crate::data::people::Person;
-use crate::data::reference::Kind;
 use crate::data::{Change, Store};
-use crate::fields::Fields;
 use crate::refusal::Refusal;
+use crate::schema::{self, Broken};
 
-/// What a reviewer may decide, and the status that follows.
-const DECISIONS: [(&str, &str); 3] = [
-    ("accept", "accepted"),
-    ("dismiss", "dismissed"),
-    ("request_review", "review_needed"),
-];
+/// A review, as this server assumes it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Command {
+    submission_reference: String,
+    decision: String,
+    note: Option<String>,
+    #[serde(flatten)]
+    envelope: Envelope,
+}
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
-    let body = call.json();
-    let fields = Fields::of(body)?.or_null();
-    let envelope = Envelope::read(fields)?;
-    let reference = fields
-        .required("submissionReference")?
-        .reference("submissionReference", Kind::Intake)?
-        .unwrap_or_default();
-    let decision = fields
-        .required("decision")?
-        .one_of("decision", &DECISIONS.map(|(decision, _)| decision))?
-        .unwrap_or_default();
-    let note = fields.text("note")?;
-    settle(call, body, &envelope, |store| {
-        let status = DECISIONS
-            .iter()
-            .find(|(name, _)| *name == decision)
-            .map_or(decision, |(_, status)| status);
+    let mut broken = Broken::default();
+    broken.check("intake.review", call.body(), "");
+    broken.refused()?;
+    let command: Command = schema::fields(call.body())?;
+    let (reference, decision) = (&command.submission_reference, &command.decision);
+    settle(call, &command.envelope, |store, now| {
+        let status = match &**decision {
+            "accept" => "accepted",
+            "dismiss" => "dismissed",
+            _ => "review_needed",
+        };
         let actor = call.caller()?.actor;
         let review = json!({
             "decision": decision,
-            "note": note,
-            "reviewedAt": call.now.to_string(),
+            "note": command.note,
+            "reviewedAt": now.to_string(),
             "reviewer": store.owner(Some(actor)),
         });
-        let result = apply(store, reference, &envelope, status, review, call.now)?;
+        let result = apply(store, reference, &command.envelope, status, review, now)?;
         store.note_change(Change {
             action: format!("intake.{decision}"),
             subject_type: "intake_submission",
-            reference: reference.to_owned(),
-            occurred_at: call.now,
+            reference: reference.clone(),
+            occurred_at: now,
             actor,
         });
         Ok(result)

@@ -3,6 +3,7 @@
 //!
 //! What belongs here needs no knowledge of an application. State does not: what was created is not found again.
 
+mod assumed;
 mod check;
 mod contract;
 mod document;
@@ -22,6 +23,7 @@ use std::sync::OnceLock;
 use crate::app::App;
 use crate::generated::contracts;
 use crate::generated::operations::Operation;
+pub(crate) use assumed::fields;
 pub(crate) use contract::Contract;
 pub(crate) use reply::{refused, serve};
 pub(crate) use request::{Broken, Sent, read};

@@ -27,7 +27,7 @@ pub(crate) struct Sent {
 }
 
 /// Every rule that a request breaks: where, and what.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Broken(pub(crate) Vec<Problem>);
 
 impl fmt::Display for Broken {
@@ -102,7 +102,7 @@ pub(crate) fn read(
 }
 
 impl Broken {
-    fn add(&mut self, place: &str, rule: impl Into<String>) {
+    pub(crate) fn add(&mut self, place: &str, rule: impl Into<String>) {
         self.0.push((place.to_owned(), rule.into()));
     }
 }

@@ -1,21 +1,28 @@
 //! `activity.record`: something that happened with a person, added to their timeline.
 
+use serde::Deserialize;
+
 use super::Command;
-use crate::data::Store;
 use crate::data::reference::Kind;
 use crate::data::timeline::Moment;
+use crate::data::{Store, Text};
 use crate::refusal::Refusal;
 
+#[derive(Deserialize)]
+struct Payload {
+    summary: Text,
+    r#type: Option<Text>,
+}
+
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
-    let summary = command.payload.required_text("summary")?.to_owned();
-    let kind = command.payload.text("type")?.unwrap_or("note").to_owned();
+    let payload: Payload = command.payload()?;
     let (index, _) = command.existing(&store.people, |person| person.version)?;
     let reference = store.name(Kind::Activity);
     store.add_moment(
         index,
         Moment {
-            kind: kind.into(),
-            summary: summary.into(),
+            kind: payload.r#type.unwrap_or("note".into()),
+            summary: payload.summary,
             reference: Some(reference.clone()),
             occurred_at: command.now,
             actor: command.actor,

@@ -1,5 +1,5 @@
 //! Record commands. The contract does not show their body; it is assumed to be
-//! `{commandType, subjectReference?, expectedRecordVersion?, commandId?, payload}`.
+//! `{commandType, subjectReference?, expectedRecordVersion?, commandId?, payload}`, with the fields of `assumed.yaml`.
 //!
 //! It does not show a place for an idempotency key either. So an exact replay is the same body from the same actor;
 //! with a `commandId`, a different body under the same id is a conflict.
@@ -11,44 +11,33 @@ mod organizations;
 mod people;
 mod tasks;
 
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::call::{Answer, Call};
-use crate::data::{Record, Store, Table, Text};
-use crate::fields::Fields;
+use crate::data::{Record, Store, Table};
 use crate::idempotency;
-use crate::json::{Json, Members};
 use crate::keys;
 use crate::message::Reply;
 use crate::refusal::Refusal;
+use crate::schema::{self, Broken};
 use kinds::Kind;
 
 /// What all CRM commands have in common.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Envelope {
     command_id: Option<String>,
-    expected_version: Option<u64>,
+    expected_record_version: Option<u64>,
+    subject_reference: Option<String>,
 }
 
 impl Envelope {
-    pub(crate) fn read(fields: Fields<'_>) -> Result<Envelope, Refusal> {
-        let expected_version = fields
-            .integer("expectedRecordVersion")?
-            .map(|version| {
-                let positive = u64::try_from(version).ok().filter(|version| *version > 0);
-                positive
-                    .ok_or_else(|| Refusal::invalid("expectedRecordVersion: must be at least 1"))
-            })
-            .transpose()?;
-        Ok(Envelope {
-            command_id: fields.text("commandId")?.map(str::to_owned),
-            expected_version,
-        })
-    }
-
     /// 409 if the caller saw a different version.
     pub(crate) fn check_version(&self, version: u64) -> Result<(), Refusal> {
-        match self.expected_version {
+        match self.expected_record_version {
             Some(expected) if expected != version => Err(Refusal::conflict(
                 "stale_record_version",
                 format!("expected version {expected}, the record has {version}"),
@@ -58,53 +47,80 @@ impl Envelope {
     }
 }
 
-/// A parsed record command.
-pub(super) struct Command<'b> {
+/// A record command that breaks no rule.
+struct Command<'b> {
     kind: Kind,
-    subject: Option<&'b str>,
-    envelope: Envelope,
-    payload: Fields<'b>,
+    envelope: &'b Envelope,
+    payload: &'b Value,
     actor: u64,
-    now: jiff::Timestamp,
+    now: Timestamp,
 }
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
-    let body = call.json();
-    let fields = Fields::of(body)?.or_null();
-    let name = fields.required_text("commandType")?;
-    let kind = Kind::named(name)
-        .ok_or_else(|| Refusal::invalid(format!("commandType: unknown type {name}")))?;
+    let body = call.body();
+    let kind = Kind::of(&body["commandType"])?;
     let caller = call.caller()?;
     if !caller.has_scope(kind.scope()) {
-        let message = format!("{name} needs {}", kind.scope());
+        let message = format!("{} needs {}", kind.name, kind.scope());
         return Err(Refusal::out_of_scope(message, kind.scope()));
     }
-    let empty = Members::new();
-    let command = Command {
-        kind,
-        subject: fields.text("subjectReference")?,
-        envelope: Envelope::read(fields)?,
-        payload: fields.object("payload")?.unwrap_or(Fields::members(&empty)),
-        actor: caller.actor,
-        now: call.now,
-    };
-    command.check_members()?;
-    settle(call, body, &command.envelope, |store| command.apply(store))
+    let empty = json!({});
+    let payload = Some(&body["payload"]).filter(|payload| !payload.is_null());
+    let payload = payload.unwrap_or(&empty);
+    check(kind, body, payload)?;
+    let envelope = schema::fields(body)?;
+    settle(call, &envelope, |store, now| {
+        let command = Command {
+            kind,
+            envelope: &envelope,
+            payload,
+            actor: caller.actor,
+            now,
+        };
+        command.apply(store)
+    })
 }
 
-/// Applies a command once, by its id or else by its body.
+/// 400 with every rule that a command breaks. A field that only other commands use is rejected, since it would have no
+/// effect.
+fn check(kind: Kind, body: &Value, payload: &Value) -> Result<(), Refusal> {
+    let mut broken = Broken::default();
+    let frame = if kind.creates() { "create" } else { "change" };
+    broken.check(frame, body, "");
+    if kind.creates() {
+        broken.check_foreign(frame, ["change"].into_iter(), body, "");
+    } else if body["subjectReference"].is_string() {
+        let reference = &body["subjectReference"];
+        broken.check(kind.subject(), reference, "subjectReference");
+    }
+    if payload.is_object() {
+        broken.check(kind.name, payload, "payload");
+        let others = kinds::ALL.iter().map(|other| other.name);
+        broken.check_foreign(kind.name, others, payload, "payload.");
+    }
+    match kind.subject() {
+        "person" => people::check(kind, payload, &mut broken),
+        "opportunity" => opportunities::check(payload, &mut broken),
+        _ => {}
+    }
+    broken.refused()
+}
+
+/// Applies a command once, by its id or else by its body. Its instant is taken when it is applied, so that commands have
+/// instants in their order.
 pub(crate) fn settle(
     call: &Call<'_>,
-    body: &Json,
     envelope: &Envelope,
-    apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
+    apply: impl FnOnce(&mut Store, Timestamp) -> Result<Value, Refusal>,
 ) -> Answer {
-    let print = idempotency::fingerprint(call, body);
+    let print = idempotency::fingerprint(call, call.json());
     let key = match &envelope.command_id {
         Some(id) => format!("id:{id}"),
         None => format!("body:{}", keys::encode(&print)),
     };
-    let settled = idempotency::once(call, &key, print, apply)?;
+    let settled = idempotency::once(call, &key, print, |store| {
+        apply(store, call.suite.clock.now())
+    })?;
     let status = if settled.replayed { 200 } else { 201 };
     Ok(Reply::json(status, &settled.result))
 }
@@ -133,26 +149,8 @@ impl Command<'_> {
         }))
     }
 
-    /// 400 for a member that only other commands use. A member that no command uses is ignored.
-    fn check_members(&self) -> Result<(), Refusal> {
-        let refused = |member: &str| {
-            let kind = self.kind.name;
-            Err(Refusal::invalid(format!(
-                "{member}: not accepted by {kind}"
-            )))
-        };
-        if self.kind.verb() == "create" {
-            if self.subject.is_some() {
-                return refused("subjectReference");
-            }
-            if self.envelope.expected_version.is_some() {
-                return refused("expectedRecordVersion");
-            }
-        }
-        let taken = |name: &str| self.kind.members().any(|taken| taken == name);
-        let mut known = kinds::ALL.into_iter().flat_map(Kind::members);
-        let other = known.find(|name| self.payload.gives(name) && !taken(name));
-        other.map_or(Ok(()), refused)
+    fn payload<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
+        schema::fields(self.payload)
     }
 
     /// The record to change; 409 if the caller saw a different version.
@@ -161,33 +159,15 @@ impl Command<'_> {
         table: &Table<R>,
         version: impl FnOnce(&R) -> u64,
     ) -> Result<(u64, R), Refusal> {
-        let subject = self
-            .subject
-            .ok_or_else(|| Refusal::invalid("subjectReference: missing"))?;
-        R::KIND.check("subjectReference", subject)?;
-        let (index, row) = table.existing(subject)?;
+        let subject = self.envelope.subject_reference.as_deref();
+        let (index, row) = table.existing(subject.unwrap_or_default())?;
         self.envelope.check_version(version(&row))?;
         Ok((index, row))
     }
-
-    /// The index of a record that the payload refers to; 404 if there is none.
-    fn linked<R: Record>(&self, name: &str, table: &Table<R>) -> Result<Option<u64>, Refusal> {
-        let missing = || Refusal::not_found(format!("{name}: no such record"));
-        let reference = self.payload.reference(name, R::KIND)?;
-        reference
-            .map(|reference| table.index(reference).ok_or_else(missing))
-            .transpose()
-    }
 }
 
-/// A changed text member, which must not be empty.
-fn changed(fields: Fields<'_>, name: &str) -> Result<Option<Text>, Refusal> {
-    let text = fields.has(name).then(|| fields.required_text(name));
-    Ok(text.transpose()?.map(|text| text.to_owned().into()))
-}
-
-/// The status in a payload, which must be one of the documented ones.
-fn status(payload: Fields<'_>, documented: &[&str]) -> Result<Option<Text>, Refusal> {
-    let status = payload.one_of("status", documented)?;
-    Ok(status.map(|status| status.to_owned().into()))
+/// The index of a record that a payload refers to; 404 if there is none.
+fn linked<R: Record>(table: &Table<R>, reference: Option<&String>) -> Result<Option<u64>, Refusal> {
+    let found = reference.map(|reference| table.existing(reference));
+    Ok(found.transpose()?.map(|(index, _)| index))
 }

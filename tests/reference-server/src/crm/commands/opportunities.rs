@@ -1,121 +1,105 @@
 //! `opportunity.create`, `.update`, `.move`, `.assign`.
 
-use super::{Command, changed};
-use crate::data::histories::Stay;
-use crate::data::opportunities::{self, Opportunity, STAGES};
-use crate::data::{Store, Text};
-use crate::fields::Fields;
-use crate::refusal::Refusal;
+use serde::Deserialize;
+use serde_json::Value;
 
-const LONGEST_REASON: usize = 100;
+use super::{Command, linked};
+use crate::data::histories::Stay;
+use crate::data::opportunities::{Opportunity, STAGES, stage};
+use crate::data::{Store, Text};
+use crate::refusal::Refusal;
+use crate::schema::Broken;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    title: Option<Text>,
+    stage: Option<String>,
+    reason_code: Option<Text>,
+    organization_reference: Option<String>,
+    person_reference: Option<String>,
+    owner_reference: Option<String>,
+    value_min_minor: Option<i64>,
+    value_max_minor: Option<i64>,
+    currency: Option<Text>,
+}
+
+pub(super) fn check(payload: &Value, broken: &mut Broken) {
+    let values = ["valueMinMinor", "valueMaxMinor"].map(|name| payload[name].as_i64());
+    if let [Some(least), Some(most)] = values
+        && least > most
+    {
+        broken.add("payload.valueMinMinor", over(least, most));
+    }
+}
+
+fn over(least: i64, most: i64) -> String {
+    format!("must not exceed valueMaxMinor ({least} > {most})")
+}
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
-    if command.kind.verb() == "create" {
-        return create(command, store);
+    let payload: Payload = command.payload()?;
+    let stage = payload.stage.as_deref().and_then(stage);
+    let organization = linked(
+        &store.organizations,
+        payload.organization_reference.as_ref(),
+    )?;
+    let person = linked(&store.people, payload.person_reference.as_ref())?;
+    let owner = linked(&store.actors, payload.owner_reference.as_ref())?;
+    let (least, most) = (payload.value_min_minor, payload.value_max_minor);
+    if command.kind.creates() {
+        let opportunity = Opportunity {
+            title: payload.title.unwrap_or_default(),
+            stage: stage.unwrap_or(STAGES[0]),
+            before: None,
+            entered_stage_at: command.now,
+            close_reason: None,
+            organization,
+            person,
+            owner,
+            // Zero, unless the other bound rules that out.
+            value_min_minor: least.unwrap_or(most.map_or(0, |most| most.min(0))),
+            value_max_minor: most.unwrap_or(least.map_or(0, |least| least.max(0))),
+            currency: payload.currency.unwrap_or("EUR".into()),
+            created_at: command.now,
+            updated_at: command.now,
+            version: 1,
+        };
+        let index = store.opportunities.create(opportunity);
+        return Ok((store.opportunities.reference(index), 1));
     }
     let (index, mut row) = command.existing(&store.opportunities, |row| row.version)?;
+    let conflict = |state: String| Err(Refusal::conflict("invalid_state", state));
     if matches!(row.stage, "won" | "closed_not_proceeding") {
-        let message = format!("the opportunity is already {}", row.stage);
-        return Err(Refusal::conflict("invalid_state", message));
+        return conflict(format!("the opportunity is already {}", row.stage));
     }
-    let payload = command.payload;
-    match command.kind.verb() {
-        "move" => {
-            payload.required("stage")?;
-            let stage = stage(payload)?;
-            if row.stage == stage {
-                return Err(Refusal::conflict(
-                    "invalid_state",
-                    format!("the opportunity is already in {stage}"),
-                ));
-            }
-            let stay = Stay {
-                stage,
-                entered_at: command.now,
-                reason: reason(payload)?,
-            };
-            store.enter(index, &mut row, stay);
+    if let Some(stage) = stage {
+        if row.stage == stage {
+            return conflict(format!("the opportunity is already in {stage}"));
         }
-        // A null owner unassigns it.
-        "assign" => {
-            if !payload.has("ownerReference") {
-                return Err(Refusal::invalid("payload.ownerReference: missing"));
-            }
-            row.owner = command.linked("ownerReference", &store.actors)?;
-        }
-        _ => {
-            row.title = changed(payload, "title")?.unwrap_or(row.title);
-            row.currency = changed(payload, "currency")?.unwrap_or(row.currency);
-            row.organization = command
-                .linked("organizationReference", &store.organizations)?
-                .or(row.organization);
-            row.person = command
-                .linked("personReference", &store.people)?
-                .or(row.person);
-            let values = values(payload, row.value_min_minor, row.value_max_minor)?;
-            (row.value_min_minor, row.value_max_minor) = values;
-        }
+        let stay = Stay {
+            stage,
+            entered_at: command.now,
+            reason: payload.reason_code,
+        };
+        store.enter(index, &mut row, stay);
+    }
+    if command.kind.verb() == "assign" {
+        row.owner = owner;
+    }
+    row.title = payload.title.unwrap_or(row.title);
+    row.currency = payload.currency.unwrap_or(row.currency);
+    row.organization = organization.or(row.organization);
+    row.person = person.or(row.person);
+    row.value_min_minor = least.unwrap_or(row.value_min_minor);
+    row.value_max_minor = most.unwrap_or(row.value_max_minor);
+    if row.value_min_minor > row.value_max_minor {
+        let rule = over(row.value_min_minor, row.value_max_minor);
+        return Err(Refusal::invalid(format!("payload.valueMinMinor: {rule}")));
     }
     row.updated_at = command.now;
     row.version += 1;
     let version = row.version;
     store.opportunities.replace(index, row);
     Ok((store.opportunities.reference(index), version))
-}
-
-fn create(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
-    let payload = command.payload;
-    // Zero, unless the other bound rules that out.
-    let least = payload
-        .integer("valueMaxMinor")?
-        .map_or(0, |most| most.min(0));
-    let most = payload
-        .integer("valueMinMinor")?
-        .map_or(0, |least| least.max(0));
-    let (value_min_minor, value_max_minor) = values(payload, least, most)?;
-    let opportunity = Opportunity {
-        title: payload.required_text("title")?.to_owned().into(),
-        stage: stage(payload)?,
-        before: None,
-        entered_stage_at: command.now,
-        close_reason: None,
-        organization: command.linked("organizationReference", &store.organizations)?,
-        person: command.linked("personReference", &store.people)?,
-        owner: command.linked("ownerReference", &store.actors)?,
-        value_min_minor,
-        value_max_minor,
-        currency: changed(payload, "currency")?.unwrap_or("EUR".into()),
-        created_at: command.now,
-        updated_at: command.now,
-        version: 1,
-    };
-    let index = store.opportunities.create(opportunity);
-    Ok((store.opportunities.reference(index), 1))
-}
-
-/// The stage in the payload, or the first one.
-fn stage(payload: Fields<'_>) -> Result<&'static str, Refusal> {
-    let name = payload.one_of("stage", &STAGES)?;
-    Ok(name.and_then(opportunities::stage).unwrap_or(STAGES[0]))
-}
-
-/// The reason for the move. Many are kept, so the code must be short.
-fn reason(payload: Fields<'_>) -> Result<Option<Text>, Refusal> {
-    match changed(payload, "reasonCode")? {
-        Some(code) if code.chars().count() > LONGEST_REASON => Err(Refusal::invalid(format!(
-            "reasonCode: must have at most {LONGEST_REASON} characters"
-        ))),
-        code => Ok(code),
-    }
-}
-
-/// The lower and upper value: those in the payload, or else these.
-fn values(payload: Fields<'_>, least: i64, most: i64) -> Result<(i64, i64), Refusal> {
-    let least = payload.integer("valueMinMinor")?.unwrap_or(least);
-    let most = payload.integer("valueMaxMinor")?.unwrap_or(most);
-    if least > most {
-        let message = format!("valueMinMinor: must not exceed valueMaxMinor ({least} > {most})");
-        return Err(Refusal::invalid(message));
-    }
-    Ok((least, most))
 }

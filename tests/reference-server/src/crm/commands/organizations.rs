@@ -1,20 +1,27 @@
 //! `organization.create`, `organization.update`.
 
-use super::{Command, changed, status};
-use crate::data::Store;
-use crate::data::organizations::{Organization, STATUSES};
+use serde::Deserialize;
+
+use super::Command;
+use crate::data::organizations::Organization;
+use crate::data::{Store, Text};
 use crate::refusal::Refusal;
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    display_name: Option<Text>,
+    city: Option<Text>,
+    status: Option<Text>,
+}
+
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
-    let payload = command.payload;
-    let name = changed(payload, "displayName")?;
-    let city = changed(payload, "city")?;
-    let status = status(payload, &STATUSES)?;
-    if command.kind.verb() == "create" {
+    let payload: Payload = command.payload()?;
+    if command.kind.creates() {
         let organization = Organization {
-            name: name.ok_or_else(|| Refusal::invalid("payload.displayName: missing"))?,
-            city: city.unwrap_or_default(),
-            status: status.unwrap_or("active".into()),
+            name: payload.display_name.unwrap_or_default(),
+            city: payload.city.unwrap_or_default(),
+            status: payload.status.unwrap_or("active".into()),
             created_at: command.now,
             updated_at: command.now,
             version: 1,
@@ -29,9 +36,9 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             "the organization is archived",
         ));
     }
-    row.name = name.unwrap_or(row.name);
-    row.city = city.unwrap_or(row.city);
-    row.status = status.unwrap_or(row.status);
+    row.name = payload.display_name.unwrap_or(row.name);
+    row.city = payload.city.unwrap_or(row.city);
+    row.status = payload.status.unwrap_or(row.status);
     row.updated_at = command.now;
     row.version += 1;
     let version = row.version;

@@ -1,23 +1,37 @@
 //! `task.create`, `.update`, `.complete`, `.assign`.
 
-use super::{Command, changed, status};
-use crate::data::Store;
-use crate::data::tasks::{STATUSES, Task};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::{Command, linked};
+use crate::data::tasks::Task;
+use crate::data::{Store, Text};
+use crate::params;
 use crate::refusal::Refusal;
 
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Payload {
+    title: Option<Text>,
+    status: Option<Text>,
+    #[serde(default, deserialize_with = "params::optional_instant")]
+    due_at: Option<Timestamp>,
+    opportunity_reference: Option<String>,
+    owner_reference: Option<String>,
+}
+
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
-    let payload = command.payload;
-    let owner = command.linked("ownerReference", &store.actors)?;
-    let opportunity = command.linked("opportunityReference", &store.opportunities)?;
-    let status = status(payload, &STATUSES)?;
-    if command.kind.verb() == "create" {
+    let payload: Payload = command.payload()?;
+    let owner = linked(&store.actors, payload.owner_reference.as_ref())?;
+    let opportunity = linked(&store.opportunities, payload.opportunity_reference.as_ref())?;
+    if command.kind.creates() {
         let task = Task {
-            title: payload.required_text("title")?.to_owned().into(),
-            status: status.unwrap_or("open".into()),
+            title: payload.title.unwrap_or_default(),
+            status: payload.status.unwrap_or("open".into()),
             // A task belongs to its creator unless the payload names another owner.
             owner: owner.or(Some(command.actor)),
             opportunity,
-            due_at: payload.instant("dueAt")?,
+            due_at: payload.due_at,
             created_at: command.now,
             updated_at: command.now,
             version: 1,
@@ -32,19 +46,14 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
             format!("the task is already {}", task.status),
         ));
     }
-    match command.kind.verb() {
-        "complete" => task.status = "completed".into(),
-        "assign" => {
-            payload.required("ownerReference")?;
-            task.owner = owner;
-        }
-        _ => {
-            task.title = changed(payload, "title")?.unwrap_or(task.title);
-            task.status = status.unwrap_or(task.status);
-            task.opportunity = opportunity.or(task.opportunity);
-            task.due_at = payload.instant("dueAt")?.or(task.due_at);
-        }
+    if command.kind.verb() == "complete" {
+        task.status = "completed".into();
     }
+    task.title = payload.title.unwrap_or(task.title);
+    task.status = payload.status.unwrap_or(task.status);
+    task.opportunity = opportunity.or(task.opportunity);
+    task.due_at = payload.due_at.or(task.due_at);
+    task.owner = owner.or(task.owner);
     task.updated_at = command.now;
     task.version += 1;
     let version = task.version;
