@@ -50,11 +50,6 @@ impl<'a> Fields<'a> {
         self.members.keys().map(String::as_str)
     }
 
-    /// Whether the member is present, even as null.
-    pub(crate) fn has(self, name: &str) -> bool {
-        self.members.contains_key(name)
-    }
-
     /// Whether the member is present with a value.
     pub(crate) fn gives(self, name: &str) -> bool {
         self.get(name).is_some()
@@ -81,22 +76,8 @@ impl<'a> Fields<'a> {
             .ok_or_else(|| Refusal::invalid(format!("{name}: must not be empty")))
     }
 
-    pub(crate) fn boolean(self, name: &str) -> Result<Option<bool>, Refusal> {
-        self.typed(name, "true or false", |value| match value {
-            Json::Bool(value) => Some(*value),
-            _ => None,
-        })
-    }
-
     pub(crate) fn integer(self, name: &str) -> Result<Option<i64>, Refusal> {
         self.typed(name, "a whole number of 64 bits", Json::as_i64)
-    }
-
-    pub(crate) fn object(self, name: &str) -> Result<Option<Fields<'a>>, Refusal> {
-        self.typed(name, "an object", |value| match value {
-            Json::Object(members) => Some(Fields { members, ..self }),
-            _ => None,
-        })
     }
 
     pub(crate) fn array(self, name: &str) -> Result<Option<&'a [Json]>, Refusal> {
@@ -119,11 +100,6 @@ impl<'a> Fields<'a> {
 
     pub(crate) fn one_of(self, name: &str, values: &[&str]) -> Result<Option<&'a str>, Refusal> {
         params::one_of(name, self.text(name)?, values)
-    }
-
-    /// A member that has one documented value.
-    pub(crate) fn constant(self, name: &str, value: &str) -> Result<(), Refusal> {
-        self.required(name)?.one_of(name, &[value]).map(drop)
     }
 
     fn typed<T>(

@@ -8,7 +8,6 @@ use crate::call::Call;
 use crate::data::Store;
 use crate::json::Json;
 use crate::keys;
-use crate::message::Request;
 use crate::refusal::Refusal;
 
 /// How many results are kept. The contract does not show how long.
@@ -91,17 +90,13 @@ pub(crate) fn once(
     Ok(Settled { result, replayed })
 }
 
-/// The `Idempotency-Key` of a request: required, once, 16 to 160 of the documented characters.
-pub(crate) fn required_key(request: &Request) -> Result<&str, Refusal> {
-    let key = request
-        .header("idempotency-key")
-        .ok_or_else(|| Refusal::invalid("Idempotency-Key: required exactly once"))?;
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
-    if !(16..=160).contains(&key.len()) || !key.bytes().all(allowed) {
-        let rule = "Idempotency-Key: must be 16 to 160 characters of A-Z a-z 0-9 . _ : -";
-        return Err(Refusal::invalid(rule));
-    }
-    Ok(key)
+/// The same by the `Idempotency-Key`, which the contract requires.
+pub(crate) fn once_per_key(
+    call: &Call<'_>,
+    apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
+) -> Result<Settled, Refusal> {
+    let key = call.request.header("idempotency-key").unwrap_or_default();
+    once(call, key, fingerprint(call, call.json()), apply)
 }
 
 /// The fingerprint of a parsed command: notation, order of members and null members do not matter.

@@ -37,17 +37,6 @@ impl Json {
             .map_err(|problem| Refusal::invalid(format!("the body is not JSON: {problem}")))
     }
 
-    /// A member that is a text, if this is an object that has it.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        match self {
-            Json::Object(members) => match members.get(name)? {
-                Json::Text(text) => Some(text),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
     /// Whether this is a whole number, of any size.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self, Json::Number(number) if !number.contains("e-"))

@@ -8,10 +8,9 @@ use crate::message::Reply;
 use crate::refusal::Refusal;
 
 pub(crate) fn create(call: &Call<'_>) -> Answer {
-    let body = call.json();
     let named = ["subjectReference", "publicReference"]
         .iter()
-        .find_map(|name| body.text(name));
+        .find_map(|name| call.body()[name].as_str());
     let mut store = call.suite.store_mut();
     let intent = store.name(Kind::ApprovalIntent);
     if let Some(reference) = named {

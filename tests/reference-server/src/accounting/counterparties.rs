@@ -31,8 +31,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 
 /// Takes any JSON; a `displayName` or `name` in it becomes the counterparty's.
 pub(crate) fn create(call: &Call<'_>) -> Answer {
-    let body = call.json();
-    let text = |name: &str| body.text(name).map(str::to_owned);
+    let text = |name: &str| call.body()[name].as_str().map(str::to_owned);
     let mut store = call.suite.store_mut();
     let index = store.counterparties.create(Counterparty {
         display_name: text("displayName")

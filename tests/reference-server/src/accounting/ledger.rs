@@ -2,11 +2,24 @@
 
 use std::collections::VecDeque;
 
-use serde::Serialize;
+use jiff::civil::Date;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 /// How many drafts and commands are shown; the contract documents no parameters for their operations.
 const SHOWN: usize = 100;
+
+/// The fields of a request for a draft that are shown as they were sent.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Request {
+    pub(crate) counterparty_reference: String,
+    billing_profile_reference: Option<String>,
+    pub(crate) document_date: Option<Date>,
+    pub(crate) due_date: Option<Date>,
+    customer_note: Option<String>,
+    internal_note: Option<String>,
+}
 
 /// An invoice draft as the list shows it.
 #[derive(Clone, Debug, Serialize)]
@@ -14,13 +27,9 @@ const SHOWN: usize = 100;
 pub(crate) struct Draft {
     pub(crate) public_reference: String,
     pub(crate) command_receipt_reference: String,
-    pub(crate) counterparty_reference: String,
     pub(crate) status: &'static str,
-    pub(crate) billing_profile_reference: Option<String>,
-    pub(crate) document_date: Option<String>,
-    pub(crate) due_date: Option<String>,
-    pub(crate) customer_note: Option<String>,
-    pub(crate) internal_note: Option<String>,
+    #[serde(flatten)]
+    pub(crate) request: Request,
     /// With every digit as sent.
     pub(crate) tax_amount: Box<RawValue>,
     pub(crate) line_count: usize,

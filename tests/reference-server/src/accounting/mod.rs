@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind;
-use crate::fields::Fields;
 use crate::idempotency;
 use crate::message::Reply;
 use crate::refusal::Refusal;
@@ -48,17 +47,8 @@ fn result(
     })
 }
 
-/// Runs a command with a required idempotency key once. A replay is a 201 too, the only documented success.
-fn once(
-    call: &Call<'_>,
-    check: impl FnOnce(Fields<'_>) -> Result<(), Refusal>,
-    apply: impl FnOnce(&mut Store, Fields<'_>) -> Result<Value, Refusal>,
-) -> Answer {
-    let key = idempotency::required_key(call.request)?;
-    let body = call.json();
-    let fields = Fields::of(body)?;
-    check(fields)?;
-    let print = idempotency::fingerprint(call, body);
-    let settled = idempotency::once(call, key, print, |store| apply(store, fields))?;
+/// Runs a command once per key. A replay is a 201 too, the only documented success.
+fn once(call: &Call<'_>, apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>) -> Answer {
+    let settled = idempotency::once_per_key(call, apply)?;
     Ok(Reply::json(201, &settled.result))
 }

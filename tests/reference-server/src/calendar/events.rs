@@ -1,9 +1,9 @@
 //! `POST /calendar/v1/event-commands`: creates, updates or cancels an event, once per idempotency key.
 //!
-//! The contract does not show which members an operation requires. Here `create` requires `title`, `startsAt`,
-//! `endsAt`, `timezone` and `collectionReference`; `update` and `cancel` require `publicReference` and accept
-//! `expectedRecordVersion`.
+//! The contract does not show which fields an operation requires; `assumed.yaml` has those.
 
+use jiff::Timestamp;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::agenda::Event;
@@ -11,142 +11,136 @@ use super::result;
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind;
-use crate::fields::Fields;
 use crate::idempotency;
-use crate::json::Json;
 use crate::message::Reply;
+use crate::params;
 use crate::refusal::Refusal;
+use crate::schema::{self, Broken};
 
-/// Members that are texts.
-const TEXTS: [&str; 7] = [
-    "title",
-    "description",
-    "location",
-    "timezone",
-    "status",
-    "visibility",
-    "collectionReference",
-];
+/// What a command says about an event.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields {
+    title: Option<Box<str>>,
+    collection_reference: Option<String>,
+    #[serde(default, deserialize_with = "params::optional_instant")]
+    starts_at: Option<Timestamp>,
+    #[serde(default, deserialize_with = "params::optional_instant")]
+    ends_at: Option<Timestamp>,
+    check_conflicts: Option<bool>,
+}
+
+/// The event that an update or a cancellation names.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Target {
+    public_reference: String,
+    expected_record_version: Option<u64>,
+}
 
 pub(crate) fn command(call: &Call<'_>) -> Answer {
-    let key = idempotency::required_key(call.request)?;
-    let body = call.json();
-    let command = Fields::of(body)?;
-    check_types(command)?;
-    let operation = command.required_text("operation")?;
-    let print = idempotency::fingerprint(call, body);
-    let settled = idempotency::once(call, key, print, |store| match operation {
-        "create" => create(store, command),
-        "update" => update(store, command),
-        "cancel" => cancel(store, command),
-        _ => Err(Refusal::invalid(
-            "operation: must be create, update or cancel",
-        )),
+    let body = call.body();
+    let operation = body["operation"].as_str().unwrap_or_default();
+    let fields: Fields = schema::fields(body)?;
+    check(operation, body, &fields)?;
+    let settled = idempotency::once_per_key(call, |store| match operation {
+        "create" => create(store, fields),
+        "update" => update(store, body, fields),
+        _ => cancel(store, body),
     })?;
     let created = operation == "create" && !settled.replayed;
     let status = if created { 201 } else { 200 };
     Ok(Reply::json(status, &settled.result))
 }
 
-/// The documented types, whatever the operation.
-fn check_types(command: Fields<'_>) -> Result<(), Refusal> {
-    for name in TEXTS {
-        command.text(name)?;
+/// 400 with every rule that a command breaks.
+fn check(operation: &str, body: &Value, fields: &Fields) -> Result<(), Refusal> {
+    let mut broken = Broken::default();
+    if ["create", "update", "cancel"].contains(&operation) {
+        broken.check(&format!("event.{operation}"), body, "");
+    } else {
+        let rule = format!("must be create, update or cancel: got {operation:?}");
+        broken.add("operation", rule);
     }
-    for name in ["startsAt", "endsAt"] {
-        command.instant(name)?;
-    }
-    command.boolean("allDay")?;
-    command.boolean("checkConflicts")?;
-    command.or_null().object("recurrence")?;
-    let attendees = command.array("attendeeActorReferences")?;
-    if attendees
-        .is_some_and(|attendees| !attendees.iter().all(|actor| matches!(actor, Json::Text(_))))
+    if operation != "cancel"
+        && let (Some(starts_at), Some(ends_at)) = (fields.starts_at, fields.ends_at)
+        && ends_at <= starts_at
     {
-        return Err(Refusal::invalid(
-            "attendeeActorReferences: must contain only strings",
-        ));
+        broken.add("endsAt", AFTER_START);
     }
-    Ok(())
+    broken.refused()
 }
 
-fn create(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
-    let title = command.required_text("title")?;
-    command.required_text("timezone")?;
-    command.required("startsAt")?;
-    command.required("endsAt")?;
-    let collection = command.required_text("collectionReference")?;
+const AFTER_START: &str = "must be after startsAt";
+
+fn create(store: &mut Store, fields: Fields) -> Result<Value, Refusal> {
     let event = Event {
-        title: title.into(),
-        collection: collection.into(),
-        starts_at: command.instant("startsAt")?.unwrap_or_default(),
-        ends_at: command.instant("endsAt")?.unwrap_or_default(),
+        title: fields.title.unwrap_or_default(),
+        collection: fields.collection_reference.unwrap_or_default().into(),
+        starts_at: fields.starts_at.unwrap_or_default(),
+        ends_at: fields.ends_at.unwrap_or_default(),
         cancelled: false,
         version: 1,
     };
-    check_times(store, &event, command, None)?;
+    check_conflicts(store, &event, fields.check_conflicts, None)?;
     let index = store.number(Kind::Event);
     store.agenda.put(index, event);
     let reference = store.references.name(Kind::Event, index);
     Ok(result("event.create", &reference, 1))
 }
 
-fn update(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
-    let (reference, index, mut event) = existing(store, command)?;
-    if command.has("collectionReference") {
-        event.collection = command.required_text("collectionReference")?.into();
+fn update(store: &mut Store, body: &Value, fields: Fields) -> Result<Value, Refusal> {
+    let (reference, index, mut event) = existing(store, body)?;
+    if let Some(collection) = fields.collection_reference {
+        event.collection = collection.into();
     }
-    if command.has("title") {
-        event.title = command.required_text("title")?.into();
+    event.title = fields.title.unwrap_or(event.title);
+    event.starts_at = fields.starts_at.unwrap_or(event.starts_at);
+    event.ends_at = fields.ends_at.unwrap_or(event.ends_at);
+    if event.ends_at <= event.starts_at {
+        return Err(Refusal::invalid(format!("endsAt: {AFTER_START}")));
     }
-    event.starts_at = command.instant("startsAt")?.unwrap_or(event.starts_at);
-    event.ends_at = command.instant("endsAt")?.unwrap_or(event.ends_at);
-    check_times(store, &event, command, Some(index))?;
+    check_conflicts(store, &event, fields.check_conflicts, Some(index))?;
     event.version += 1;
     let version = event.version;
     store.agenda.put(index, event);
-    Ok(result("event.update", reference, version))
+    Ok(result("event.update", &reference, version))
 }
 
-fn cancel(store: &mut Store, command: Fields<'_>) -> Result<Value, Refusal> {
-    let (reference, index, mut event) = existing(store, command)?;
+fn cancel(store: &mut Store, body: &Value) -> Result<Value, Refusal> {
+    let (reference, index, mut event) = existing(store, body)?;
     event.cancelled = true;
     event.version += 1;
     let version = event.version;
     store.agenda.put(index, event);
-    Ok(result("event.cancel", reference, version))
+    Ok(result("event.cancel", &reference, version))
 }
 
 /// The event that a command names, if its version is the expected one and it was not cancelled.
-fn existing<'c>(store: &Store, command: Fields<'c>) -> Result<(&'c str, u64, Event), Refusal> {
-    // The contract has neither member.
-    let command = command.or_null();
-    let reference = command.required_text("publicReference")?;
-    let expected = command.integer("expectedRecordVersion")?;
-    let (index, event) = store
-        .event(reference)
-        .ok_or_else(|| Refusal::not_found("no such event"))?;
-    if expected.is_some_and(|expected| u64::try_from(expected) != Ok(event.version)) {
+fn existing(store: &Store, body: &Value) -> Result<(String, u64, Event), Refusal> {
+    let target: Target = schema::fields(body)?;
+    let found = store.event(&target.public_reference);
+    let (index, event) = found.ok_or_else(|| Refusal::not_found("no such event"))?;
+    let expected = target.expected_record_version;
+    if expected.is_some_and(|expected| expected != event.version) {
         let message = format!("the event is at version {}", event.version);
         return Err(Refusal::conflict("stale_record_version", message));
     }
     if event.cancelled {
         return Err(Refusal::conflict("invalid_state", "the event is cancelled"));
     }
-    Ok((reference, index, event.clone()))
+    let event = event.clone();
+    Ok((target.public_reference, index, event))
 }
 
-/// 400 if the event ends before it starts, 409 if conflicts are to be checked and there is one.
-fn check_times(
+/// 409 if conflicts are to be checked and there is one.
+fn check_conflicts(
     store: &Store,
     event: &Event,
-    command: Fields<'_>,
+    wanted: Option<bool>,
     except: Option<u64>,
 ) -> Result<(), Refusal> {
-    if event.ends_at <= event.starts_at {
-        return Err(Refusal::invalid("endsAt: must be after startsAt"));
-    }
-    if command.boolean("checkConflicts")? != Some(true) {
+    if wanted != Some(true) {
         return Ok(());
     }
     let (from, to) = (event.starts_at, event.ends_at);

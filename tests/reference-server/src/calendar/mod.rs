@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use crate::call::{Answer, Call};
 use crate::data::Store;
 use crate::data::reference::Kind;
-use crate::json::Json;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
@@ -29,16 +28,16 @@ fn result(operation: &str, reference: &str, version: u64) -> Value {
 
 /// Serves an operation on an event of which the contract shows only name and summary. It takes any JSON, and answers
 /// with the documented result of a calendar command, whose enumeration names what it does.
-fn change(call: &Call<'_>, operation: impl FnOnce(&Json) -> &'static str) -> Answer {
-    let body = call.json();
+fn change(call: &Call<'_>, operation: impl FnOnce(&Value) -> &'static str) -> Answer {
+    let body = call.body();
     let (reference, version) = next_version(&mut call.suite.store_mut(), body)?;
     call.committed();
     Ok(Reply::ok(&result(operation(body), &reference, version)))
 }
 
 /// The event that the body names, one version later; without a reference, a new one.
-fn next_version(store: &mut Store, body: &Json) -> Result<(String, u64), Refusal> {
-    let Some(reference) = body.text("publicReference") else {
+fn next_version(store: &mut Store, body: &Value) -> Result<(String, u64), Refusal> {
+    let Some(reference) = body["publicReference"].as_str() else {
         return Ok((store.name(Kind::Event), 1));
     };
     let known = store

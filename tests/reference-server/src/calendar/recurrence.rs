@@ -4,7 +4,7 @@ use super::change as change_event;
 use crate::call::{Answer, Call};
 
 pub(crate) fn change(call: &Call<'_>) -> Answer {
-    change_event(call, |body| match body.text("operation") {
+    change_event(call, |body| match body["operation"].as_str() {
         Some("cancel") => "recurrence.exception.cancel",
         _ => "recurrence.exception.modify",
     })
