@@ -87,8 +87,7 @@ fn entry(store: &Store, person: u64, position: u64) -> Option<Entry> {
 }
 
 pub(super) fn matches(needle: &Needle, index: u64, person: &Person) -> bool {
-    needle.is_in_written(|text| person.write_display_name(text))
-        || needle.is_in_written(|text| person.write_email(index, text))
+    needle.is_in(&person.display_name()) || needle.is_in(&person.email(index))
 }
 
 fn item(store: &Store, index: u64, person: Person) -> Item {

@@ -1,7 +1,5 @@
 //! People.
 
-use std::fmt::Write as _;
-
 use jiff::Timestamp;
 
 use super::Text;
@@ -64,37 +62,19 @@ impl Record for Person {
 
 impl Person {
     pub(crate) fn display_name(&self) -> String {
-        let mut name = String::new();
-        self.write_display_name(&mut name);
-        name
-    }
-
-    pub(crate) fn write_display_name(&self, to: &mut String) {
-        to.push_str(&self.given);
-        if !self.family.is_empty() {
-            to.push(' ');
-            to.push_str(&self.family);
-        }
-    }
-
-    pub(crate) fn email(&self, index: u64) -> String {
-        let mut email = String::new();
-        self.write_email(index, &mut email);
-        email
+        let space = if self.family.is_empty() { "" } else { " " };
+        format!("{}{space}{}", self.given, self.family)
     }
 
     /// The address, or one derived from the name.
-    pub(crate) fn write_email(&self, index: u64, to: &mut String) {
-        if let Some(email) = &self.email {
-            return to.push_str(email);
-        }
-        let plain = |name: &'_ Text, to: &mut String| {
-            let letters = name.bytes().filter(u8::is_ascii_alphabetic);
-            to.extend(letters.map(|letter| char::from(letter.to_ascii_lowercase())));
+    pub(crate) fn email(&self, index: u64) -> String {
+        let plain = |name: &str| {
+            let letters = name.chars().filter(char::is_ascii_alphabetic);
+            letters.collect::<String>().to_ascii_lowercase()
         };
-        plain(&self.given, to);
-        to.push('.');
-        plain(&self.family, to);
-        let _ = write!(to, "{index}@example.com");
+        self.email.clone().unwrap_or_else(|| {
+            let (given, family) = (plain(&self.given), plain(&self.family));
+            format!("{given}.{family}{index}@example.com")
+        })
     }
 }
