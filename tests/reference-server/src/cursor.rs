@@ -38,16 +38,17 @@ pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
 
 /// The position in a cursor, if it was issued by this server for this operation and these filters.
 pub(crate) fn open(key: &Key, binding: Binding, cursor: &str) -> Result<u64, Refusal> {
+    let unusable = |why| Refusal::unusable("cursor", why);
     let bytes = keys::decode(cursor)
         .filter(|bytes| bytes.len() == POSITION + BINDING + SIGNATURE)
-        .ok_or_else(|| Refusal::invalid("cursor: not issued by this service"))?;
+        .ok_or_else(|| unusable("not issued by this service"))?;
     let (signed, signature) = bytes.split_at(POSITION + BINDING);
     if !key.verify(signed, signature) {
-        return Err(Refusal::invalid("cursor: invalid signature"));
+        return Err(unusable("invalid signature"));
     }
     let (position, bound_to) = signed.split_at(POSITION);
     if bound_to != binding.0 {
-        return Err(Refusal::invalid("cursor: issued for a different query"));
+        return Err(unusable("issued for a different query"));
     }
     let mut number = [0; POSITION];
     number.copy_from_slice(position);

@@ -31,6 +31,11 @@ impl Refusal {
         Refusal::new(400, "validation_failed", message)
     }
 
+    /// 400: a value of the documented form that the service cannot use (A12).
+    pub(crate) fn unusable(name: &str, why: &str) -> Refusal {
+        Refusal::invalid(format!("{name}: {why}"))
+    }
+
     /// 401: no token, or an invalid one.
     pub(crate) fn unauthenticated(message: &str, sent: bool) -> Refusal {
         let parameters = if sent {

@@ -18,36 +18,41 @@ use crate::refusal::Refusal;
 /// The default length of the window.
 const DEFAULT_DAYS: i64 = 30;
 
-/// From `from` up to, but not including, `to`.
+/// From `from` up to, but not including, `to`. A window that ends now has no end that leaves anything out: all that was
+/// applied has happened, even in this instant.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Window {
     from: Timestamp,
     to: Timestamp,
+    #[serde(skip)]
+    ends_now: bool,
 }
 
 impl Window {
-    fn read(call: &Call<'_>) -> Result<Window, Refusal> {
+    fn read(call: &Call<'_>, now: Timestamp) -> Result<Window, Refusal> {
         let instant = |name| call.query(name).and_then(params::instant);
-        let to = instant("to").unwrap_or(call.now);
+        let given = instant("to");
+        let to = given.unwrap_or(now);
         let from = match instant("from") {
             Some(from) => from,
             None => to
                 .checked_sub(SignedDuration::from_hours(24 * DEFAULT_DAYS))
                 .ok()
                 .filter(|from| *from >= YEAR_ZERO)
-                .ok_or_else(|| Refusal::invalid("to: too early for a window of 30 days"))?,
+                .ok_or_else(|| Refusal::unusable("to", "too early for a window of 30 days"))?,
         };
-        if from > to && call.suite.contradicts(Assumption::A12) {
-            return Ok(Window { from: to, to: from });
+        if from > to && !call.suite.contradicts(Assumption::A12) {
+            return Err(Refusal::unusable("from", "must not be after to"));
         }
-        if from > to {
-            return Err(Refusal::invalid("from: must not be after to"));
-        }
-        Ok(Window { from, to })
+        Ok(Window {
+            from: from.min(to),
+            to: to.max(from),
+            ends_now: given.is_none(),
+        })
     }
 
     fn holds(self, at: Timestamp) -> bool {
-        (self.from..self.to).contains(&at)
+        at >= self.from && (at < self.to || self.ends_now)
     }
 }
 
@@ -63,8 +68,10 @@ struct Funnel {
 }
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let window = Window::read(call)?;
     let store = call.suite.store();
+    // No command of a later instant has been applied.
+    let now = call.suite.clock.now();
+    let window = Window::read(call, now)?;
     let mut tallies = Tallies::default();
     let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
     let mut reasons: BTreeMap<Text, u64> = BTreeMap::new();
@@ -87,7 +94,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
         }
         if is_open(row.stage) {
             let tally = tallies.of(row.stage, &row.currency);
-            tally.open.push(millis(row.entered_stage_at, call.now));
+            tally.open.push(millis(row.entered_stage_at, now));
             tally.value_min += i128::from(row.value_min_minor);
             tally.value_max += i128::from(row.value_max_minor);
         }
@@ -108,13 +115,13 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
             "byCloseReason": reasons,
         }),
         provenance: json!({
-            "countsOpportunitiesCreatedBefore": call.now.to_string(),
+            "countsOpportunitiesCreatedBefore": now.to_string(),
             "backfilledOpeningEvents": 0,
         }),
     }))
 }
 
 fn millis(from: Timestamp, to: Timestamp) -> i64 {
-    // A command under way may be later than the request that sees it.
+    // A clock that was set back may be before what has happened.
     (to.as_millisecond() - from.as_millisecond()).max(0)
 }

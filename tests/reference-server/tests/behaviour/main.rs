@@ -14,6 +14,7 @@ mod http;
 mod lists;
 mod members;
 mod memory;
+mod moves;
 mod notations;
 mod odd_contracts;
 mod own;
