@@ -68,7 +68,7 @@ impl Json {
                 // What is no whole number must not become one.
                 let rounded = near.fract() == 0.0 && !self.is_whole();
                 let near = if rounded { near.next_up() } else { near };
-                let signed = self.whole::<i64>().map(Value::from);
+                let signed = self.as_i64().map(Value::from);
                 let whole = signed.or_else(|| self.whole::<u64>().map(Value::from));
                 whole.unwrap_or_else(|| near.into())
             }

@@ -41,7 +41,6 @@ mod crm;
 mod cursor;
 mod data;
 mod faults;
-mod fields;
 // One row per operation, even where two rows are alike.
 #[allow(clippy::match_same_arms)]
 mod generated {

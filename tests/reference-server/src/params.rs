@@ -43,24 +43,6 @@ impl Query {
     }
 }
 
-/// One of the documented values, if anything was given.
-pub(crate) fn one_of<'t>(
-    name: &str,
-    given: Option<&'t str>,
-    values: &[&str],
-) -> Result<Option<&'t str>, Refusal> {
-    match given {
-        Some(text) if !values.contains(&text) => {
-            let choice = if values.len() > 1 { "one of " } else { "" };
-            let values = values.join(", ");
-            Err(Refusal::invalid(format!(
-                "{name}: must be {choice}{values}"
-            )))
-        }
-        given => Ok(given),
-    }
-}
-
 /// An instant in RFC 3339, if anything was given.
 pub(crate) fn date_time(name: &str, given: Option<&str>) -> Result<Option<Timestamp>, Refusal> {
     let wrong = || Refusal::invalid(format!("{name}: must be an RFC 3339 date-time"));

@@ -10,17 +10,6 @@ use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Sizes, Text};
 
-/// The documented statuses of a submission; the contract does not show those of the list's filter, which are assumed to
-/// be the same.
-pub(crate) const STATUSES: [&str; 6] = [
-    "received",
-    "screening",
-    "review_needed",
-    "accepted",
-    "dismissed",
-    "failed",
-];
-
 /// The documented maximum of reviews that are kept.
 pub(crate) const HISTORY_LIMIT: usize = 100;
 

@@ -8,9 +8,6 @@ use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// The documented statuses.
-pub(crate) const STATUSES: [&str; 3] = ["active", "inactive", "archived"];
-
 /// A company.
 #[derive(Clone, Debug)]
 pub(crate) struct Organization {

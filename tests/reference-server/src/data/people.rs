@@ -8,9 +8,6 @@ use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// The documented statuses.
-pub(crate) const STATUSES: [&str; 4] = ["active", "inactive", "suppressed", "archived"];
-
 /// A person, perhaps at an organization.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {

@@ -1,7 +1,6 @@
 //! Public references: an index encoded as twelve random-looking digits and back, without a table.
 
 use super::noise::mix;
-use crate::refusal::Refusal;
 
 const BITS: u32 = 48;
 const MASK: u64 = (1 << BITS) - 1;
@@ -59,17 +58,6 @@ impl Kind {
                 Kind::Counterparty => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
                 _ => matches!(byte, b'0'..=b'9' | b'A'..=b'F'),
             })
-    }
-}
-
-impl Kind {
-    /// 400 unless `text`, the value of the member `name`, has the documented form.
-    pub(crate) fn check(self, name: &str, text: &str) -> Result<(), Refusal> {
-        if self.matches(text) {
-            return Ok(());
-        }
-        let message = format!("{name}: must be a reference like {}…", self.prefix());
-        Err(Refusal::invalid(message))
     }
 }
 

@@ -8,9 +8,6 @@ use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Text, actors};
 
-/// The documented statuses.
-pub(crate) const STATUSES: [&str; 5] = ["open", "in_progress", "waiting", "completed", "cancelled"];
-
 /// Something to do.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {

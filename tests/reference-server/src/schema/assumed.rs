@@ -21,6 +21,11 @@ fn schema(name: &str) -> &'static Value {
     &ASSUMED.root["components"]["schemas"][name]
 }
 
+/// Whether the assumed schema `name` has a field.
+pub(crate) fn has(name: &str, field: &str) -> bool {
+    schema(name)["properties"].get(field).is_some()
+}
+
 impl Broken {
     /// Adds the rules of the assumed schema `name` that `value` breaks. A field that is null counts as left out, unless it
     /// is nullable.
@@ -35,22 +40,11 @@ impl Broken {
         self.0.extend(problems);
     }
 
-    /// Adds each field that other schemas have but `name` does not.
-    pub(crate) fn check_foreign<'n>(
-        &mut self,
-        name: &str,
-        others: impl Iterator<Item = &'n str>,
-        value: &Value,
-        at: &str,
-    ) {
-        let own = &schema(name)["properties"];
-        let fields = others.flat_map(|other| members(&schema(other)["properties"]));
-        let mut foreign: Vec<&str> = fields.map(|(field, _)| field.as_str()).collect();
-        foreign.sort_unstable();
-        foreign.dedup();
-        foreign.retain(|field| !value[field].is_null() && own.get(field).is_none());
-        for field in foreign {
-            self.add(&format!("{at}{field}"), format!("not accepted by {name}"));
+    /// Adds each field of an object that is unwanted.
+    pub(crate) fn reject(&mut self, object: &Value, at: &str, unwanted: impl Fn(&str) -> bool) {
+        let given = members(object).filter(|(_, value)| !value.is_null());
+        for (field, _) in given.filter(|(field, _)| unwanted(field)) {
+            self.add(&format!("{at}{field}"), "not accepted here");
         }
     }
 

@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 use crate::app::App;
 use crate::generated::contracts;
 use crate::generated::operations::Operation;
-pub(crate) use assumed::fields;
+pub(crate) use assumed::{fields, has};
 pub(crate) use contract::Contract;
 pub(crate) use reply::{refused, serve};
 pub(crate) use request::{Broken, Sent, read};

@@ -57,7 +57,7 @@ impl ReferenceServer {
     /// [`reset`](ReferenceServer::reset) removes them again, unlike those of [`Builder::data`](crate::Builder::data).
     pub fn load_data(&self, json: &str) -> Result<Vec<String>, InvalidData> {
         let mut added = self.suite.load_data(json.as_bytes())?;
-        let kinds = own::kinds().filter_map(|(kind, _)| added.remove(kind));
+        let kinds = own::kinds().filter_map(|kind| added.remove(kind));
         Ok(kinds.flatten().collect())
     }
 

@@ -19,6 +19,7 @@ mod notations;
 mod odd_contracts;
 mod own;
 mod pages;
+mod payloads;
 mod peer;
 mod platform;
 mod program;

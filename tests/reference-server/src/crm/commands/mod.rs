@@ -6,10 +6,10 @@
 
 mod activities;
 pub(crate) mod kinds;
-mod opportunities;
-mod organizations;
-mod people;
-mod tasks;
+pub(crate) mod opportunities;
+pub(crate) mod organizations;
+pub(crate) mod people;
+pub(crate) mod tasks;
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -88,22 +88,42 @@ fn check(kind: Kind, body: &Value, payload: &Value) -> Result<(), Refusal> {
     let frame = if kind.creates() { "create" } else { "change" };
     broken.check(frame, body, "");
     if kind.creates() {
-        broken.check_foreign(frame, ["change"].into_iter(), body, "");
+        let foreign = |field: &str| schema::has("change", field) && !schema::has(frame, field);
+        broken.reject(body, "", foreign);
     } else if body["subjectReference"].is_string() {
         let reference = &body["subjectReference"];
         broken.check(kind.subject(), reference, "subjectReference");
     }
-    if payload.is_object() {
-        broken.check(kind.name, payload, "payload");
-        let others = kinds::ALL.iter().map(|other| other.name);
-        broken.check_foreign(kind.name, others, payload, "payload.");
-    }
-    match kind.subject() {
-        "person" => people::check(kind, payload, &mut broken),
-        "opportunity" => opportunities::check(payload, &mut broken),
-        _ => {}
-    }
+    let takes = |kind: Kind, field: &str| schema::has(kind.name, field);
+    let known = |field: &str| kinds::ALL.into_iter().any(|other| takes(other, field));
+    broken.reject(payload, "payload.", |field| {
+        known(field) && !takes(kind, field)
+    });
+    check_payload(kind.name, payload, "payload", &mut broken);
     broken.refused()
+}
+
+/// Adds the rules that a payload breaks.
+pub(crate) fn check_payload(name: &str, payload: &Value, at: &str, broken: &mut Broken) {
+    broken.check(name, payload, at);
+    if !payload.is_object() {
+        return;
+    }
+    let gives = |field: &str| !payload[field].is_null();
+    // A name is given whole or in parts, and a new person has one.
+    if gives("displayName") && (gives("givenName") || gives("familyName")) {
+        let place = format!("{at}.displayName");
+        broken.add(&place, "not with givenName or familyName");
+    } else if name == "person.create" && !gives("displayName") && !gives("givenName") {
+        broken.add(&format!("{at}.displayName"), "missing");
+    }
+    let values = ["valueMinMinor", "valueMaxMinor"].map(|field| payload[field].as_i64());
+    if let [Some(least), Some(most)] = values
+        && least > most
+    {
+        let place = format!("{at}.valueMinMinor");
+        broken.add(&place, opportunities::over(least, most));
+    }
 }
 
 /// Applies a command once, by its id or else by its body. Its instant is taken when it is applied, so that commands have

@@ -1,18 +1,17 @@
 //! `opportunity.create`, `.update`, `.move`, `.assign`.
 
+use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::{Command, linked};
 use crate::data::histories::Stay;
 use crate::data::opportunities::{Opportunity, STAGES, stage};
 use crate::data::{Store, Text};
 use crate::refusal::Refusal;
-use crate::schema::Broken;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub(crate) struct Payload {
     title: Option<Text>,
     stage: Option<String>,
     reason_code: Option<Text>,
@@ -24,56 +23,54 @@ struct Payload {
     currency: Option<Text>,
 }
 
-pub(super) fn check(payload: &Value, broken: &mut Broken) {
-    let values = ["valueMinMinor", "valueMaxMinor"].map(|name| payload[name].as_i64());
-    if let [Some(least), Some(most)] = values
-        && least > most
-    {
-        broken.add("payload.valueMinMinor", over(least, most));
-    }
+pub(super) fn over(least: i64, most: i64) -> String {
+    format!("must not exceed valueMaxMinor ({least} > {most})")
 }
 
-fn over(least: i64, most: i64) -> String {
-    format!("must not exceed valueMaxMinor ({least} > {most})")
+impl Payload {
+    /// A new opportunity.
+    pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Opportunity, Refusal> {
+        let (least, most) = (self.value_min_minor, self.value_max_minor);
+        let stage = self.stage.as_deref().and_then(stage);
+        Ok(Opportunity {
+            title: self.title.unwrap_or_default(),
+            stage: stage.unwrap_or(STAGES[0]),
+            before: None,
+            entered_stage_at: at,
+            close_reason: None,
+            organization: linked(&store.organizations, self.organization_reference.as_ref())?,
+            person: linked(&store.people, self.person_reference.as_ref())?,
+            owner: linked(&store.actors, self.owner_reference.as_ref())?,
+            // Zero, unless the other bound rules that out.
+            value_min_minor: least.unwrap_or(most.map_or(0, |most| most.min(0))),
+            value_max_minor: most.unwrap_or(least.map_or(0, |least| least.max(0))),
+            currency: self.currency.unwrap_or("EUR".into()),
+            created_at: at,
+            updated_at: at,
+            version: 1,
+        })
+    }
 }
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload: Payload = command.payload()?;
-    let stage = payload.stage.as_deref().and_then(stage);
+    if command.kind.creates() {
+        let opportunity = payload.create(store, command.now)?;
+        let index = store.opportunities.create(opportunity);
+        return Ok((store.opportunities.reference(index), 1));
+    }
     let organization = linked(
         &store.organizations,
         payload.organization_reference.as_ref(),
     )?;
     let person = linked(&store.people, payload.person_reference.as_ref())?;
     let owner = linked(&store.actors, payload.owner_reference.as_ref())?;
-    let (least, most) = (payload.value_min_minor, payload.value_max_minor);
-    if command.kind.creates() {
-        let opportunity = Opportunity {
-            title: payload.title.unwrap_or_default(),
-            stage: stage.unwrap_or(STAGES[0]),
-            before: None,
-            entered_stage_at: command.now,
-            close_reason: None,
-            organization,
-            person,
-            owner,
-            // Zero, unless the other bound rules that out.
-            value_min_minor: least.unwrap_or(most.map_or(0, |most| most.min(0))),
-            value_max_minor: most.unwrap_or(least.map_or(0, |least| least.max(0))),
-            currency: payload.currency.unwrap_or("EUR".into()),
-            created_at: command.now,
-            updated_at: command.now,
-            version: 1,
-        };
-        let index = store.opportunities.create(opportunity);
-        return Ok((store.opportunities.reference(index), 1));
-    }
     let (index, mut row) = command.existing(&store.opportunities, |row| row.version)?;
     let conflict = |state: String| Err(Refusal::conflict("invalid_state", state));
     if matches!(row.stage, "won" | "closed_not_proceeding") {
         return conflict(format!("the opportunity is already {}", row.stage));
     }
-    if let Some(stage) = stage {
+    if let Some(stage) = payload.stage.as_deref().and_then(stage) {
         if row.stage == stage {
             return conflict(format!("the opportunity is already in {stage}"));
         }
@@ -91,8 +88,8 @@ pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String,
     row.currency = payload.currency.unwrap_or(row.currency);
     row.organization = organization.or(row.organization);
     row.person = person.or(row.person);
-    row.value_min_minor = least.unwrap_or(row.value_min_minor);
-    row.value_max_minor = most.unwrap_or(row.value_max_minor);
+    row.value_min_minor = payload.value_min_minor.unwrap_or(row.value_min_minor);
+    row.value_max_minor = payload.value_max_minor.unwrap_or(row.value_max_minor);
     if row.value_min_minor > row.value_max_minor {
         let rule = over(row.value_min_minor, row.value_max_minor);
         return Err(Refusal::invalid(format!("payload.valueMinMinor: {rule}")));

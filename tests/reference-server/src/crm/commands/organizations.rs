@@ -1,5 +1,6 @@
 //! `organization.create`, `organization.update`.
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::Command;
@@ -9,24 +10,30 @@ use crate::refusal::Refusal;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub(crate) struct Payload {
     display_name: Option<Text>,
     city: Option<Text>,
     status: Option<Text>,
 }
 
+impl Payload {
+    /// A new organization.
+    pub(crate) fn create(self, at: Timestamp) -> Organization {
+        Organization {
+            name: self.display_name.unwrap_or_default(),
+            city: self.city.unwrap_or_default(),
+            status: self.status.unwrap_or("active".into()),
+            created_at: at,
+            updated_at: at,
+            version: 1,
+        }
+    }
+}
+
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload: Payload = command.payload()?;
     if command.kind.creates() {
-        let organization = Organization {
-            name: payload.display_name.unwrap_or_default(),
-            city: payload.city.unwrap_or_default(),
-            status: payload.status.unwrap_or("active".into()),
-            created_at: command.now,
-            updated_at: command.now,
-            version: 1,
-        };
-        let index = store.organizations.create(organization);
+        let index = store.organizations.create(payload.create(command.now));
         return Ok((store.organizations.reference(index), 1));
     }
     let (index, mut row) = command.existing(&store.organizations, |row| row.version)?;

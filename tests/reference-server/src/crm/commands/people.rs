@@ -1,18 +1,16 @@
 //! `person.create`, `person.update`.
 
+use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::kinds::Kind;
 use super::{Command, linked};
 use crate::data::people::Person;
 use crate::data::{Store, Text};
 use crate::refusal::Refusal;
-use crate::schema::Broken;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub(crate) struct Payload {
     display_name: Option<String>,
     given_name: Option<Text>,
     family_name: Option<Text>,
@@ -22,43 +20,45 @@ struct Payload {
     status: Option<Text>,
 }
 
-/// A name is given whole or in parts, and a new person has one.
-pub(super) fn check(kind: Kind, payload: &Value, broken: &mut Broken) {
-    let [whole, given, family] =
-        ["displayName", "givenName", "familyName"].map(|name| !payload[name].is_null());
-    if whole && (given || family) {
-        broken.add("payload.displayName", "not with givenName or familyName");
-    } else if kind.creates() && !whole && !given {
-        broken.add("payload.displayName", "missing");
+impl Payload {
+    /// The given name and the family name.
+    fn names(&self) -> [Option<Text>; 2] {
+        let Some(name) = &self.display_name else {
+            return [self.given_name.clone(), self.family_name.clone()];
+        };
+        let (given, family) = name.split_once(' ').unwrap_or((name, ""));
+        [given, family].map(|part| Some(part.to_owned().into()))
+    }
+
+    /// A new person.
+    pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Person, Refusal> {
+        let [given, family] = self.names().map(Option::unwrap_or_default);
+        Ok(Person {
+            given,
+            family,
+            email: self.email,
+            job: self.job_title.unwrap_or_default(),
+            organization: linked(&store.organizations, self.organization_reference.as_ref())?,
+            status: self.status.unwrap_or("active".into()),
+            created_at: at,
+            updated_at: at,
+            version: 1,
+        })
     }
 }
 
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload: Payload = command.payload()?;
+    if command.kind.creates() {
+        let person = payload.create(store, command.now)?;
+        let index = store.people.create(person);
+        return Ok((store.people.reference(index), 1));
+    }
     let organization = linked(
         &store.organizations,
         payload.organization_reference.as_ref(),
     )?;
-    let whole = payload.display_name.as_deref().map(|name| {
-        let (given, family) = name.split_once(' ').unwrap_or((name, ""));
-        [given, family].map(|part| Some(Text::from(part.to_owned())))
-    });
-    let [given, family] = whole.unwrap_or([payload.given_name, payload.family_name]);
-    if command.kind.creates() {
-        let person = Person {
-            given: given.unwrap_or_default(),
-            family: family.unwrap_or_default(),
-            email: payload.email,
-            job: payload.job_title.unwrap_or_default(),
-            organization,
-            status: payload.status.unwrap_or("active".into()),
-            created_at: command.now,
-            updated_at: command.now,
-            version: 1,
-        };
-        let index = store.people.create(person);
-        return Ok((store.people.reference(index), 1));
-    }
+    let [given, family] = payload.names();
     let (index, mut person) = command.existing(&store.people, |row| row.version)?;
     if person.status == "archived" {
         return Err(Refusal::conflict("invalid_state", "the person is archived"));

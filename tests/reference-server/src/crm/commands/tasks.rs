@@ -11,7 +11,7 @@ use crate::refusal::Refusal;
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Payload {
+pub(crate) struct Payload {
     title: Option<Text>,
     status: Option<Text>,
     #[serde(default, deserialize_with = "params::optional_instant")]
@@ -20,25 +20,33 @@ struct Payload {
     owner_reference: Option<String>,
 }
 
+impl Payload {
+    /// A new task.
+    pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Task, Refusal> {
+        Ok(Task {
+            title: self.title.unwrap_or_default(),
+            status: self.status.unwrap_or("open".into()),
+            owner: linked(&store.actors, self.owner_reference.as_ref())?,
+            opportunity: linked(&store.opportunities, self.opportunity_reference.as_ref())?,
+            due_at: self.due_at,
+            created_at: at,
+            updated_at: at,
+            version: 1,
+        })
+    }
+}
+
 pub(super) fn apply(command: &Command<'_>, store: &mut Store) -> Result<(String, u64), Refusal> {
     let payload: Payload = command.payload()?;
-    let owner = linked(&store.actors, payload.owner_reference.as_ref())?;
-    let opportunity = linked(&store.opportunities, payload.opportunity_reference.as_ref())?;
     if command.kind.creates() {
-        let task = Task {
-            title: payload.title.unwrap_or_default(),
-            status: payload.status.unwrap_or("open".into()),
-            // A task belongs to its creator unless the payload names another owner.
-            owner: owner.or(Some(command.actor)),
-            opportunity,
-            due_at: payload.due_at,
-            created_at: command.now,
-            updated_at: command.now,
-            version: 1,
-        };
+        let mut task = payload.create(store, command.now)?;
+        // A task belongs to its creator unless the payload names another owner.
+        task.owner = task.owner.or(Some(command.actor));
         let index = store.tasks.create(task);
         return Ok((store.tasks.reference(index), 1));
     }
+    let owner = linked(&store.actors, payload.owner_reference.as_ref())?;
+    let opportunity = linked(&store.opportunities, payload.opportunity_reference.as_ref())?;
     let (index, mut task) = command.existing(&store.tasks, |row| row.version)?;
     if task.is_final() {
         return Err(Refusal::conflict(

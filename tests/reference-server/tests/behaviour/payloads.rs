@@ -1,0 +1,43 @@
+//! One 400 names every rule that a command breaks, before any record is looked up (A77, A79, A80).
+
+use sdk_reference_server::App;
+use serde_json::Value;
+
+use crate::peer::{Peer, rows};
+
+const PATHS: [(&str, App, &str); 3] = [
+    ("command", App::Crm, "/api/crm/v1/commands"),
+    ("review", App::Crm, "/api/crm/v1/intake-review-commands"),
+    ("event", App::Calendar, "/calendar/v1/event-commands"),
+];
+
+/// A kind of command, its body, and the parts of the message. No record has the references.
+const BROKEN: &str = r#"
+    command | {"commandType": "person.explode"} | commandType: must be one of person.create, person.update, ; task.assign; got "person.explode"
+    command | {} | commandType: must be one of person.create, ; got null
+    command | {"commandType": "opportunity.update", "subjectReference": "OP-0123456789AB", "payload": {"title": " ", "valueMinMinor": 2, "valueMaxMinor": 1, "personReference": "P", "stage": "won"}} | payload.title: ; payload.valueMinMinor: ; payload.personReference: ; payload.stage:
+    command | {"commandType": "opportunity.move", "subjectReference": "OP-0123456789AB", "expectedRecordVersion": 0, "payload": {"reasonCode": ""}} | payload.stage: missing; payload.reasonCode: ; expectedRecordVersion:
+    command | {"commandType": "opportunity.assign", "subjectReference": "OP-0123456789AB"} | payload.ownerReference: missing
+    command | {"commandType": "person.create", "subjectReference": "PER-0123456789AB", "payload": {"familyName": "Lee", "email": 7}} | subjectReference: ; payload.displayName: missing; payload.email:
+    command | {"commandType": "person.update", "subjectReference": "PER-0123456789AB", "payload": {"displayName": "A B", "givenName": "A", "city": "Oslo"}} | payload.displayName: not with; payload.city:
+    command | {"commandType": "task.complete", "subjectReference": "PER-0123456789AB", "payload": 7} | subjectReference: ; payload: must be of type object
+    review | {"submissionReference": "IN-1", "note": 7} | submissionReference: ; decision: missing; note:
+    event | {"operation": "destroy"} | operation: must be create, update or cancel: got "destroy"
+    event | {"operation": "create", "title": "", "startsAt": "2026-02-02T09:00:00Z", "endsAt": "2026-02-02T09:00:00Z"} | title: ; timezone: missing; collectionReference: missing; endsAt: must be after
+    event | {"operation": "update", "publicReference": "EVT-0123456789AB", "expectedRecordVersion": 0, "startsAt": "2026-02-02T09:00:00Z", "endsAt": "2026-02-02T09:00:00Z"} | expectedRecordVersion: ; endsAt: must be after
+    event | {"operation": "cancel", "expectedRecordVersion": "1"} | publicReference: missing; expectedRecordVersion:"#;
+
+#[tokio::test]
+async fn one_response_names_every_broken_rule() {
+    let peer = Peer::start().await;
+    for [kind, body, parts] in rows(BROKEN) {
+        let (_, app, path) = PATHS.into_iter().find(|(name, ..)| *name == kind).unwrap();
+        let body: Value = serde_json::from_str(body).unwrap();
+        let got = peer.post_keyed(app, path, "a-key-of-sixteen", &body).await;
+        assert_eq!(got.status, 400, "{body}: {}", got.text);
+        let message = got.body["message"].as_str().unwrap();
+        for part in parts.split("; ") {
+            assert!(message.contains(part), "{part} in {message}");
+        }
+    }
+}
