@@ -5,12 +5,9 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::commands::{Envelope, settle};
+use super::commands::{Envelope, opportunities, organizations, people, settle};
 use crate::call::{Answer, Call};
 use crate::data::intake::{HISTORY_LIMIT, Intake, Linked};
-use crate::data::opportunities::Opportunity;
-use crate::data::organizations::Organization;
-use crate::data::people::Person;
 use crate::data::{Change, Store};
 use crate::refusal::Refusal;
 use crate::schema::{self, Broken};
@@ -78,7 +75,7 @@ fn apply(
     row.history.drain(..surplus);
     row.review = Some(review);
     if row.status == "accepted" {
-        row.linked = take_in(store, &row, now);
+        row.linked = take_in(store, &row, now)?;
     }
     let result = json!({
         "outcome": "succeeded",
@@ -91,45 +88,21 @@ fn apply(
 }
 
 /// Creates the records that an accepted submission becomes: an organization, a person in it, and an opportunity.
-fn take_in(store: &mut Store, row: &Intake, now: Timestamp) -> Linked {
-    let organization = store.organizations.create(Organization {
-        name: row.company.clone().into(),
-        city: "".into(),
-        status: "active".into(),
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    });
-    let person = store.people.create(Person {
-        given: row.given.clone(),
-        family: row.family.clone(),
-        email: None,
-        job: "".into(),
-        organization: Some(organization),
-        status: "active".into(),
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    });
-    let opportunity = store.opportunities.create(Opportunity {
-        title: row.subject.clone(),
-        stage: "new",
-        before: None,
-        entered_stage_at: now,
-        close_reason: None,
-        organization: Some(organization),
-        person: Some(person),
-        owner: None,
-        value_min_minor: 0,
-        value_max_minor: 0,
-        currency: "EUR".into(),
-        created_at: now,
-        updated_at: now,
-        version: 1,
-    });
-    Linked {
-        person: Some(person),
-        organization: Some(organization),
-        opportunity: Some(opportunity),
-    }
+fn take_in(store: &mut Store, row: &Intake, now: Timestamp) -> Result<Linked, Refusal> {
+    let company = json!({"displayName": row.company});
+    let company: organizations::Payload = schema::fields(&company)?;
+    let organization = Some(store.organizations.create(company.create(now)));
+    let contact = json!({"givenName": row.given, "familyName": row.family});
+    let contact: people::Payload = schema::fields(&contact)?;
+    let mut contact = contact.create(store, now)?;
+    contact.organization = organization;
+    let person = Some(store.people.create(contact));
+    let inquiry: opportunities::Payload = schema::fields(&json!({"title": row.subject}))?;
+    let mut inquiry = inquiry.create(store, now)?;
+    (inquiry.organization, inquiry.person) = (organization, person);
+    Ok(Linked {
+        person,
+        organization,
+        opportunity: Some(store.opportunities.create(inquiry)),
+    })
 }
