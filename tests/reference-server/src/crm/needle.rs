@@ -1,20 +1,15 @@
 //! The search term.
 
-/// A text to be found in others, whatever the case.
+/// A text to be found in others, whatever the case. Without one, every text will do.
 #[derive(Clone, Debug)]
 pub(super) struct Needle(String);
 
 impl Needle {
-    pub(super) fn new(text: &str) -> Needle {
-        Needle(text.to_lowercase())
+    pub(super) fn new(text: Option<&str>) -> Needle {
+        Needle(text.unwrap_or_default().to_lowercase())
     }
 
     pub(super) fn is_in(&self, text: &str) -> bool {
-        text.to_lowercase().contains(&self.0)
+        self.0.is_empty() || text.to_lowercase().contains(&self.0)
     }
-}
-
-/// Whether a row passes a search that may be absent.
-pub(super) fn passes(needle: Option<&Needle>, texts: &[&str]) -> bool {
-    needle.is_none_or(|needle| texts.iter().any(|text| needle.is_in(text)))
 }

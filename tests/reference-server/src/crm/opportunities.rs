@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::listing::Page;
-use super::needle::{Needle, passes};
+use super::needle::Needle;
 use crate::call::{Answer, Call};
 use crate::data::opportunities::Opportunity;
 use crate::data::{Brief, Store, Text};
@@ -41,7 +41,7 @@ struct Detail {
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let (text, stage, owner) = (call.query("q"), call.query("stage"), call.query("owner"));
     let page = Page::new(call, &[text, stage, owner])?;
-    let needle = text.map(Needle::new);
+    let needle = Needle::new(text);
     let store = call.suite.store();
     // An unknown actor owns nothing.
     let actor = owner.and_then(|reference| store.actors.index(reference));
@@ -54,7 +54,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
                     Some("none") => row.owner.is_none(),
                     Some(_) => actor.is_some() && row.owner == actor,
                 }
-                && matches(&store, needle.as_ref(), row)
+                && matches(&store, &needle, row)
         },
         |index, row| item(&store, index, row),
     );
@@ -73,13 +73,9 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     }))
 }
 
-pub(super) fn matches(store: &Store, needle: Option<&Needle>, row: &Opportunity) -> bool {
-    let organization = || {
-        row.organization
-            .and_then(|index| store.organizations.get(index))
-    };
-    passes(needle, &[&row.title])
-        || needle.is_some() && organization().is_some_and(|row| passes(needle, &[&row.name]))
+pub(super) fn matches(store: &Store, needle: &Needle, row: &Opportunity) -> bool {
+    let organization = || store.organizations.get(row.organization?);
+    needle.is_in(&row.title) || organization().is_some_and(|row| needle.is_in(&row.name))
 }
 
 fn item(store: &Store, index: u64, row: Opportunity) -> Item {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::listing::Page;
-use super::needle::{Needle, passes};
+use super::needle::Needle;
 use crate::call::{Answer, Call};
 use crate::data::organizations::Organization;
 use crate::data::{Store, Text};
@@ -34,11 +34,11 @@ struct Briefing {
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let (text, status) = (call.query("q"), call.query("status"));
     let page = Page::new(call, &[text, status])?;
-    let needle = text.map(Needle::new);
+    let needle = Needle::new(text);
     let store = call.suite.store();
     let body = page.fill(
         &store.organizations,
-        |_, row| status.is_none_or(|status| row.status == status) && matches(needle.as_ref(), row),
+        |_, row| status.is_none_or(|status| row.status == status) && matches(&needle, row),
         |index, row| item(&store, index, row),
     );
     Ok(Reply::ok(&body))
@@ -53,8 +53,8 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     }))
 }
 
-pub(super) fn matches(needle: Option<&Needle>, row: &Organization) -> bool {
-    passes(needle, &[&row.name, &row.city])
+pub(super) fn matches(needle: &Needle, row: &Organization) -> bool {
+    needle.is_in(&row.name) || needle.is_in(&row.city)
 }
 
 fn item(store: &Store, index: u64, row: Organization) -> Item {

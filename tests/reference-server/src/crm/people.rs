@@ -43,15 +43,12 @@ struct Briefing {
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let (text, status) = (call.query("q"), call.query("status"));
     let page = Page::new(call, &[text, status])?;
-    let needle = text.map(Needle::new);
+    let needle = Needle::new(text);
     let store = call.suite.store();
     let body = page.fill(
         &store.people,
         |index, person| {
-            status.is_none_or(|status| person.status == status)
-                && needle
-                    .as_ref()
-                    .is_none_or(|needle| matches(needle, index, person))
+            status.is_none_or(|status| person.status == status) && matches(&needle, index, person)
         },
         |index, person| item(&store, index, person),
     );

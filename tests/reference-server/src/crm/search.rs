@@ -9,7 +9,7 @@ use crate::data::{Record, Table, Text};
 use crate::message::Reply;
 
 pub(crate) fn query(call: &Call<'_>) -> Answer {
-    let needle = Needle::new(call.query("q").unwrap_or_default());
+    let needle = Needle::new(call.query("q"));
     let store = call.suite.store();
     let people = hits(
         &store.people,
@@ -18,12 +18,12 @@ pub(crate) fn query(call: &Call<'_>) -> Answer {
     );
     let organizations = hits(
         &store.organizations,
-        |_, row| organizations::matches(Some(&needle), row),
+        |_, row| organizations::matches(&needle, row),
         |row| (row.name, row.city),
     );
     let opportunities = hits(
         &store.opportunities,
-        |_, row| opportunities::matches(&store, Some(&needle), row),
+        |_, row| opportunities::matches(&store, &needle, row),
         |row| (row.title, row.stage.into()),
     );
     let tasks = hits(

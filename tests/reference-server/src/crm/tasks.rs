@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::listing::Page;
-use super::needle::{Needle, passes};
+use super::needle::Needle;
 use crate::call::{Answer, Call};
 use crate::data::tasks::Task;
 use crate::data::{Brief, Store, Text};
@@ -31,14 +31,14 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     let caller = call.caller()?;
     let whose = if all { "all" } else { caller.actor_reference() };
     let page = Page::new(call, &[text, status, Some(whose)])?;
-    let needle = text.map(Needle::new);
+    let needle = Needle::new(text);
     let store = call.suite.store();
     let body = page.fill(
         &store.tasks,
         |_, task| {
             (all || task.owner == Some(caller.actor))
                 && status.is_none_or(|status| task.status == status)
-                && passes(needle.as_ref(), &[&task.title])
+                && needle.is_in(&task.title)
         },
         |index, task| item(&store, index, task),
     );
