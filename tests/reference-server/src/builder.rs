@@ -17,6 +17,7 @@ use crate::clock::Start;
 use crate::contradict::Assumption;
 use crate::data::Sizes;
 use crate::log::RequestLog;
+use crate::message::LONGEST_BODY;
 use crate::server::ReferenceServer;
 use crate::start;
 use crate::token::key::Signing;
@@ -37,6 +38,9 @@ const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 /// A request takes some microseconds, so that a few threads serve every test. Each costs memory, and beyond the number of cores
 /// they only wait for each other.
 const MOST_WORKERS: usize = 64;
+
+/// A body is in memory as a whole, several times over.
+const LONGEST_DATA: usize = 1 << 30;
 
 /// Configures a [`ReferenceServer`]. Everything has a default.
 #[derive(Clone, Debug)]
@@ -64,6 +68,7 @@ pub struct Builder {
     /// The origins whose pages may call the applications.
     pub(crate) origins: Vec<String>,
     pub(crate) read_timeout: Duration,
+    pub(crate) data_limit: usize,
     #[cfg(feature = "tls")]
     pub(crate) identity: Option<Identity>,
     pub(crate) request_log: Option<RequestLog>,
@@ -98,6 +103,7 @@ impl Default for Builder {
             allowed_hosts: Vec::new(),
             origins: Vec::new(),
             read_timeout: READ_TIMEOUT,
+            data_limit: LONGEST_BODY,
             #[cfg(feature = "tls")]
             identity: None,
             request_log: None,
@@ -180,7 +186,7 @@ impl Builder {
         self
     }
 
-    /// Stops the server's clock until [`ReferenceServer::advance`] moves it.
+    /// Stops the server's clock until [`ReferenceServer::advance`] or [`ReferenceServer::set_clock`] moves it.
     pub fn frozen_clock(mut self) -> Builder {
         self.frozen_clock = true;
         self
@@ -279,6 +285,13 @@ impl Builder {
         self
     }
 
+    /// The longest body in bytes that the control endpoint accepts, for example from `POST /-/data`: at least 1, at most
+    /// 1,073,741,824 (1 GiB), and 1,048,576 (1 MiB) by default. [`data`](Builder::data) has no limit.
+    pub fn data_limit(mut self, bytes: usize) -> Builder {
+        self.data_limit = bytes;
+        self
+    }
+
     /// Serves the applications over TLS, HTTP/2 included, with this chain of certificates and its key, both in PEM; needs the
     /// feature `tls` and [`Transport::Hyper`]. The control endpoint stays plain HTTP. [`public_host`](Builder::public_host) is
     /// the name in the certificate.
@@ -360,6 +373,10 @@ impl Builder {
         if limit.is_zero() || limit > LONGEST_READ_TIMEOUT {
             let rule = "must be more than 0 and at most 86400 seconds";
             return Err(format!("read_timeout: {rule}: got {seconds}"));
+        }
+        if !(1..=LONGEST_DATA).contains(&self.data_limit) {
+            let rule = format!("must be from 1 to {LONGEST_DATA} bytes");
+            return Err(format!("data_limit: {rule}: got {}", self.data_limit));
         }
         if !(1..=MOST_WORKERS).contains(&self.workers) {
             let rule = format!("must be 1 to {MOST_WORKERS}");

@@ -94,8 +94,15 @@ impl Clock {
             self.start.store(this_second(), Ordering::Relaxed);
             self.advanced.store(0, Ordering::Relaxed);
         } else {
-            self.advanced.store(-self.passed(0), Ordering::Relaxed);
+            self.set(self.start());
         }
+    }
+
+    /// Goes to an instant, also backwards, and passes from there as before.
+    pub(crate) fn set(&self, to: Timestamp) {
+        let start = self.start.load(Ordering::Relaxed);
+        let advanced = to.as_millisecond() - start - self.passed(start);
+        self.advanced.store(advanced, Ordering::Relaxed);
     }
 
     /// How far it can still be moved.

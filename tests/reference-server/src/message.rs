@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::seconds::Seconds;
 
-/// The longest body that is accepted, in bytes.
+/// The longest body that an application accepts, and by default the control endpoint.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
 
 /// A reply has no more: the map of headers panics beyond some 24,000, and the server adds a few of its own.

@@ -15,7 +15,7 @@ use super::body::ReplyBody;
 use super::{cors, headers};
 use crate::app::App;
 use crate::control;
-use crate::message::{Ending, Reply, Request};
+use crate::message::{Ending, LONGEST_BODY, Reply, Request};
 use crate::refusal::Refusal;
 use crate::suite::Suite;
 
@@ -37,6 +37,14 @@ impl Door {
         reply
     }
 
+    /// The longest body of a request.
+    pub(super) fn longest_body(self, suite: &Suite) -> usize {
+        match self {
+            Door::App(_) => LONGEST_BODY,
+            Door::Control => suite.settings.data_limit,
+        }
+    }
+
     /// The reply to a request with these headers whose body did not arrive whole; it is neither recorded nor counted.
     pub(super) fn unread(self, suite: &Suite, headers: &HeaderMap, problem: &io::Error) -> Reply {
         let refusal = match problem.kind() {
@@ -44,7 +52,11 @@ impl Door {
                 Refusal::new(408, "request_timeout", "the body did not arrive in time")
             }
             io::ErrorKind::FileTooLarge => {
-                Refusal::new(413, "content_too_large", problem.to_string())
+                let settable = match self {
+                    Door::App(_) => "",
+                    Door::Control => "; --data-limit or Builder::data_limit sets the limit",
+                };
+                Refusal::new(413, "content_too_large", format!("{problem}{settable}"))
             }
             _ => Refusal::invalid(format!("the body is not framed as HTTP says: {problem}")),
         };

@@ -23,7 +23,7 @@ use tokio::time::{sleep, timeout};
 use super::Acceptor;
 use super::body::ReplyBody;
 use super::door::{Door, deliver, receive};
-use crate::message::{LONGEST_BODY, Request};
+use crate::message::Request;
 use crate::suite::Suite;
 
 /// The beginning of a connection that speaks HTTP/2. Looked for here, since hyper would wait for all of it without a limit.
@@ -260,7 +260,12 @@ async fn serve(
 ) -> Result<hyper::Response<ReplyBody>, io::Error> {
     let (head, mut body) = incoming.into_parts();
     let method = head.method.clone();
-    let received = receive(suite, LONGEST_BODY, &head.headers, Pin::new(&mut body));
+    let received = receive(
+        suite,
+        door.longest_body(suite),
+        &head.headers,
+        Pin::new(&mut body),
+    );
     let reply = match received.await {
         Ok(body) => door.answer(suite, &Request::new(head, body)),
         Err(problem) => {

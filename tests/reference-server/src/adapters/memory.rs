@@ -17,7 +17,7 @@ use super::error::ConnectionError;
 use super::headers;
 use crate::app::App;
 use crate::base::Base;
-use crate::message::{LONGEST_BODY, Request};
+use crate::message::Request;
 use crate::suite::Suite;
 
 type Answered = Result<http::Response<ReplyBody>, ConnectionError>;
@@ -139,7 +139,7 @@ impl Network {
         let method = head.method.clone();
         let suite = Arc::clone(&self.suite);
         let body = pin!(body);
-        let received = receive(&suite, LONGEST_BODY, &head.headers, body);
+        let received = receive(&suite, door.longest_body(&suite), &head.headers, body);
         let reply = match received.await {
             Ok(body) => {
                 let mut request = Request::new(head, body);

@@ -1,33 +1,72 @@
 //! The control endpoint: what a Rust test does through [`ReferenceServer`](crate::ReferenceServer), over HTTP and JSON.
 //!
-//! It has a separate port on loopback, since anyone who can reach it controls the server.
+//! `control.yaml` describes it. Requests are routed and checked by that document, as those of an application are by
+//! theirs. It has a separate port on loopback, since anyone who can reach it controls the server.
 
-mod clients;
-mod data;
-mod faults;
-mod guard;
-mod openapi;
-mod routes;
+mod access;
+#[cfg(test)]
+mod conformance;
 mod seen;
-mod time;
-mod tokens;
+mod steer;
+
+use std::sync::OnceLock;
 
 use http::{Method, header};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::call::Answer;
+use crate::app::App;
+use crate::call::{Answer, Call, Handler};
 use crate::message::{Reply, Request};
-use crate::pages;
 use crate::refusal::Refusal;
+use crate::routing;
+use crate::schema::{self, Contract};
 use crate::suite::Suite;
-use routes::ROUTES;
+use crate::token::exchange::Terms;
+use crate::{hosts, pages};
+
+/// The description of this endpoint.
+const DOCUMENT: &str = include_str!("control.yaml");
+
+fn contract() -> &'static Contract {
+    static READ: OnceLock<Contract> = OnceLock::new();
+    READ.get_or_init(|| {
+        // An operation must have an application; nothing here depends on it.
+        let read = Contract::read(App::Platform, DOCUMENT);
+        read.expect("a test reads the document")
+    })
+}
+
+/// The handler of an operation. A test finds one for each operation of the document.
+fn handler(operation_id: &str) -> Option<Handler> {
+    Some(match operation_id {
+        "getHealth" => seen::health,
+        "getDocument" => seen::document,
+        "getState" => seen::state,
+        "getCounters" => seen::counters,
+        "listRequests" => seen::requests,
+        "addData" => steer::add_data,
+        "listFaults" => steer::faults,
+        "addFaults" => steer::add_faults,
+        "clearFaults" => steer::clear_faults,
+        "removeFault" => steer::remove_fault,
+        "getFaultLog" => steer::fault_log,
+        "getClock" => steer::clock,
+        "setClock" => steer::set_clock,
+        "reset" => steer::reset,
+        "getTokens" => access::tokens,
+        "setTokens" => access::set_tokens,
+        "revokeTokens" => access::revoke_tokens,
+        "listClients" => access::clients,
+        "addClient" => access::add_client,
+        "removeClient" => access::remove_client,
+        _ => return None,
+    })
+}
 
 /// Answers one request at the control port.
 pub(crate) fn answer(suite: &Suite, request: &Request) -> Reply {
-    let reply = guard::check(suite, request).and_then(|()| serve(suite, request));
-    reply
+    serve(suite, request)
         .unwrap_or_else(|refusal| refused(&refusal))
         .with(header::CACHE_CONTROL, "no-store")
 }
@@ -39,52 +78,43 @@ pub(crate) fn refused(refusal: &Refusal) -> Reply {
 }
 
 fn serve(suite: &Suite, request: &Request) -> Answer {
-    let head = request.method == Method::HEAD;
-    let method = if head { "GET" } else { request.method.as_str() };
-    if request.path == "/" && method == "GET" {
+    let is_read = matches!(request.method, Method::GET | Method::HEAD);
+    hosts::check(&suite.settings, request)?;
+    if !is_read && is_foreign(request) {
+        let message = "this server takes no commands from a foreign page in a browser";
+        return Err(Refusal::new(403, "foreign_origin", message));
+    }
+    if is_read && request.path == "/" {
         return Ok(pages::page(suite, None));
     }
-    let mut allowed = Vec::new();
-    for route in ROUTES {
-        let Some(parameter) = route.matches(&request.path) else {
-            continue;
-        };
-        if route.method == method {
-            return (route.run)(suite, request, parameter);
-        }
-        allowed.push(route.method);
-    }
-    if allowed.is_empty() {
-        return Err(Refusal::not_found("no such path; / lists all paths"));
-    }
-    if allowed.contains(&"GET") {
-        allowed.push("HEAD");
-    }
-    Err(Refusal::method_not_allowed(allowed.join(", ")))
+    let operations = &contract().operations;
+    let path = routing::plain(&request.path);
+    let route = routing::route(operations, &request.method, &path)?;
+    let call = Call {
+        suite,
+        operation: route.operation,
+        request,
+        sent: schema::read(route.operation, request, &route.params)?,
+        params: route.params,
+        caller: None,
+        terms: Terms::default(),
+        now: suite.clock.now(),
+    };
+    let handler = handler(&call.operation.id);
+    handler.expect("a test finds a handler for each operation")(&call)
 }
 
-/// The JSON body of a request.
-fn body<T: DeserializeOwned>(request: &Request) -> Result<T, Refusal> {
-    let bytes = bytes(request)?;
-    // A struct would take its members from an array, one after the other.
-    if !bytes.trim_ascii_start().starts_with(b"{") {
-        return Err(Refusal::invalid(
-            "the body must be a JSON object".to_owned(),
-        ));
-    }
-    let body = serde_json::from_slice(bytes);
+/// Whether a browser sends this on behalf of a page that is not this server's: the own page names the host that the
+/// request is for, which was found to be one of this server's.
+fn is_foreign(request: &Request) -> bool {
+    let host = request.header(header::HOST.as_str()).unwrap_or_default();
+    let own = format!("http://{host}");
+    let mut origins = request.headers.get_all(header::ORIGIN).iter();
+    origins.any(|origin| origin.as_bytes() != own.as_bytes())
+}
+
+/// The body, which conforms to the document.
+fn body<T: DeserializeOwned>(call: &Call<'_>) -> Result<T, Refusal> {
+    let body = serde_json::from_slice(&call.request.body);
     body.map_err(|error| Refusal::invalid(error.to_string()))
-}
-
-/// The body of a request, which must be declared as JSON: a page in a browser cannot do that across origins.
-fn bytes(request: &Request) -> Result<&[u8], Refusal> {
-    if request.media_type().as_deref() != Some("application/json") {
-        let message = "Content-Type: must be application/json";
-        return Err(Refusal::new(415, "unsupported_media_type", message));
-    }
-    Ok(&request.body)
-}
-
-fn ok(body: &impl Serialize) -> Answer {
-    Ok(Reply::ok(body))
 }

@@ -1,31 +1,32 @@
 //! What the server is and saw, over HTTP.
 
-use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
-use super::ok;
+use super::DOCUMENT;
 use crate::app::App;
-use crate::call::Answer;
-use crate::message::Request;
+use crate::call::{Answer, Call};
+use crate::message::Reply;
 use crate::recorder::RecordedRequest;
 use crate::refusal::Refusal;
-use crate::suite::Suite;
 
-pub(super) fn ready(_: &Suite, _: &Request, _: &str) -> Answer {
-    ok(&json!({"status": "ready"}))
+pub(super) fn health(_: &Call<'_>) -> Answer {
+    Ok(Reply::ok(&json!({"status": "ready"})))
 }
 
-pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Answer {
-    let apps: Map<String, Value> = App::all()
-        .map(|app| {
-            let address = json!({"origin": suite.url(app), "audience": suite.audience(app)});
-            (app.id().to_owned(), address)
-        })
-        .collect();
+pub(super) fn document(_: &Call<'_>) -> Answer {
+    Ok(Reply::text(200, "application/yaml", DOCUMENT))
+}
+
+pub(super) fn state(call: &Call<'_>) -> Answer {
+    let suite = call.suite;
+    let apps = App::all().map(|app| {
+        let address = json!({"origin": suite.url(app), "audience": suite.audience(app)});
+        (app.id().to_owned(), address)
+    });
     let sizes = suite.settings.sizes;
-    ok(&json!({
-        "now": suite.clock.now().to_string(),
-        "apps": apps,
+    Ok(Reply::ok(&json!({
+        "now": call.now.to_string(),
+        "apps": apps.collect::<Map<_, _>>(),
         "tokenUrl": suite.token_url(),
         "tokenLifetimeSeconds": suite.registry().lifetime().as_secs_f64(),
         "data": {
@@ -36,37 +37,36 @@ pub(super) fn state(suite: &Suite, _: &Request, _: &str) -> Answer {
             "tasks": sizes.tasks,
             "intakeSubmissions": sizes.intake,
         },
-    }))
+    })))
 }
 
-pub(super) fn counters(suite: &Suite, _: &Request, _: &str) -> Answer {
-    let operations: Map<String, Value> = App::all()
-        .flat_map(|app| suite.operations(app))
-        .map(|operation| {
-            let counts = suite.counters.of(operation);
-            let counts = json!({"attempts": counts.attempts, "commits": counts.commits});
-            (operation.id.to_string(), counts)
-        })
-        .collect();
-    ok(&json!({"exchanges": suite.counters.exchanges(), "operations": operations}))
+pub(super) fn counters(call: &Call<'_>) -> Answer {
+    let counters = &call.suite.counters;
+    let operations = App::all().flat_map(|app| call.suite.operations(app));
+    let operations = operations.map(|operation| {
+        let counts = counters.of(operation);
+        let counts = json!({"attempts": counts.attempts, "commits": counts.commits});
+        (operation.id.to_string(), counts)
+    });
+    Ok(Reply::ok(&json!({
+        "exchanges": counters.exchanges(),
+        "operations": operations.collect::<Map<_, _>>(),
+    })))
 }
 
-pub(super) fn requests(suite: &Suite, _: &Request, _: &str) -> Answer {
-    ok(&shown_of(&suite.recorder.requests()))
-}
-
-pub(super) fn requests_for(suite: &Suite, _: &Request, operation: &str) -> Answer {
-    let operation = percent_decode_str(operation).decode_utf8_lossy();
-    let wanted = suite
-        .operation(&operation)
-        .ok_or_else(|| Refusal::not_found(format!("unknown operation {operation:?}")))?;
-    let mut requests = suite.recorder.requests();
-    requests.retain(|request| request.operation_id() == Some(&*wanted.id));
-    ok(&shown_of(&requests))
-}
-
-fn shown_of(requests: &[RecordedRequest]) -> Value {
-    json!({"requests": requests.iter().map(shown).collect::<Vec<_>>()})
+pub(super) fn requests(call: &Call<'_>) -> Answer {
+    let mut requests = call.suite.recorder.requests();
+    if let Some(id) = call.query("operation") {
+        if call.suite.operation(id).is_none() {
+            let message = format!("operation: no operation has the operationId {id:?}");
+            return Err(Refusal::invalid(message));
+        }
+        requests.retain(|request| request.operation_id() == Some(id));
+    }
+    Ok(Reply::ok(&json!({
+        "limit": call.suite.settings.recorded_requests,
+        "requests": requests.iter().map(shown).collect::<Vec<_>>(),
+    })))
 }
 
 fn shown(request: &RecordedRequest) -> Value {

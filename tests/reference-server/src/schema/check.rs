@@ -15,7 +15,7 @@ use super::format;
 
 /// Who sends the value: a client need not send what is read-only, and the server shows nothing that is write-only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     Request,
     Reply,
 }
@@ -32,7 +32,7 @@ impl Side {
 }
 
 /// A broken rule: where, and what.
-pub(super) type Problem = (String, String);
+pub(crate) type Problem = (String, String);
 
 /// After so many steps, a value counts as one that breaks the rules.
 const MOST_STEPS: usize = 300_000;
@@ -41,7 +41,7 @@ const MOST_STEPS: usize = 300_000;
 const MOST_PROBLEMS: usize = 100;
 
 /// The rules of `schema` that `value` breaks.
-pub(super) fn problems(
+pub(crate) fn problems(
     document: &Document,
     side: Side,
     schema: &Value,

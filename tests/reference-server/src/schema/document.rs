@@ -64,7 +64,7 @@ const DATA: [&str; 8] = [
 
 /// A document whose references all lead somewhere.
 #[derive(Debug, Default)]
-pub(super) struct Document {
+pub(crate) struct Document {
     pub(super) root: Value,
     /// The patterns, without those of another dialect: nobody checks these.
     patterns: HashMap<String, Regex>,
@@ -115,7 +115,7 @@ impl Document {
     }
 
     /// What a value is, whether it stands here or is referred to.
-    pub(super) fn resolve<'d>(&'d self, mut value: &'d Value) -> &'d Value {
+    pub(crate) fn resolve<'d>(&'d self, mut value: &'d Value) -> &'d Value {
         for _ in 0..LONGEST_CHAIN {
             let Some(reference) = value["$ref"].as_str() else {
                 return value;

@@ -24,6 +24,8 @@ use crate::app::App;
 use crate::generated::contracts;
 use crate::generated::operations::Operation;
 pub(crate) use assumed::{fields, has};
+#[cfg(test)]
+pub(crate) use check::{Side, problems};
 pub(crate) use contract::Contract;
 pub(crate) use reply::{refused, serve};
 pub(crate) use request::{Broken, Sent, read};
@@ -57,128 +59,6 @@ mod tests {
     use crate::message::Request;
     use crate::suite::Suite;
     use crate::token::key::TokenKey;
-
-    /// Requests to the control endpoint, their bodies, and the statuses of the answers.
-    const CONTROLLED: &str = r#"GET /-/health | | 200
-GET /-/openapi.yaml | | 200
-GET /-/state | | 200
-POST /-/faults | {"faults": [{"operation": "getHealth", "then": {"schemaSuffix": "v9", "cursorLoop": 1, "loseReply": true}}]} | 201
-POST /-/faults | {"faults": [{"when": {"skip": 1, "every": 2, "times": 3, "probability": 0.5, "seed": 7, "path": "a", "client": "b", "header": {"name": "c"}, "member": {"pointer": "/d", "value": 1}}, "then": {"status": 503}}]} | 201
-POST /-/faults | {"faults": [{"then": {"delaySeconds": 0.5, "status": 503, "replyAfterCommitWith": 503, "retryAfter": 1, "headers": {"x": "y"}, "body": {"text": "z"}, "refuseConnection": true, "closeConnection": true, "loseReply": true, "stall": true, "truncateBody": true, "breakBody": true, "dripBody": {"bytes": 1, "pauseSeconds": 0.1}, "revokeToken": true, "tokenLifetimeSeconds": 1, "tokenExpiresIn": "soon", "omitExpiresIn": true, "unknownEnum": true, "unknownMember": true, "schemaSuffix": "v9", "cursorLoop": 1}}]} | 201
-POST /-/faults | {"faults": [{"then": {}}]} | 400
-POST /-/data | {"people": [{"displayName": "Ada Lovelace"}]} | 201
-POST /-/data | {"people": [{}]} | 400
-GET /-/faults | | 200
-GET /-/fault-log | | 200
-DELETE /-/faults/1 | | 200
-DELETE /-/faults/1 | | 404
-DELETE /-/faults | | 200
-GET /-/clock | | 200
-POST /-/clock | {"advanceSeconds": 301} | 200
-POST /-/clock | {"advanceSeconds": -1} | 400
-GET /-/tokens | | 200
-POST /-/tokens | {"lifetimeSeconds": 30, "expiresIn": "soon"} | 200
-POST /-/tokens | {"omitExpiresIn": true} | 200
-POST /-/tokens | {"omitExpiresIn": true, "expiresIn": 1} | 400
-POST /-/tokens/revoke | | 200
-POST /-/clients | {"id": "reader", "secret": "s", "scopes": ["crm:people:read"], "apps": ["crm"]} | 201
-POST /-/clients | {"id": "", "secret": "s"} | 400
-GET /-/clients | | 200
-DELETE /-/clients/reader | | 200
-DELETE /-/clients/reader | | 404
-GET /-/counters | | 200
-GET /-/requests | | 200
-GET /-/requests/getHealth | | 200
-GET /-/requests/nobody | | 404
-POST /-/reset | | 200"#;
-
-    fn control(suite: &Suite, line: &str, body: &str) -> (Request, crate::message::Reply) {
-        let (method, path) = line.split_once(' ').unwrap();
-        let headers = [("host", "localhost"), ("content-type", "application/json")];
-        let header = |(name, value): (&str, &str)| (name.parse().unwrap(), value.parse().unwrap());
-        let request = Request {
-            method: method.parse().unwrap(),
-            version: http::Version::HTTP_11,
-            path: path.to_owned(),
-            query: None,
-            authority: None,
-            headers: headers.map(header).into_iter().collect(),
-            body: body.to_owned().into(),
-        };
-        let reply = crate::control::answer(suite, &request);
-        (request, reply)
-    }
-
-    #[test]
-    fn every_answer_of_the_control_endpoint_is_as_its_document_says() {
-        let settings = Builder::default().transport(crate::Transport::InMemory);
-        let key = TokenKey::new(&settings, true).unwrap();
-        let bases = App::each(|app| Base::read("", &format!("http://{app}")).unwrap());
-        let suite = Suite::new(settings, key, bases, None).unwrap();
-        let (health, document) = control(&suite, "GET /-/openapi.yaml", "");
-        let document = std::str::from_utf8(&document.body).unwrap();
-        let contract = Contract::read(App::Crm, document).unwrap();
-        assert!(contract.notes.is_empty(), "{:?}", contract.notes);
-        let mut unseen: Vec<&str> = contract.operations.iter().map(|one| &*one.id).collect();
-        for line in CONTROLLED.lines() {
-            let (line, rest) = line.split_once(" | ").unwrap();
-            let (body, status) = rest.rsplit_once("| ").unwrap();
-            if line == "GET /-/fault-log" {
-                let path = "/api/health".to_owned();
-                suite.handle(
-                    App::Crm,
-                    &Request {
-                        path,
-                        ..health.clone()
-                    },
-                );
-            }
-            let (request, reply) = control(&suite, line, body);
-            assert_eq!(
-                reply.status.as_str(),
-                status,
-                "{line} {body}: {:?}",
-                reply.body
-            );
-
-            let operations = &contract.operations;
-            let found = crate::routing::route(operations, &request.method, &request.path).unwrap();
-            let known = found.operation;
-            let responses = &known.raw["responses"];
-            let shown = responses.get(status).unwrap_or(&responses["default"]);
-            let (media, content) = shown["content"].as_object().unwrap().iter().next().unwrap();
-            assert_eq!(reply.headers["content-type"], **media);
-            if media == "application/json" {
-                let json = serde_json::from_slice(&reply.body).unwrap();
-                let problems = check::problems(
-                    &known.document,
-                    check::Side::Reply,
-                    &content["schema"],
-                    &json,
-                    "",
-                );
-                assert!(problems.is_empty(), "{line}: {problems:?} {json}");
-            }
-            let taken = &known.raw["requestBody"]["content"]["application/json"];
-            let bodies = [body.to_owned(), taken["example"].to_string()];
-            for body in bodies
-                .iter()
-                .filter(|_| status.starts_with('2') && !taken.is_null())
-            {
-                let json = serde_json::from_str(body).unwrap();
-                let problems = check::problems(
-                    &known.document,
-                    check::Side::Request,
-                    &taken["schema"],
-                    &json,
-                    "",
-                );
-                assert!(problems.is_empty(), "{line}: {problems:?} {json}");
-            }
-            unseen.retain(|id| *id != &*known.id);
-        }
-        assert!(unseen.is_empty(), "{unseen:?}");
-    }
 
     #[test]
     fn every_operation_is_in_its_contract_whatever_its_id_is() {

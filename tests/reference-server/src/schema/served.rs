@@ -28,10 +28,10 @@ pub(crate) struct Served {
     pub(crate) security: Vec<Vec<String>>,
     /// The operation of the suite, if the document is one of this package.
     pub(crate) written: Option<Operation>,
-    pub(super) document: Arc<Document>,
+    pub(crate) document: Arc<Document>,
     pub(super) parameters: Vec<Parameter>,
     /// All else, as it stands in the document.
-    pub(super) raw: Value,
+    pub(crate) raw: Value,
     /// Samples of the schemas in it, by their address and their first turn.
     samples: Mutex<HashMap<(usize, usize), Option<Value>>>,
 }

@@ -111,6 +111,24 @@ impl ReferenceServer {
         self.suite.clock.advance(by);
     }
 
+    /// Sets the server's clock to an instant, also backwards. A running clock runs on from there; a
+    /// [frozen](crate::Builder::frozen_clock) clock stays there.
+    ///
+    /// Only the time changes: records, tokens and idempotency keys stay. A token is valid until its `exp` by the new time.
+    /// If you set the clock back, a token lives longer: a token whose `iat` lies in the future is accepted, and an expired
+    /// token becomes valid again. A revoked token stays revoked; [`revoke_tokens`](ReferenceServer::revoke_tokens) ends the
+    /// tokens of before.
+    ///
+    /// ```
+    /// let server = sdk_reference_server::ReferenceServer::builder().frozen_clock().in_memory();
+    /// let march = "2026-03-01T09:00:00Z".parse().unwrap();
+    /// server.set_clock(march);
+    /// assert_eq!(server.now(), march);
+    /// ```
+    pub fn set_clock(&self, to: Timestamp) {
+        self.suite.clock.set(to);
+    }
+
     /// Sets everything back to the start: data, counts, recorded requests, clients, the time, and the faults, of which those
     /// of [`Builder::faults`](crate::Builder::faults) are active again. Tokens of before are refused with 401. A
     /// [`Fault`] of before is not to be used any more: numbers begin at one again.

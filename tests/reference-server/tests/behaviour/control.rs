@@ -1,10 +1,15 @@
-//! The control endpoint: everything that a test in Rust does, over HTTP.
+//! The control endpoint: everything that a test in Rust does, over HTTP. A test in `src/control` checks its responses against
+//! `control.yaml`.
 
+use std::process::Command;
+use std::time::Duration;
+
+use jiff::Timestamp;
 use reqwest::Method;
 use sdk_reference_server::{App, Builder, ClientSpec, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use crate::peer::{Got, Peer, rows};
+use crate::peer::{Got, Peer, part, rows};
 
 struct Control {
     peer: Peer,
@@ -12,330 +17,370 @@ struct Control {
 }
 
 impl Control {
-    async fn start(transport: Transport) -> Control {
-        Control::of(ReferenceServer::builder().transport(transport)).await
-    }
-
     async fn of(builder: Builder) -> Control {
         let server = builder.control_port(0).start().await;
         let url = server.control_url().unwrap().to_owned();
-        Control {
-            peer: Peer::of(server),
-            url,
-        }
+        let peer = Peer::of(server);
+        Control { peer, url }
+    }
+
+    /// Sends `METHOD path` with a body and a header, such as `content-type: application/json`.
+    async fn send_as(&self, header: &str, line: &str, body: &str) -> Got {
+        let (method, path) = line.split_once(' ').unwrap();
+        let (name, value) = header.split_once(": ").unwrap();
+        let method: Method = method.parse().unwrap();
+        let request = self
+            .peer
+            .http
+            .request(method, format!("{}{path}", self.url));
+        let request = request.header(name, value).body(body.to_owned());
+        self.peer.read(request).await
+    }
+
+    async fn send(&self, line: &str, body: &str) -> Got {
+        self.send_as("content-type: application/json", line, body)
+            .await
     }
 
     async fn get(&self, path: &str) -> Value {
-        self.send(Method::GET, path).await.expect(200)
+        self.send(&format!("GET /-/{path}"), "").await.expect(200)
     }
 
-    async fn send(&self, method: Method, path: &str) -> Got {
-        let url = format!("{}{path}", self.url);
-        self.peer.read(self.peer.http.request(method, url)).await
+    async fn post(&self, path: &str, body: &str) -> Value {
+        let got = self.send(&format!("POST /-/{path}"), body).await;
+        assert!(got.status < 300, "{path}: {}", got.text);
+        got.body
     }
 
-    async fn delete(&self, client: &str, status: u16) {
-        let path = format!("/-/clients/{client}");
-        self.send(Method::DELETE, &path).await.expect(status);
+    async fn delete(&self, path: &str) -> Value {
+        let line = format!("DELETE /-/{path}");
+        self.send(&line, "").await.expect(200)
     }
 
-    async fn today(&self, token: &str) -> u16 {
-        let today = self.peer.get_with(App::Crm, "/api/crm/v1/today", token);
-        today.await.status
+    async fn people(&self, token: &str) -> u16 {
+        let people = self.peer.get_with(App::Crm, "/api/crm/v1/people", token);
+        people.await.status
     }
 
-    async fn advance(&self, seconds: f64) {
-        let change = json!({"advanceSeconds": seconds});
-        self.post("/-/clock", &change).await.expect(200);
+    /// Everything that it shows.
+    async fn whole(&self) -> Vec<Value> {
+        let mut seen = Vec::new();
+        for path in "state faults fault-log clock tokens clients counters requests".split(' ') {
+            seen.push(self.get(path).await);
+        }
+        seen
     }
+}
 
-    async fn post(&self, path: &str, body: &Value) -> Got {
-        let request = self.peer.http.post(format!("{}{path}", self.url));
-        let request = request.header("content-type", "application/json");
-        self.peer.read(request.body(body.to_string())).await
+fn on_hyper() -> Builder {
+    ReferenceServer::builder().transport(Transport::Hyper)
+}
+
+/// A request, its body, the status, and a part of the error.
+const REJECTED: &str = r#"
+    GET /-/nowhere | | 404 | no such path
+    PUT /-/clock | | 405 | method not allowed
+    HEAD /-/reset | | 405 |
+    POST /-/clock | | 400 | the body is not JSON
+    POST /-/clock | [5] | 400 | the body: must be of type object
+    POST /-/clock | {} | 400 | the body: minProperties is 1
+    POST /-/clock | {"advanceSeconds": 1, "now": "2026-03-01T09:00:00Z"} | 400 | the body: maxProperties is 1
+    POST /-/clock | {"advanceSeconds": -1} | 400 | advanceSeconds: must be at least 0
+    POST /-/clock | {"advanceSeconds": 1e15} | 400 | where time ends: got 1000000000000000
+    POST /-/clock | {"advanceSeconds": 1e300} | 400 | is not a duration in seconds
+    POST /-/clock | {"now": "2026-02-30T09:00:00Z"} | 400 | now: must be of format date-time
+    POST /-/tokens | {"lifetimeSeconds": 301} | 400 | lifetimeSeconds: must be from 0.001 to 300 seconds
+    POST /-/tokens | {"omitExpiresIn": true, "expiresIn": 1} | 400 | expiresIn, omitExpiresIn and honestExpiresIn exclude each other
+    POST /-/tokens | {"omitExpiresIn": 1, "expires": 1} | 400 | expires: not accepted; omitExpiresIn: must be of type boolean
+    POST /-/clients | {"id": "", "secret": ""} | 400 | id: minLength is 1; secret: minLength is 1
+    POST /-/clients | {"id": "x", "secret": "s", "scopes": ["crm:today:read", "crm:peple:read"]} | 400 | scopes[1]: no operation needs "crm:peple:read"
+    POST /-/clients | {"id": "x", "secret": "s", "apps": ["crm", "payroll"]} | 400 | apps[1]: must be crm or calendar or accounting or platform
+    POST /-/clients | {"id": "x", "secret": "s", "actingFor": "ACR-0"} | 400 | actingFor: no actor has the reference "ACR-0"
+    DELETE /-/clients/nobody | | 404 | no client "nobody"
+    POST /-/faults | {"faults": [{"then": {"status": 503}}, {"then": {"stauts": 503}}]} | 400 | faults[1].then.stauts: not accepted
+    POST /-/faults | {"faults": [{"when": [], "then": {"status": 503}}]} | 400 | faults[0].when: must be of type object
+    POST /-/faults | {"faults": [{"then": {"status": 503}}, {"operation": "x", "then": {"status": 503}}]} | 400 | fault 2
+    DELETE /-/faults/7 | | 404 | no fault with the number 7
+    POST /-/data | {"people": [{"displayName": "Ada"}, {}]} | 400 | people[1].displayName: missing
+    POST /-/data | {"persons": []} | 400 | persons: not accepted
+    GET /-/requests?operation=listPeeple | | 400 | operation: no operation has the operationId "listPeeple"
+    GET /-/requests?operation=getToday&operation=getFunnel | | 400 | operation: given more than once"#;
+
+#[tokio::test]
+async fn a_mistake_is_named_and_changes_nothing() {
+    let control = Control::of(on_hyper().frozen_clock()).await;
+    let before = control.whole().await;
+    for [line, body, status, part] in rows(REJECTED) {
+        let got = control.send(line, body).await;
+        assert_eq!(got.status.to_string(), status, "{line} {body} {}", got.text);
+        let error = got.body["error"].as_str().unwrap_or_default();
+        assert!(error.contains(part), "{line} {body}: {error}");
     }
+    assert_eq!(control.whole().await, before);
+    let got = control.send("PUT /-/clock", "").await;
+    assert_eq!(got.header("allow"), Some("GET, HEAD, POST"));
+
+    let misspelt = ClientSpec::new("x", "s").scopes(["crm"]);
+    let problem = r#"the client: scopes[0]: no operation needs "crm""#;
+    let error = on_hyper().client(misspelt).try_start().await.unwrap_err();
+    assert_eq!(error.to_string(), problem);
+    let idle = on_hyper().faults(r#"{"faults": [{"then": {}}]}"#);
+    let error = idle.try_start().await.unwrap_err().to_string();
+    assert!(error.starts_with("the faults: ") && error.contains("fault 1: then: "));
+}
+
+/// A request, a header, and the status: a foreign page in a browser can send neither JSON nor its own `Origin`.
+const SENDERS: &str = "
+    GET /-/state | host: evil.example | 403
+    POST /-/reset | origin: http://evil.example | 403
+    POST /-/reset | origin: http://localhost | 403
+    POST /-/reset | origin: null | 403
+    POST /-/reset | origin: OWN | 200
+    POST /-/reset | origin: OWN.example | 403
+    POST /-/clock | accept: */* | 400
+    POST /-/clock | content-type: text/plain | 400
+    POST /-/clock | content-type: application/x-www-form-urlencoded | 400
+    POST /-/clock | content-type: application/json; charset=utf-8 | 200
+    HEAD /-/clock | accept: */* | 200";
+
+#[tokio::test]
+async fn only_programs_and_its_own_page_command_it() {
+    let control = Control::of(on_hyper()).await;
+    for [line, header, status] in rows(SENDERS) {
+        let header = header.replace("OWN", &control.url);
+        let got = control.send_as(&header, line, r#"{"advanceSeconds": 1}"#);
+        assert_eq!(got.await.status.to_string(), status, "{line} {header}");
+    }
+    assert_eq!(on_hyper().start().await.control_url(), None);
 }
 
 #[tokio::test]
 async fn faults_are_put_in_force_listed_logged_and_removed() {
     for transport in [Transport::Hyper, Transport::Wiremock] {
-        let control = Control::start(transport).await;
-        let faults = json!({"faults": [
+        let control = Control::of(ReferenceServer::builder().transport(transport)).await;
+        let faults = r#"{"faults": [
             {"operation": "listPeople", "when": {"skip": 1, "times": 1}, "then": {"status": 503, "retryAfter": 7}},
-            {"operation": "getToday", "then": {"schemaSuffix": "v9"}},
-        ]});
-        let added = control.post("/-/faults", &faults).await.expect(201);
-        assert_eq!(added["faults"][0]["id"], 1);
-
+            {"operation": "getToday", "then": {"schemaSuffix": "v9"}}]}"#;
+        assert_eq!(control.post("faults", faults).await["faults"][0]["id"], 1);
         control.peer.crm("/people").await.expect(200);
         let got = control.peer.crm("/people").await;
         assert_eq!((got.status, got.header("retry-after")), (503, Some("7")));
         control.peer.crm("/people").await.expect(200);
 
-        let listed = control.get("/-/faults").await;
-        assert_eq!(listed["faults"][0]["struck"], 1);
-        assert_eq!(listed["faults"][0]["spent"], true);
-        assert_eq!(listed["faults"][1]["then"], json!({"schemaSuffix": "v9"}));
-        let log = control.get("/-/fault-log").await;
-        assert_eq!(log["strikes"][0]["operation"], "listPeople");
-        assert_eq!(
-            log["strikes"][0]["effects"],
-            json!({"status": 503, "retryAfter": "7"})
-        );
-        assert_eq!(
-            log["strikes"][0]["requestId"],
-            got.header("x-request-id").unwrap()
-        );
+        let listed = &control.get("faults").await["faults"];
+        assert!(listed[0]["struck"] == 1 && listed[0]["spent"] == true);
+        assert_eq!(listed[1]["then"], json!({"schemaSuffix": "v9"}));
+        let log = &control.get("fault-log").await["strikes"][0];
+        assert_eq!(log["operation"], "listPeople");
+        assert_eq!(log["effects"], json!({"status": 503, "retryAfter": "7"}));
+        assert_eq!(log["requestId"], got.header("x-request-id").unwrap());
 
-        let left = control
-            .send(Method::DELETE, "/-/faults/1")
-            .await
-            .expect(200);
+        let left = control.delete("faults/1").await;
         assert_eq!(left["faults"].as_array().unwrap().len(), 1);
-        control
-            .send(Method::DELETE, "/-/faults/1")
-            .await
-            .expect(404);
-        control.send(Method::DELETE, "/-/faults").await.expect(200);
+        control.delete("faults").await;
         let today = control.peer.crm("/today").await.expect(200);
         assert_eq!(today["schemaVersion"], "suite-crm-today.v1");
     }
 }
 
+/// A change of the clock, the time then, and the status by a token of 2026-01-15T09:00:00Z.
+const CLOCK: &str = r#"
+    {"advanceSeconds": 299.5} | 2026-01-15T09:04:59.5Z | 200
+    {"advanceSeconds": 0.5} | 2026-01-15T09:05:00Z | 401
+    {"now": "2026-01-15T09:00:00Z"} | 2026-01-15T09:00:00Z | 200
+    {"now": "1999-12-31T23:59:59+01:00"} | 1999-12-31T22:59:59Z | 200
+    {"now": "2026-03-01T09:00:00Z"} | 2026-03-01T09:00:00Z | 401
+    {"now": "9999-12-31T23:59:59Z"} | 9999-12-30T22:00:00.999999999Z | 401
+    {"now": "2026-01-01T00:00:00Z"} | 2026-01-01T00:00:00Z | 200"#;
+
 #[tokio::test]
-async fn a_mistake_in_a_fault_is_named_and_none_is_taken() {
-    let control = Control::start(Transport::Hyper).await;
-    let faults = json!({"faults": [{"then": {"status": 503}}, {"then": {"stauts": 503}}]});
-    let refused = control.post("/-/faults", &faults).await.expect(400);
-    let message = refused["error"].as_str().unwrap();
-    assert!(
-        message.contains("fault 2") && message.contains("stauts"),
-        "{message}"
-    );
-    assert_eq!(control.get("/-/faults").await["faults"], json!([]));
+async fn the_clock_goes_forward_and_to_an_instant_and_tokens_follow() {
+    let control = Control::of(on_hyper().frozen_clock()).await;
+    let revoked = control.peer.token(App::Crm).await;
+    control.post("tokens/revoke", "").await;
+    let token = control.peer.token(App::Crm).await;
+    for [change, now, status] in rows(CLOCK) {
+        assert_eq!(control.post("clock", change).await["now"], now);
+        let seen = control.people(&token).await.to_string();
+        assert_eq!(seen, status, "{change}");
+        assert_eq!(control.people(&revoked).await, 401, "{change}");
+    }
+    let earlier = part(&control.peer.token(App::Crm).await, 1);
+    assert_eq!(earlier["iat"], 1_767_225_600);
+    control.post("reset", "{}").await;
+    assert_eq!(control.get("clock").await["now"], "2026-01-15T09:00:00Z");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_running_clock_runs_on_from_where_it_is_set() {
+    let march: Timestamp = "2026-03-01T09:00:00Z".parse().unwrap();
+    let second = Duration::from_secs(1);
+    let server = ReferenceServer::in_memory();
+    server.advance(Duration::MAX);
+    for _ in 0..2 {
+        server.set_clock(march);
+        tokio::time::advance(second).await;
+        assert_eq!(server.now(), march + second);
+    }
+    for builder in [on_hyper(), on_hyper().wall_clock()] {
+        let server = builder.start().await;
+        server.set_clock(march);
+        let passed = server.now().duration_since(march).as_secs();
+        assert!((0..60).contains(&passed), "{passed}");
+    }
 }
 
 #[tokio::test]
-async fn time_tokens_and_clients_follow() {
-    let control = Control::start(Transport::Hyper).await;
-    let token = control.peer.token(App::Crm).await;
-    control.advance(299.0).await;
-    assert_eq!(control.today(&token).await, 200);
-    control.advance(1.5).await;
-    assert_eq!(control.today(&token).await, 401);
+async fn tokens_and_clients_are_as_they_were_set() {
+    let control = Control::of(on_hyper()).await;
+    let change = r#"{"lifetimeSeconds": 30, "expiresIn": 3600}"#;
+    let expected = json!({"lifetimeSeconds": 30.0, "expiresIn": 3600, "issued": 0});
+    assert_eq!(control.post("tokens", change).await, expected);
 
-    let change = json!({"lifetimeSeconds": 30, "expiresIn": 3600});
-    let tokens = control.post("/-/tokens", &change).await.expect(200);
-    assert_eq!(
-        (&tokens["lifetimeSeconds"], &tokens["issued"]),
-        (&json!(30.0), &json!(1))
-    );
-    let token = control.peer.token(App::Crm).await;
-    control
-        .send(Method::POST, "/-/tokens/revoke")
-        .await
-        .expect(200);
-    assert_eq!(control.today(&token).await, 401);
-
-    let client = json!({"id": "reader", "secret": "s", "scopes": ["crm:people:read"]});
-    control.post("/-/clients", &client).await.expect(201);
-    let form = format!(
-        "grant_type=client_credentials&client_id=reader&client_secret=s&audience={}",
-        control.peer.server.audience(App::Crm)
-    );
+    let client = r#"{"id": "a/b c", "secret": "hidden-s3cret", "scopes": ["crm:people:read"]}"#;
+    control.post("clients", client).await;
+    let listed = control.get("clients").await;
+    assert_eq!(listed["clients"][0]["id"], "a/b c");
+    assert!(!listed.to_string().contains("s3cret"));
+    let audience = control.peer.server.audience(App::Crm);
+    let form = "grant_type=client_credentials&client_id=a/b+c&client_secret=hidden-s3cret";
+    let form = format!("{form}&audience={audience}");
     let granted = control.peer.form(&form).await.expect(200);
-    assert_eq!(
-        (&granted["scope"], &granted["expires_in"]),
-        (&json!("crm:people:read"), &json!(3600))
-    );
-    let wrong = json!({"id": "x", "secret": "s", "apps": ["payroll"]});
-    control.post("/-/clients", &wrong).await.expect(400);
+    assert_eq!(granted["scope"], "crm:people:read");
+    assert_eq!(granted["expires_in"], 3600);
+
+    let token = control.peer.token(App::Crm).await;
+    for (client, status) in [("a%2Fb%20c", 200), ("reference-client", 401)] {
+        control.delete(&format!("clients/{client}")).await;
+        assert_eq!(control.people(&token).await, status, "{client}");
+    }
+    control.peer.form(&control.peer.grant()).await.expect(401);
+    assert!(!control.peer.server.remove_client("a/b c"));
+}
+
+/// A query of the last three of four requests, and the numbers of those that it selects.
+const SELECTED: &str = "
+    | [2,3,4]
+    ?operation=webhooks/list | [2,4]
+    ?operation=webhooks%2Flist | [2,4]
+    ?operation=get+/u | [3]
+    ?operation=submitEventCommand | []";
+
+#[tokio::test]
+async fn requests_are_kept_up_to_a_limit_and_found_by_any_operation_id() {
+    let text = r#"{"openapi": "3.1.0", "paths": {"/u": {"get": {"responses": {"204": {}}}},
+        "/a": {"get": {"operationId": "webhooks/list", "responses": {"204": {}}}}}}"#;
+    let builder = on_hyper().recorded_requests(3).contract(App::Crm, text);
+    let control = Control::of(builder).await;
+    for path in ["/u", "/a", "/u", "/a"] {
+        let got = control.peer.get_with(App::Crm, path, "none").await;
+        assert_eq!(got.status, 204);
+    }
+    for [query, numbers] in rows(SELECTED) {
+        let seen = control.get(&format!("requests{query}")).await;
+        let requests = seen["requests"].as_array().unwrap();
+        let found: Value = requests.iter().map(|one| one["number"].clone()).collect();
+        assert_eq!((&seen["limit"], &*found.to_string()), (&json!(3), numbers));
+    }
 }
 
 #[tokio::test]
-async fn counts_requests_and_state_are_shown_and_reset() {
-    let control = Control::start(Transport::Hyper).await;
-    control.get("/-/health").await;
-    let token = control.peer.token(App::Crm).await;
+async fn data_may_be_as_long_as_is_set() {
+    let usual = 1_048_576;
+    for (builder, limit) in [
+        (on_hyper(), usual),
+        (on_hyper().data_limit(100), 100),
+        (on_hyper().data_limit(2 * usual), 2 * usual),
+    ] {
+        let control = Control::of(builder).await;
+        let data = r#"{"people": [{"displayName": "Ada"}]}"#;
+        let data = data.to_owned() + &" ".repeat(limit - data.len());
+        control.post("data", &data).await;
+        let rejected = control.send("POST /-/data", &(data + " ")).await;
+        let rule = format!("the body: must have at most {limit} bytes");
+        assert!(rejected.text.contains(&rule), "{}", rejected.text);
+        assert!(rejected.text.contains("--data-limit"));
+        rejected.expect(413);
+        // The limit of the applications stays.
+        let name = "a".repeat(100);
+        let command = json!({"commandType": "person.create", "payload": {"displayName": name}});
+        control.peer.command(&command).await.expect(201);
+    }
+    for limit in [0, (1 << 30) + 1] {
+        let error = on_hyper().data_limit(limit).try_start().await.unwrap_err();
+        let problem = format!("data_limit: must be from 1 to 1073741824 bytes: got {limit}");
+        assert_eq!(error.to_string(), problem);
+    }
+}
+
+#[tokio::test]
+async fn counts_requests_and_state_are_shown() {
+    let control = Control::of(on_hyper()).await;
     let command = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
     control.peer.command(&command).await.expect(201);
-    let counters = control.get("/-/counters").await;
-    assert_eq!(
-        counters["operations"]["submitCommand"],
-        json!({"attempts": 1, "commits": 1})
-    );
-    assert_eq!(counters["exchanges"], 2);
-    let requests = control.get("/-/requests/submitCommand").await;
-    assert_eq!(requests["requests"].as_array().unwrap().len(), 1);
-    assert_eq!(requests["requests"][0]["status"], 201);
-    let all = control.send(Method::GET, "/-/requests").await.text;
-    assert!(!all.contains(control.peer.server.client_secret()) && !all.contains("eyJ"));
-    assert_eq!(control.get("/-/state").await["data"]["people"], 300);
-
-    control.send(Method::POST, "/-/reset").await.expect(200);
-    assert_eq!(control.get("/-/counters").await["exchanges"], 0);
-    assert_eq!(control.today(&token).await, 401);
-    let page = control.peer.crm("/people?q=Only%20Here").await;
-    assert_eq!(page.expect(200)["items"], json!([]));
+    let counters = control.get("counters").await;
+    let counted = json!({"attempts": 1, "commits": 1});
+    assert_eq!(counters["operations"]["submitCommand"], counted);
+    assert_eq!(counters["exchanges"], 1);
+    assert_eq!(control.get("state").await["data"]["people"], 300);
+    let all = control.send("GET /-/requests", "").await.text;
+    assert!(all.contains("Only Here") && !all.contains("eyJ"));
+    assert!(!all.contains(control.peer.server.client_secret()));
 }
+
+/// Changes, by their path.
+const CHANGES: &str = r#"
+    clock | {"now": "1999-12-31T23:59:59Z"}
+    tokens | {"lifetimeSeconds": 3, "omitExpiresIn": true}
+    clients | {"id": "b", "secret": "s"}
+    faults | {"faults": [{"then": {"delaySeconds": 0.1}}]}
+    data | {"people": [{"displayName": "Only Here"}]}"#;
 
 #[tokio::test]
 async fn a_reset_server_is_as_it_was_started() {
     let faults =
         r#"{"faults": [{"operation": "getToday", "when": {"times": 1}, "then": {"status": 503}}]}"#;
     for transport in [Transport::Hyper, Transport::InMemory] {
-        let builder = ReferenceServer::builder()
-            .transport(transport)
-            .faults(faults);
-        let control = Control::of(builder.frozen_clock()).await;
-        let whole = async || {
-            let mut seen = Vec::new();
-            for path in "state faults fault-log clock tokens clients counters requests".split(' ') {
-                seen.push(control.get(&format!("/-/{path}")).await);
-            }
-            seen
-        };
-        let before = whole().await;
+        let builder = ReferenceServer::builder().transport(transport);
+        let control = Control::of(builder.faults(faults).frozen_clock()).await;
+        let before = control.whole().await;
         for round in 0..2 {
+            let token = control.peer.token(App::Crm).await;
             control.peer.crm("/today").await.expect(503);
             control.peer.crm("/today").await.expect(200);
-            control.advance(1_000.5).await;
-            for (path, body) in [
-                (
-                    "tokens",
-                    json!({"lifetimeSeconds": 3, "omitExpiresIn": true}),
-                ),
-                ("clients", json!({"id": "b", "secret": "s"})),
-                (
-                    "faults",
-                    json!({"faults": [{"then": {"delaySeconds": 0.1}}]}),
-                ),
-            ] {
-                assert!(control.post(&format!("/-/{path}"), &body).await.status < 202);
+            for [path, body] in rows(CHANGES) {
+                control.post(path, body).await;
             }
-            control.delete("reference-client", 200).await;
-            assert_ne!(whole().await, before);
-            control.send(Method::POST, "/-/reset").await.expect(200);
-            assert_eq!(whole().await, before, "{transport:?} {round}");
+            control.delete("clients/reference-client").await;
+            assert_ne!(control.whole().await, before);
+            control.post("reset", "").await;
+            assert_eq!(control.whole().await, before, "{transport:?} {round}");
+            assert_eq!(control.people(&token).await, 401);
+            let page = control.peer.crm("/people?q=Only%20Here").await;
+            assert_eq!(page.expect(200)["items"], json!([]));
+            control.post("reset", "").await;
         }
     }
 }
 
-#[tokio::test]
-async fn clients_are_listed_without_secrets_and_removed() {
-    let control = Control::start(Transport::Hyper).await;
-    let client = json!({"id": "a/b c", "secret": "hidden-s3cret", "scopes": ["crm:people:read"]});
-    control.post("/-/clients", &client).await.expect(201);
-    let listed = control.send(Method::GET, "/-/clients").await;
-    assert!(!listed.text.contains("s3cret") && !listed.text.contains("reference-secret"));
-    let first = &listed.expect(200)["clients"][0];
-    assert_eq!(
-        (&first["id"], &first["scopes"]),
-        (&client["id"], &client["scopes"])
-    );
-    let server = &control.peer.server;
-    assert_eq!(server.client_ids(), ["a/b c", "reference-client"]);
-
-    let token = control.peer.token(App::Crm).await;
-    control.delete("a%2Fb%20c", 200).await;
-    assert_eq!(control.today(&token).await, 200);
-    control.delete("reference-client", 200).await;
-    assert_eq!(control.today(&token).await, 401);
-    control.peer.form(&control.peer.grant()).await.expect(401);
-    control.delete("reference-client", 404).await;
-    assert!(!server.remove_client("a/b c"));
-}
-
-/// A client that cannot be, and what is wrong with it.
-const REFUSED: &str = r#"
-    {"id": "", "secret": "s"} | id: must not be empty
-    {"id": "x", "secret": ""} | secret: must not be empty
-    {"id": "x", "secret": "s", "scopes": ["crm:today:read", "crm:peple:read"]} | scopes[1]: no operation needs "crm:peple:read"
-    {"id": "x", "secret": "s", "apps": ["crm", "payroll"]} | apps[1]: unknown application "payroll"
-    {"id": "x", "secret": "s", "actingFor": "ACR-0"} | actingFor: no actor has the reference "ACR-0""#;
-
-#[tokio::test]
-async fn a_client_that_cannot_be_is_refused_by_member_and_value() {
-    let control = Control::start(Transport::Hyper).await;
-    for [client, problem] in rows(REFUSED) {
-        let client = serde_json::from_str(client).unwrap();
-        let refused = control.post("/-/clients", &client).await.expect(400);
-        assert_eq!(refused["error"], problem);
+#[test]
+fn an_option_out_of_bounds_is_named() {
+    for (option, problem) in [
+        (
+            "--recorded-requests=100001",
+            "must be at most 100000: got 100001",
+        ),
+        (
+            "--data-limit=0",
+            "must be from 1 to 1073741824 bytes: got 0",
+        ),
+    ] {
+        let program = env!("CARGO_BIN_EXE_suite-reference-server");
+        // With another mistake, so that it ends if it overlooks this one.
+        let options = ["--crm-url=x", option];
+        let ended = Command::new(program).args(options).output().unwrap();
+        let error = String::from_utf8(ended.stderr).unwrap();
+        let name = option.split('=').next().unwrap();
+        assert!(error.contains(&format!("{name}: {problem}")), "{error}");
     }
-    let starts = async |builder: Builder| builder.try_start().await.unwrap_err().to_string();
-    let misspelt = ClientSpec::new("x", "s").scopes(["crm"]);
-    let problem = starts(ReferenceServer::builder().client(misspelt)).await;
-    assert_eq!(
-        problem,
-        r#"the client: scopes[0]: no operation needs "crm""#
-    );
-    let problem = starts(ReferenceServer::builder().faults(r#"{"faults": [{"then": {}}]}"#)).await;
-    let expected = "the faults: line 1: fault 1: then: must have an effect: got {}";
-    assert_eq!(problem, expected);
-}
-
-#[tokio::test]
-async fn requests_are_found_by_any_operation_id() {
-    let one = json!({"responses": {"204": {}}});
-    let mut slashes = one.clone();
-    slashes["operationId"] = json!("webhooks/list");
-    let text = json!({"openapi": "3.1.0", "paths": {"/a": {"get": slashes}, "/u": {"get": one}}});
-    let builder = ReferenceServer::builder().contract(App::Crm, text.to_string());
-    let control = Control::of(builder).await;
-    for path in ["/a", "/u"] {
-        let got = control.peer.get_with(App::Crm, path, "none").await;
-        assert_eq!(got.status, 204);
-    }
-    for id in ["webhooks/list", "webhooks%2Flist", "get%20%2Fu", "get%20/u"] {
-        let seen = control.get(&format!("/-/requests/{id}")).await;
-        assert_eq!(seen["requests"].as_array().unwrap().len(), 1, "{id}");
-    }
-    let unknown = control.send(Method::GET, "/-/requests/webhooks").await;
-    assert_eq!(unknown.status, 404);
-}
-
-#[tokio::test]
-async fn only_programs_on_this_machine_command_it() {
-    let control = Control::start(Transport::Hyper).await;
-    let http = &control.peer.http;
-    let state = format!("{}/-/state", control.url);
-    let foreign = http.get(&state).header("host", "evil.example");
-    control.peer.read(foreign).await.expect(403);
-    let reset = http
-        .post(format!("{}/-/reset", control.url))
-        .header("origin", "http://evil.example");
-    control.peer.read(reset).await.expect(403);
-    let plain = http
-        .post(format!("{}/-/clock", control.url))
-        .body(r#"{"advanceSeconds":1}"#);
-    control.peer.read(plain).await.expect(415);
-    let other = control.send(Method::PUT, "/-/clock").await;
-    assert_eq!(other.header("allow"), Some("GET, POST, HEAD"));
-    other.expect(405);
-    // A struct takes an array of its members, which is not what is documented.
-    for path in ["/-/clock", "/-/tokens", "/-/clients"] {
-        let array = json!([5, "s3cret", null, null, null, null]);
-        control.post(path, &array).await.expect(400);
-    }
-    let beyond = control
-        .post("/-/clock", &json!({"advanceSeconds": 1e15}))
-        .await;
-    assert!(
-        beyond.expect(400)["error"]
-            .as_str()
-            .unwrap()
-            .contains("where time ends")
-    );
-    let array = json!({"faults": [{"when": [], "then": {"status": 503}}]});
-    control.post("/-/faults", &array).await.expect(400);
-    control.send(Method::GET, "/-/nowhere").await.expect(404);
-}
-
-#[tokio::test]
-async fn there_is_no_control_endpoint_unless_asked_for() {
-    let server = ReferenceServer::builder()
-        .transport(Transport::Hyper)
-        .start()
-        .await;
-    assert_eq!(server.control_url(), None);
 }

@@ -38,17 +38,17 @@ const SHOWN: &str = r#"
 
 /// A kind, its records, the place of the mistake, and what the error names.
 const REJECTED: &str = r#"
-    persons | [] | persons | organizations, people,
+    persons | [] | persons | not accepted here
     people | {} | people | array
     people | [7] | people[0] | object
-    people | [{"displayName": "A"}, {}] | people[1] | displayName
-    people | [{ada, "emial": "x"}] | people[0] | emial
-    people | [{ada, "status": "open"}] | people[0] | status
-    people | [{ada, "publicReference": "ORG-1"}] | people[0] | publicReference
-    people | [{ada, "organizationReference": "ORG-00000000000A"}] | people[0] | organizationReference
+    people | [{"displayName": "A"}, {}] | people[1] | .displayName: missing
+    people | [{ada, "emial": "x"}] | people[0] | .emial: not accepted here
+    people | [{ada, "status": "open"}] | people[0] | .status: must be active or
+    people | [{ada, "publicReference": "ORG-1"}] | people[0] | .publicReference: must match ^PER-
+    people | [{ada, "organizationReference": "ORG-00000000000A"}] | people[0] | no such organization
     people | [{ada, {per}}, {ada, {per}}] | people[1] | PER-00000000000A
     tasks | [{"title": "T", "dueAt": "soon"}] | tasks[0] | dueAt
-    opportunities | [{"title": "T", {values}}] | opportunities[0] | valueMaxMinor
+    opportunities | [{"title": "T", {values}}] | opportunities[0] | valueMinMinor: must not exceed valueMaxMinor (2 > 1)
     counterparties | [{"displayName": 7}] | counterparties[0] | displayName"#;
 
 fn empty() -> Builder {
@@ -103,7 +103,7 @@ async fn a_mistake_is_named_and_no_record_is_taken() {
         let later = peer.server.load_data(&data).unwrap_err().to_string();
         let first = empty().data(data).try_start().await.unwrap_err();
         for (error, of) in [(later, ""), (first.to_string(), "the data: ")] {
-            let problem = error.strip_prefix(&format!("{of}{place}: "));
+            let problem = error.strip_prefix(&format!("{of}{place}"));
             assert!(problem.is_some_and(|it| it.contains(named)), "{error}");
         }
     }

@@ -102,7 +102,7 @@ async fn only_its_own_page_commands_the_control_port() {
     // What a form of a page can send is no command, and neither is a link.
     let own = format!("http://127.0.0.1:{own}");
     let form = command("/-/faults", &own, &own[7..]).body(fault);
-    peer.read(form).await.expect(415);
+    peer.read(form).await.expect(400);
     let link = peer.http.get(format!("{url}/-/reset"));
     peer.read(link).await.expect(405);
 }

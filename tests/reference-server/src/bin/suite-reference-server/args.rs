@@ -26,6 +26,7 @@ Addresses:
   --tls-cert FILE          certificate chain in PEM, for all ports but control   [plain HTTP]
   --tls-key FILE           private key of the certificate in PEM
   --read-timeout SECONDS   time for a client to send a head, and again for a body; more than 0, at most 86400   [30]
+  --data-limit BYTES       longest body that the control endpoint accepts, such as data; 1 to 1073741824   [1048576]
   --workers N              threads that answer requests, 1 to 64   [2]
 
 Each application (crm, calendar, accounting, and core for the Platform; here crm):
@@ -51,6 +52,7 @@ Behavior:
   --signing hs256|es256    signature of tokens; services can check es256 with /.well-known/jwks.json   [hs256]
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
+  --recorded-requests N    number of the last requests that /-/requests of control lists, at most 100000   [256]
   --log text|json          a line on standard output for each request, without secrets; with json, standard output
                            has nothing else, and the variables below go to standard error   [no log]
   --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here: A07,A44; may be repeated
@@ -63,6 +65,9 @@ Each option is a variable, too: REFERENCE_CRM_URL is --crm-url. The command line
 It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
 Each port has a page at / and, except for control, its contract at /openapi.yaml. Control has a probe at /-/health.
 ";
+
+/// Each recorded request takes up to 16 KiB, and more with long headers.
+const MOST_RECORDED_REQUESTS: usize = 100_000;
 
 /// What the command line asks for.
 pub(crate) enum Wanted {
@@ -194,6 +199,15 @@ impl Args {
             }
             "--cors" => builder = list(name, value)?.fold(builder, Builder::cors),
             "--read-timeout" => builder = builder.read_timeout(seconds(name, value)?),
+            "--data-limit" => builder = builder.data_limit(parsed(name, value)?),
+            "--recorded-requests" => {
+                let count = parsed(name, value)?;
+                if count > MOST_RECORDED_REQUESTS {
+                    let rule = format!("must be at most {MOST_RECORDED_REQUESTS}");
+                    return Err(format!("{name}: {rule}: got {count}"));
+                }
+                builder = builder.recorded_requests(count);
+            }
             "--workers" => builder = builder.workers(parsed(name, value)?),
             "--seed" => self.seed = parsed(name, value)?,
             "--people" => self.people = parsed(name, value)?,

@@ -1,0 +1,104 @@
+//! Changes the server over HTTP: data, faults, time.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::body;
+use crate::call::{Answer, Call};
+use crate::faults::FaultView;
+use crate::message::Reply;
+use crate::params;
+use crate::refusal::Refusal;
+use crate::seconds::Seconds;
+
+/// Adds the records of a data file.
+pub(super) fn add_data(call: &Call<'_>) -> Answer {
+    let added = call.suite.load_data(&call.request.body);
+    let added = added.map_err(|problem| Refusal::invalid(problem.to_string()))?;
+    Ok(Reply::json(201, &added))
+}
+
+pub(super) fn faults(call: &Call<'_>) -> Answer {
+    Ok(Reply::ok(&listed(call.suite.faults.views())))
+}
+
+/// Adds the faults of a fault file.
+pub(super) fn add_faults(call: &Call<'_>) -> Answer {
+    let added = call.suite.load_faults(&call.request.body);
+    let added = added.map_err(|problem| Refusal::invalid(problem.to_string()))?;
+    let mut views = call.suite.faults.views();
+    views.retain(|view| added.contains(&view.id));
+    Ok(Reply::json(201, &listed(views)))
+}
+
+pub(super) fn clear_faults(call: &Call<'_>) -> Answer {
+    call.suite.faults.clear();
+    faults(call)
+}
+
+pub(super) fn remove_fault(call: &Call<'_>) -> Answer {
+    let id = call.param(0);
+    if !id.parse().is_ok_and(|id| call.suite.faults.remove(id)) {
+        return Err(Refusal::not_found(format!("no fault with the number {id}")));
+    }
+    faults(call)
+}
+
+fn listed(views: Vec<FaultView>) -> Value {
+    let faults = views.into_iter().map(|view| {
+        let mut fault = view.script;
+        fault["id"] = json!(view.id);
+        fault["struck"] = json!(view.struck);
+        fault["spent"] = json!(view.spent);
+        fault
+    });
+    json!({"faults": faults.collect::<Vec<_>>()})
+}
+
+pub(super) fn fault_log(call: &Call<'_>) -> Answer {
+    let strikes = call.suite.faults.log().into_iter().map(|strike| {
+        json!({
+            "at": strike.at.to_string(),
+            "fault": strike.fault,
+            "operation": strike.operation_id,
+            "requestId": strike.request_id,
+            "effects": strike.effects,
+        })
+    });
+    Ok(Reply::ok(&json!({"strikes": strikes.collect::<Vec<_>>()})))
+}
+
+pub(super) fn clock(call: &Call<'_>) -> Answer {
+    let now = call.suite.clock.now().to_string();
+    Ok(Reply::ok(&json!({"now": now})))
+}
+
+#[derive(Deserialize)]
+struct Change {
+    now: Option<String>,
+    #[serde(rename = "advanceSeconds")]
+    by: Option<Seconds>,
+}
+
+pub(super) fn set_clock(call: &Call<'_>) -> Answer {
+    let change: Change = body(call)?;
+    if let Some(to) = params::date_time("now", change.now.as_deref())? {
+        call.suite.clock.set(to);
+    }
+    if let Some(Seconds(by)) = change.by {
+        let left = call.suite.clock.left();
+        if by > left {
+            let (by, left) = (by.as_secs(), left.as_secs());
+            let rule = format!("must be at most {left}, where time ends");
+            let message = format!("advanceSeconds: {rule}: got {by}");
+            return Err(Refusal::invalid(message));
+        }
+        call.suite.clock.advance(by);
+    }
+    clock(call)
+}
+
+pub(super) fn reset(call: &Call<'_>) -> Answer {
+    call.suite.reset();
+    clock(call)
+}
