@@ -5,7 +5,6 @@ pub(crate) mod commands;
 pub(crate) mod funnel;
 pub(crate) mod intake;
 mod listing;
-mod needle;
 pub(crate) mod opportunities;
 pub(crate) mod organizations;
 pub(crate) mod people;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::needle::Needle;
+use super::listing::Needle;
 use super::{opportunities, organizations, people};
 use crate::call::{Answer, Call};
 use crate::data::{Record, Table, Text};

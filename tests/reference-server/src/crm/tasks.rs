@@ -3,8 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::listing::Page;
-use super::needle::Needle;
+use super::listing::{Needle, Page};
 use crate::call::{Answer, Call};
 use crate::data::tasks::Task;
 use crate::data::{Brief, Store, Text};

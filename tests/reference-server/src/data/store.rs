@@ -191,7 +191,7 @@ impl Store {
         let over = row.before.take().into_iter().chain([row.stay()]);
         over.for_each(|stay| self.histories.add(index, stay));
         row.stage = stay.stage;
-        // Two concurrent commands may arrive in the wrong order.
+        // The clock may have been set back.
         row.entered_stage_at = stay.entered_at.max(row.entered_stage_at);
         row.close_reason = stay.reason;
     }
