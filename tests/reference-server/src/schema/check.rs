@@ -101,9 +101,16 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     all.chain(several.filter_map(Value::as_str)).collect()
 }
 
-/// Whether a value is of one of these types, or no type is asked for.
-fn is_any(types: &[&str], value: &Value) -> bool {
-    types.is_empty() || types.iter().any(|kind| is(kind, value))
+/// Whether a value is of a type that a schema allows, or the schema asks for none.
+fn is_of_type(schema: &Value, value: &Value) -> bool {
+    match &schema["type"] {
+        Value::String(kind) => is(kind, value),
+        Value::Array(kinds) => {
+            let mut kinds = kinds.iter().filter_map(Value::as_str);
+            kinds.any(|kind| is(kind, value))
+        }
+        _ => true,
+    }
 }
 
 fn is(kind: &str, value: &Value) -> bool {
@@ -117,6 +124,11 @@ fn is(kind: &str, value: &Value) -> bool {
         "object" => value.is_object(),
         _ => true,
     }
+}
+
+/// A keyword's value that is text.
+fn text(rule: &Value) -> &str {
+    rule.as_str().unwrap_or_default()
 }
 
 /// Compares integers exactly, which a double does not hold all, and other numbers as doubles.
@@ -181,9 +193,9 @@ impl<'d> Check<'d> {
         if *schema == false {
             return self.broken("not accepted");
         }
-        let wanted = types(schema);
-        if !is_any(&wanted, value) {
-            return self.broken(format!("must be of type {}", wanted.join(" or ")));
+        if !is_of_type(schema, value) {
+            let wanted = types(schema).join(" or ");
+            return self.broken(format!("must be of type {wanted}"));
         }
         // First, so that a variant of which a field is missing is left at once.
         for name in list(&schema["required"]).iter().filter_map(Value::as_str) {
@@ -211,14 +223,14 @@ impl<'d> Check<'d> {
                 let values: Vec<String> = list(rule).iter().map(plain).collect();
                 self.broken(format!("must be {}", values.join(" or ")));
             }
-            ("format", _) if !format::holds(&plain(rule), value) => {
-                self.broken(format!("must be of format {}", plain(rule)));
+            ("format", _) if !format::holds(text(rule), value) => {
+                self.broken(format!("must be of format {}", text(rule)));
             }
             ("minLength" | "maxLength", Value::String(text)) => {
                 self.size(keyword, rule, text.chars().count());
             }
-            ("pattern", Value::String(text)) if !self.document.matches(&plain(rule), text) => {
-                self.broken(format!("must match {}", plain(rule)));
+            ("pattern", Value::String(it)) if !self.document.matches(text(rule), it) => {
+                self.broken(format!("must match {}", text(rule)));
             }
             ("minimum" | "exclusiveMinimum", Value::Number(_)) if rule.is_number() => {
                 let open = keyword != "minimum" || schema["exclusiveMinimum"] == true;
@@ -300,7 +312,7 @@ impl<'d> Check<'d> {
     }
 
     fn reference(&mut self, reference: &Value, value: &Value) {
-        let Some(target) = self.document.target(&plain(reference)) else {
+        let Some(target) = self.document.target(text(reference)) else {
             return;
         };
         let step = (ptr::from_ref(target), ptr::from_ref(value));
@@ -336,7 +348,7 @@ impl<'d> Check<'d> {
         let document = self.document;
         let mut of_type = candidates
             .iter()
-            .filter(|variant| is_any(&types(document.resolve(variant)), value));
+            .filter(|variant| is_of_type(document.resolve(variant), value));
         match (of_type.next(), of_type.next()) {
             // What is wrong inside the only alternative of that type says more than that none fits.
             (Some(only), None) if self.most > 1 => self.value(only, value),
