@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body;
 use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::client::ClientSpec;
 use crate::message::Reply;
 use crate::refusal::Refusal;
+use crate::schema;
 use crate::seconds::Seconds;
 use crate::token::registry::{self, ExpiresIn};
 
@@ -39,7 +39,7 @@ struct Settings {
 }
 
 pub(super) fn set_tokens(call: &Call<'_>) -> Answer {
-    let settings: Settings = body(call)?;
+    let settings: Settings = schema::fields(call.body())?;
     let choices = [
         settings.expires_in.map(ExpiresIn::Fixed),
         settings.omit_expires_in.then_some(ExpiresIn::Omitted),
@@ -103,7 +103,7 @@ struct Client {
 }
 
 pub(super) fn add_client(call: &Call<'_>) -> Answer {
-    let client: Client = body(call)?;
+    let client: Client = schema::fields(call.body())?;
     let mut spec = ClientSpec::new(&client.id, client.secret);
     if let Some(scopes) = client.scopes {
         spec = spec.scopes(scopes);

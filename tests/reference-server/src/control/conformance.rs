@@ -95,6 +95,28 @@ fn every_example_of_a_body_is_accepted() {
     }
 }
 
+#[test]
+fn the_document_has_every_field_of_a_fault() {
+    for (schema, fault) in [
+        ("When", r#"{"when": {"?": 1}, "then": {"stall": true}}"#),
+        ("Then", r#"{"then": {"?": 1}}"#),
+    ] {
+        // The error of an unknown field lists those that are known.
+        let file = format!(r#"{{"faults": [{fault}]}}"#);
+        let error = suite().load_faults(file.as_bytes()).unwrap_err();
+        let error = error.to_string();
+        let mut known: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
+        known.sort_unstable();
+        let document = contract().operations[0]
+            .document
+            .target("#/components/schemas");
+        let fields = document.unwrap()[schema]["properties"].as_object().unwrap();
+        let mut fields: Vec<&str> = fields.keys().map(String::as_str).collect();
+        fields.sort_unstable();
+        assert_eq!(fields, known, "{error}");
+    }
+}
+
 fn suite() -> Suite {
     let settings = Builder::default().transport(Transport::InMemory);
     let key = TokenKey::new(&settings, true).unwrap();

@@ -12,7 +12,6 @@ mod steer;
 use std::sync::OnceLock;
 
 use http::{Method, header};
-use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::app::App;
@@ -111,10 +110,4 @@ fn is_foreign(request: &Request) -> bool {
     let own = format!("http://{host}");
     let mut origins = request.headers.get_all(header::ORIGIN).iter();
     origins.any(|origin| origin.as_bytes() != own.as_bytes())
-}
-
-/// The body, which conforms to the document.
-fn body<T: DeserializeOwned>(call: &Call<'_>) -> Result<T, Refusal> {
-    let body = serde_json::from_slice(&call.request.body);
-    body.map_err(|error| Refusal::invalid(error.to_string()))
 }

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::body;
 use crate::call::{Answer, Call};
 use crate::faults::FaultView;
 use crate::message::Reply;
 use crate::params;
 use crate::refusal::Refusal;
+use crate::schema;
 use crate::seconds::Seconds;
 
 /// Adds the records of a data file.
@@ -81,7 +81,7 @@ struct Change {
 }
 
 pub(super) fn set_clock(call: &Call<'_>) -> Answer {
-    let change: Change = body(call)?;
+    let change: Change = schema::fields(call.body())?;
     if let Some(to) = params::date_time("now", change.now.as_deref())? {
         call.suite.clock.set(to);
     }

@@ -125,7 +125,7 @@ impl Document {
         &NOTHING
     }
 
-    pub(super) fn target(&self, reference: &str) -> Option<&Value> {
+    pub(crate) fn target(&self, reference: &str) -> Option<&Value> {
         let pointer = percent_decode_str(reference.strip_prefix('#')?);
         self.root.pointer(&pointer.decode_utf8().ok()?)
     }
