@@ -272,7 +272,8 @@ impl Builder {
     }
 
     /// Lets the pages of an origin, such as `http://localhost:5173`, call the applications from a browser (CORS), or with
-    /// `*` the pages of every origin; several add up. The control endpoint takes no request from a page. None by default.
+    /// `*` the pages of every origin; several add up. The control endpoint accepts commands from its own page
+    /// only. None by default.
     pub fn cors(mut self, origin: impl Into<String>) -> Builder {
         self.origins.push(origin.into());
         self

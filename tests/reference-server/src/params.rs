@@ -1,4 +1,4 @@
-//! Query parameters, read strictly: a value that the contract forbids gets a 400, an unknown parameter is ignored.
+//! Decodes queries and forms, and reads instants of RFC 3339.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;

@@ -1,4 +1,15 @@
 //! The state of one server, and how a request passes through it.
+//!
+//! A `Request` is whole when it gets here. Its `Route` gives the operation; an `Arrival` is the part that faults look at; a
+//! `Visit` is the request with its number and time; a `Call` is the view of the handler, with the values that were `Sent`.
+//!
+//! | status | where it is made |
+//! |---|---|
+//! | 400 | `schema/request.rs` and `schema/assumed.rs`; handlers and `cursor.rs` for rules that no schema expresses |
+//! | 401, 403 | `auth.rs`; a foreign host in `hosts.rs`, a foreign page in `control/mod.rs` |
+//! | 404, 405 | `routing.rs`; a record in `data/table.rs` |
+//! | 408, 413, 400 for bad framing | `adapters/door.rs` |
+//! | 501 | `Suite::route` for a contract that cannot be read, `schema/reply.rs` for a schema without a sample |
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,7 +51,7 @@ use crate::token::key::TokenKey;
 use crate::token::registry::Registry;
 use crate::{auth, pages, token};
 
-/// Marks the replies of operations that nobody has written a handler for.
+/// Marks the responses of operations without a handler.
 const FROM_SCHEMA: &str = "x-served-from-schema";
 
 /// The state of one server; two servers share nothing.
@@ -454,7 +465,7 @@ impl Visit<'_> {
         let message = refusal.message.clone();
         let reply = refusal.into_reply(self.app, self.request_id);
         match self.operation {
-            Some(operation) if operation.written.is_none() => {
+            Some(operation) if operation.is_from_schema() => {
                 schema::refused(operation, reply, code, &message)
             }
             _ => reply,

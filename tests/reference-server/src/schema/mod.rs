@@ -1,7 +1,8 @@
-//! Operations that nobody has written a handler for: their requests are checked against an `OpenAPI` document, and their
-//! replies are samples of its schemas.
+//! `OpenAPI` documents: reads their operations, checks every request against them, and answers an operation without a
+//! handler with a sample of its schemas.
 //!
-//! What belongs here needs no knowledge of an application. State does not: what was created is not found again.
+//! What belongs here needs no knowledge of an application, except for `assumed.rs`. State does not belong here: a sample
+//! knows nothing of earlier requests.
 
 mod assumed;
 mod check;
@@ -24,6 +25,7 @@ use crate::app::App;
 use crate::generated::contracts;
 use crate::generated::operations::Operation;
 pub(crate) use assumed::{fields, has};
+pub(crate) use check::MISSING;
 #[cfg(test)]
 pub(crate) use check::{Side, problems};
 pub(crate) use contract::Contract;

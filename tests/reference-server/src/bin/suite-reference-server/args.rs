@@ -63,7 +63,7 @@ Behavior:
 
 Each option is a variable, too: REFERENCE_CRM_URL is --crm-url. The command line wins.
 It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
-Each port has a page at / and, except for control, its contract at /openapi.yaml. Control has a probe at /-/health.
+Each port has a page at / and its contract at /openapi.yaml, control at /-/openapi.yaml. Control has a probe at /-/health.
 ";
 
 /// Each recorded request takes up to 16 KiB, and more with long headers.
