@@ -58,12 +58,12 @@ impl Call<'_> {
         limit.and_then(|limit| limit.try_into().ok()).unwrap_or(1)
     }
 
-    /// The JSON body, which the contract requires.
+    /// The body, if it is JSON or a form.
     pub(crate) fn body(&self) -> &Value {
         self.sent.body.as_ref().unwrap_or(&Value::Null)
     }
 
-    /// The same with every digit of its numbers.
+    /// The JSON body with every digit of its numbers.
     pub(crate) fn json(&self) -> &Json {
         self.sent.json.as_ref().unwrap_or(&Json::Null)
     }

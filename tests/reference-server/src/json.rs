@@ -8,8 +8,6 @@ use std::str::FromStr;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::refusal::Refusal;
-
 /// The deepest nesting that is accepted.
 const DEEPEST: usize = 128;
 
@@ -30,11 +28,11 @@ pub(crate) enum Json {
 
 impl Json {
     /// Reads a body.
-    pub(crate) fn read(body: &[u8]) -> Result<Json, Refusal> {
+    pub(crate) fn read(body: &[u8]) -> Result<Json, String> {
         serde_json::from_slice::<&RawValue>(body)
             .map_err(|error| error.to_string())
             .and_then(|raw| Left(raw.get()).value(DEEPEST))
-            .map_err(|problem| Refusal::invalid(format!("the body is not JSON: {problem}")))
+            .map_err(|problem| format!("not JSON: {problem}"))
     }
 
     /// Whether this is a whole number, of any size.

@@ -18,7 +18,7 @@ use wiremock::{Match, Mock, MockServer, Request as Incoming, ResponseTemplate};
 use super::door::{Door, too_long};
 use super::headers;
 use crate::app::App;
-use crate::message::{Ending, LONGEST_BODY, Reply, Request};
+use crate::message::{Ending, Reply, Request};
 use crate::suite::Suite;
 
 /// The servers of all applications.
@@ -92,9 +92,9 @@ impl Match for Breaking {
             body: Bytes::copy_from_slice(&incoming.body),
         };
         let (suite, door) = (&self.suite, Door::App(self.app));
-        let length = request.body.len();
-        let mut reply = if length > LONGEST_BODY {
-            let problem = too_long(LONGEST_BODY, length);
+        let (length, longest) = (request.body.len(), door.longest_body(suite));
+        let mut reply = if length > longest {
+            let problem = too_long(longest, length);
             door.unread(suite, &request.headers, &problem)
         } else {
             door.answer(suite, &request)

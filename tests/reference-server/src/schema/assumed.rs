@@ -18,7 +18,8 @@ static ASSUMED: LazyLock<Document> = LazyLock::new(|| {
 });
 
 fn schema(name: &str) -> &'static Value {
-    &ASSUMED.root["components"]["schemas"][name]
+    let schema = ASSUMED.root["components"]["schemas"].get(name);
+    schema.unwrap_or_else(|| panic!("assumed.yaml has no schema {name}"))
 }
 
 /// Whether the assumed schema `name` has a field.

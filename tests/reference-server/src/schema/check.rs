@@ -34,10 +34,13 @@ impl Side {
 /// A broken rule: where, and what.
 pub(crate) type Problem = (String, String);
 
+/// The rule that breaks what is required.
+pub(crate) const MISSING: &str = "missing";
+
 /// After so many steps, a value counts as one that breaks the rules.
 const MOST_STEPS: usize = 300_000;
 
-/// More problems of one value are not told.
+/// At most so many problems of one value are reported.
 const MOST_PROBLEMS: usize = 100;
 
 /// The rules of `schema` that `value` breaks.
@@ -209,7 +212,7 @@ impl<'d> Check<'d> {
     fn required(&mut self, property: &Value, name: &str, value: &Value) {
         let missing = value.as_object().is_some_and(|it| !it.contains_key(name));
         if missing && !self.side.leaves_out(self.document, property) {
-            self.below(name, |check| check.broken("missing"));
+            self.below(name, |check| check.broken(MISSING));
         }
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-use super::check::{self, Problem, Side};
+use super::check::{self, MISSING, Problem, Side};
 use super::document::{Document, list, members, plain};
 use super::parameter::Types;
 use super::served::Served;
@@ -69,7 +69,7 @@ pub(crate) fn read(
                 Some(value)
             }
             Ok(None) if parameter.required => {
-                broken.add(name, "required");
+                broken.add(name, MISSING);
                 None
             }
             Ok(None) => parameter.default.clone(),
@@ -123,7 +123,7 @@ fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mu
     let empty = request.body.is_empty();
     if empty && (given.is_empty() || body["required"] != true) {
         if body["required"] == true {
-            broken.add("", "missing");
+            broken.add("", MISSING);
         }
         return;
     }
@@ -140,7 +140,7 @@ fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mu
     if is_json(&given) {
         let json = match Json::read(&request.body) {
             Ok(json) => json,
-            Err(problem) => return broken.add("", problem.message),
+            Err(problem) => return broken.add("", problem),
         };
         sent.body = Some(json.to_value());
         sent.json = Some(json);

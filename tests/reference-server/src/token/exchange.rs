@@ -14,7 +14,7 @@ use crate::call::{Answer, Call};
 use crate::contradict::Assumption::{A03, A04, A41, A70, A71};
 use crate::message::{Reply, Request};
 use crate::params::Query;
-use crate::schema::Broken;
+use crate::schema::{Broken, MISSING};
 use crate::suite::Suite;
 
 /// How a fault changes the issued token.
@@ -31,7 +31,7 @@ pub(crate) fn token(call: &Call<'_>) -> Answer {
 
 /// The error for a form that breaks the rules of its schema. The grant type has an error of its own.
 pub(crate) fn rejected(broken: &Broken) -> Reply {
-    let unsupported = |(place, rule): &(String, String)| place == "grant_type" && rule != "missing";
+    let unsupported = |(place, rule): &(String, String)| place == "grant_type" && rule != MISSING;
     let error = match broken.0.as_slice() {
         [only] if unsupported(only) => "unsupported_grant_type",
         _ => "invalid_request",
@@ -41,7 +41,7 @@ pub(crate) fn rejected(broken: &Broken) -> Reply {
 
 fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
     let (suite, request) = (call.suite, call.request);
-    let form = call.sent.body.as_ref().unwrap_or(&Value::Null);
+    let form = call.body();
     let form = |name: &str| form[name].as_str();
     let (id, secret) = credentials(suite, request, form)?;
     let mut registry = suite.registry();

@@ -22,7 +22,7 @@ use crate::idempotency;
 use crate::keys;
 use crate::message::Reply;
 use crate::refusal::Refusal;
-use crate::schema::{self, Broken};
+use crate::schema::{self, Broken, MISSING};
 use kinds::Kind;
 
 /// What all CRM commands have in common.
@@ -115,7 +115,7 @@ pub(crate) fn check_payload(name: &str, payload: &Value, at: &str, broken: &mut 
         let place = format!("{at}.displayName");
         broken.add(&place, "not with givenName or familyName");
     } else if name == "person.create" && !gives("displayName") && !gives("givenName") {
-        broken.add(&format!("{at}.displayName"), "missing");
+        broken.add(&format!("{at}.displayName"), MISSING);
     }
     let values = ["valueMinMinor", "valueMaxMinor"].map(|field| payload[field].as_i64());
     if let [Some(least), Some(most)] = values
