@@ -5,7 +5,6 @@ use super::noise::mix;
 const BITS: u32 = 48;
 const MASK: u64 = (1 << BITS) - 1;
 const ODD: u64 = 0x0000_5DEE_CE66_D9AB | 1;
-const BASE36: &[u8; 36] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// A kind of record that has public references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,18 +46,6 @@ impl Kind {
             Kind::Workspace => "WSP-",
         }
     }
-
-    /// Whether `text` has the documented form of this kind of reference.
-    pub(crate) fn matches(self, text: &str) -> bool {
-        let Some(digits) = text.strip_prefix(self.prefix()) else {
-            return false;
-        };
-        digits.len() == 12
-            && digits.bytes().all(|byte| match self {
-                Kind::Counterparty => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
-                _ => matches!(byte, b'0'..=b'9' | b'A'..=b'F'),
-            })
-    }
 }
 
 /// Turns indexes into references and back; each seed gives other references.
@@ -73,22 +60,15 @@ impl References {
     }
 
     pub(crate) fn name(self, kind: Kind, index: u64) -> String {
-        let value = scramble(index, self.key(kind));
-        if kind == Kind::Counterparty {
-            return format!("{}{}", kind.prefix(), base36(value));
-        }
-        format!("{}{value:012X}", kind.prefix())
+        format!("{}{:012X}", kind.prefix(), scramble(index, self.key(kind)))
     }
 
     /// The index behind a reference of this kind, if it has the right form.
     pub(crate) fn index(self, kind: Kind, text: &str) -> Option<u64> {
-        if !kind.matches(text) {
-            return None;
-        }
-        let digits = &text[kind.prefix().len()..];
-        let radix = if kind == Kind::Counterparty { 36 } else { 16 };
-        let value = u64::from_str_radix(digits, radix).ok()?;
-        (value <= MASK).then(|| unscramble(value, self.key(kind)))
+        let digits = text.strip_prefix(kind.prefix())?;
+        let value = u64::from_str_radix(digits, 16).ok()?;
+        let is_usual = format!("{value:012X}") == digits;
+        is_usual.then(|| unscramble(value, self.key(kind)))
     }
 
     fn key(self, kind: Kind) -> u64 {
@@ -127,15 +107,6 @@ const fn inverse_of_odd() -> u64 {
     inverse & MASK
 }
 
-fn base36(mut value: u64) -> String {
-    let mut digits = [b'0'; 12];
-    for digit in digits.iter_mut().rev() {
-        *digit = BASE36[usize::try_from(value % 36).unwrap_or_default()];
-        value /= 36;
-    }
-    String::from_utf8_lossy(&digits).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -146,7 +117,7 @@ mod tests {
         for index in [0, 1, 2, 299, 300, 1_000_000, MASK] {
             for kind in [Kind::Person, Kind::Counterparty, Kind::Opportunity] {
                 let name = references.name(kind, index);
-                assert!(kind.matches(&name), "{name}");
+                assert_eq!(name.len(), kind.prefix().len() + 12, "{name}");
                 assert_eq!(references.index(kind, &name), Some(index), "{name}");
             }
         }
