@@ -14,38 +14,18 @@ use crate::token::jwt::{self, Claims};
 /// The caller of a protected operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
-    claims: Claims,
+    pub(crate) claims: Claims,
     /// The index of the actor for whom the client acts.
     pub(crate) actor: u64,
 }
 
 impl Caller {
-    pub(crate) fn client_id(&self) -> &str {
-        &self.claims.client_id
-    }
-
-    pub(crate) fn actor_reference(&self) -> &str {
-        &self.claims.actor
-    }
-
     pub(crate) fn has_scope(&self, scope: &str) -> bool {
         self.claims.scope.split(' ').any(|held| held == scope)
     }
 
-    pub(crate) fn scopes(&self) -> Vec<&str> {
-        self.claims
-            .scope
-            .split(' ')
-            .filter(|scope| !scope.is_empty())
-            .collect()
-    }
-
     pub(crate) fn is_entitled(&self, app: App) -> bool {
         self.claims.entitlements.iter().any(|held| held == app.id())
-    }
-
-    pub(crate) fn workspace(&self) -> Option<&str> {
-        self.claims.workspace.as_deref()
     }
 }
 
@@ -64,7 +44,7 @@ pub(crate) fn authorize(
             let message = format!("the client is not entitled to {app}");
             return Err(Refusal::forbidden("entitlement_required", message));
         }
-        if caller.workspace().is_none() {
+        if caller.claims.workspace.is_none() {
             let message = "the client is not bound to a workspace";
             return Err(Refusal::forbidden("workspace_binding_required", message));
         }

@@ -6,11 +6,12 @@ use crate::call::{Answer, Call};
 use crate::message::Reply;
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
-    let caller = call.caller()?;
+    let claims = &call.caller()?.claims;
+    let scopes: Vec<&str> = claims.scope.split_whitespace().collect();
     Ok(Reply::ok(&json!({
-        "actorReference": caller.actor_reference(),
-        "clientId": caller.client_id(),
-        "workspace": caller.workspace(),
-        "scopes": caller.scopes(),
+        "actorReference": claims.actor,
+        "clientId": claims.client_id,
+        "workspace": claims.workspace,
+        "scopes": scopes,
     })))
 }

@@ -28,7 +28,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     let (text, status) = (call.query("q"), call.query("status"));
     let all = call.query("owner") == Some("all");
     let caller = call.caller()?;
-    let whose = if all { "all" } else { caller.actor_reference() };
+    let whose = if all { "all" } else { &caller.claims.actor };
     let page = Page::new(call, &[text, status, Some(whose)])?;
     let needle = Needle::new(text);
     let store = call.suite.store();

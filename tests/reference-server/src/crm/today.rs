@@ -57,7 +57,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&json!({
         "schemaVersion": "suite-crm-today.v1",
         "generatedAt": call.now.to_string(),
-        "workspace": caller.workspace(),
+        "workspace": caller.claims.workspace,
         "counts": {"openTasks": open, "overdueTasks": overdue, "pendingIntake": pending},
         "attention": attention,
         "recentChanges": changes,
