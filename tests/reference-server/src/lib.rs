@@ -81,7 +81,7 @@ pub mod guide {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use adapters::{ConnectionError, InMemoryService, ReplyBody, Transport};
+pub use adapters::{InMemoryService, ReplyBody, Transport};
 pub use app::App;
 pub use builder::Builder;
 pub use client::ClientSpec;

@@ -13,14 +13,13 @@ use tower_service::Service;
 
 use super::body::ReplyBody;
 use super::door::{Door, deliver, receive};
-use super::error::ConnectionError;
 use super::headers;
 use crate::app::App;
 use crate::base::Base;
 use crate::message::Request;
 use crate::suite::Suite;
 
-type Answered = Result<http::Response<ReplyBody>, ConnectionError>;
+type Answered = io::Result<http::Response<ReplyBody>>;
 
 /// A server as a [`tower_service::Service`], from [`ReferenceServer::service`](crate::ReferenceServer::service): it takes
 /// requests by the origin in their URI, and uses no socket and no thread.
@@ -28,8 +27,9 @@ type Answered = Result<http::Response<ReplyBody>, ConnectionError>;
 /// A call needs a Tokio runtime with its timers. All waiting is on the clock of that runtime.
 ///
 /// As on a network, a request arrives once its body was read to its end, even if the caller drops the call after that: it
-/// is counted and recorded, and it commits. A call that is dropped earlier sends nothing. A refused connection leaves the
-/// body untouched.
+/// is counted and recorded, and it commits. A call that is dropped earlier sends nothing. The error of a call has the kind
+/// that a socket would give: `ConnectionRefused` if nothing was sent and the body is untouched, and otherwise
+/// `ConnectionReset`.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -74,10 +74,10 @@ where
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
     type Response = http::Response<ReplyBody>;
-    type Error = ConnectionError;
+    type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionError>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
@@ -92,20 +92,21 @@ impl Network {
     where
         B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
     {
-        let door = self.reach(&request).map_err(ConnectionError::refused)?;
+        let door = self.reach(&request)?;
         let mut open = self.open.clone();
         tokio::select! {
             biased;
-            _ = open.changed() => Err(ConnectionError::reset("the server was dropped")),
-            answered = self.exchange(door, request) => answered.map_err(ConnectionError::reset),
+            _ = open.changed() => Err(reset("the server was dropped")),
+            answered = self.exchange(door, request) => answered.map_err(reset),
         }
     }
 
     /// Where a request goes, unless the connection is refused.
-    fn reach<B>(&self, request: &http::Request<B>) -> Result<Door, String> {
+    fn reach<B>(&self, request: &http::Request<B>) -> io::Result<Door> {
+        let refused = |why: &str| Err(io::Error::new(io::ErrorKind::ConnectionRefused, why));
         let uri = request.uri();
         if self.open.has_changed().is_err() {
-            return Err("the server was dropped".to_owned());
+            return refused("the server was dropped");
         }
         let (scheme, host) = (uri.scheme_str(), uri.host());
         let (scheme, host) = (scheme.unwrap_or_default(), host.unwrap_or_default());
@@ -116,13 +117,14 @@ impl Network {
         let found = self.doors.iter();
         let found = found.filter(|(at, _)| at.origin() == sought.url && fits(at));
         let found = found.max_by_key(|(at, _)| at.url.len());
-        let (_, door) = found
-            .ok_or_else(|| format!("no application of this server is at {scheme}://{host}"))?;
-        match door {
-            Door::App(app) if self.suite.refuses(*app, request.method(), uri.path()) => {
-                Err("a scripted fault".to_owned())
+        match found {
+            None => refused(&format!(
+                "no application of this server is at {scheme}://{host}"
+            )),
+            Some((_, Door::App(app))) if self.suite.refuses(*app, request.method(), uri.path()) => {
+                refused("a scripted fault")
             }
-            door => Ok(*door),
+            Some((_, door)) => Ok(*door),
         }
     }
 
@@ -156,6 +158,11 @@ impl Network {
         headers::complete(&mut response);
         Ok(response)
     }
+}
+
+/// The request may have taken effect.
+fn reset(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::ConnectionReset, why)
 }
 
 impl fmt::Debug for InMemoryService {

@@ -3,7 +3,6 @@
 mod body;
 pub(crate) mod cors;
 pub(crate) mod door;
-mod error;
 mod headers;
 pub(crate) mod hyper;
 mod memory;
@@ -12,7 +11,6 @@ pub(crate) mod tls;
 pub(crate) mod wiremock;
 
 pub use body::ReplyBody;
-pub use error::ConnectionError;
 pub use memory::InMemoryService;
 
 /// What proves a server to its clients, where TLS is compiled in.

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use sdk_reference_server::{
-    App, ClientSpec, ConnectionError, Fault, Operation, ReferenceServer, ReplyBody, Transport,
+    App, ClientSpec, Fault, Operation, ReferenceServer, ReplyBody, Transport,
 };
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -193,7 +193,7 @@ impl Peer {
     pub(crate) fn hand(
         &self,
         request: RequestBuilder,
-    ) -> impl Future<Output = Result<http::Response<ReplyBody>, ConnectionError>> + use<> {
+    ) -> impl Future<Output = std::io::Result<http::Response<ReplyBody>>> + use<> {
         let request = request.build().unwrap();
         let request: http::Request<reqwest::Body> = request.try_into().unwrap();
         self.server.service().call(request)
