@@ -38,7 +38,6 @@ use crate::hosts;
 use crate::keys::Key;
 use crate::log::Log;
 use crate::message::{Ending, Reply, Request};
-use crate::named::Named;
 use crate::own::{self, InvalidData};
 use crate::recorder::Recorder;
 use crate::refusal::Refusal;
@@ -196,9 +195,9 @@ impl Suite {
     ///
     /// # Panics
     /// If there is no such operation.
-    pub(crate) fn named(&self, operation: impl Named) -> &Served {
-        let id = operation.operation_id();
-        self.operation(&id)
+    pub(crate) fn named(&self, operation: impl AsRef<str>) -> &Served {
+        let id = operation.as_ref();
+        self.operation(id)
             .unwrap_or_else(|| panic!("unknown operation {id:?}"))
     }
 

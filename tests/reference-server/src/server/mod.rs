@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::builder::Builder;
 use crate::client::ClientSpec;
 use crate::faults::FaultStrike;
-use crate::named::Named;
+use crate::generated::operations::Operation;
 use crate::recorder::RecordedRequest;
 use crate::suite::Suite;
 
@@ -222,14 +222,6 @@ impl ReferenceServer {
         }
     }
 
-    /// The ids of all clients, in order.
-    #[must_use]
-    pub fn client_ids(&self) -> Vec<String> {
-        let registry = self.suite.registry();
-        let ids = registry.clients().into_iter();
-        ids.map(|client| client.spec.id.clone()).collect()
-    }
-
     /// Removes a client, whose tokens are refused from now on, and returns whether there was one.
     pub fn remove_client(&self, id: &str) -> bool {
         self.suite.registry().remove(id)
@@ -259,7 +251,7 @@ impl ReferenceServer {
     /// # Panics
     /// If the text is not an `operationId`.
     #[must_use]
-    pub fn attempts(&self, operation: impl Named) -> u64 {
+    pub fn attempts(&self, operation: impl AsRef<str>) -> u64 {
         self.suite.counters.of(self.suite.named(operation)).attempts
     }
 
@@ -268,7 +260,7 @@ impl ReferenceServer {
     /// # Panics
     /// If the text is not an `operationId`.
     #[must_use]
-    pub fn commits(&self, operation: impl Named) -> u64 {
+    pub fn commits(&self, operation: impl AsRef<str>) -> u64 {
         self.suite.counters.of(self.suite.named(operation)).commits
     }
 
@@ -283,7 +275,7 @@ impl ReferenceServer {
     /// # Panics
     /// If the text is not an `operationId`.
     #[must_use]
-    pub fn requests_for(&self, operation: impl Named) -> Vec<RecordedRequest> {
+    pub fn requests_for(&self, operation: impl AsRef<str>) -> Vec<RecordedRequest> {
         let wanted = Some(&*self.suite.named(operation).id);
         let mut requests = self.requests();
         requests.retain(|request| request.operation_id() == wanted);
@@ -294,6 +286,13 @@ impl ReferenceServer {
     #[must_use]
     pub fn fault_log(&self) -> Vec<FaultStrike> {
         self.suite.faults.log()
+    }
+}
+
+/// The `operationId`, by which this server's methods take an operation of any document.
+impl AsRef<str> for Operation {
+    fn as_ref(&self) -> &str {
+        self.id()
     }
 }
 

@@ -8,7 +8,6 @@ use serde_json::Value;
 use super::ReferenceServer;
 use crate::adapters::Transport;
 use crate::faults::{Fault, InvalidFaults};
-use crate::named::Named;
 use crate::own::{self, InvalidData};
 use crate::token::registry::{self, ExpiresIn};
 
@@ -18,7 +17,7 @@ impl ReferenceServer {
     ///
     /// # Panics
     /// If the text is not an `operationId`.
-    pub fn fault(&self, operation: impl Named) -> Fault {
+    pub fn fault(&self, operation: impl AsRef<str>) -> Fault {
         let id = &self.suite.named(operation).id;
         Fault::register(&self.suite, Some(id.to_string()))
     }
