@@ -8,7 +8,7 @@ use fastrand::Rng;
 use http::{HeaderMap, Request, StatusCode, Uri, header};
 use http_body_util::{BodyExt as _, Full};
 use sdk_core::{App, ClientCredentials, CredentialSource, CredentialsFuture, SuiteBuilder};
-use sdk_reference_server::{self as server, ClientSpec, InMemoryService, ReferenceServer};
+use sdk_reference_server::{self as server, ClientSpec, Fault, InMemoryService, ReferenceServer};
 use serde_json::Value;
 use suite_checker::Event;
 use tower_service::Service as _;
@@ -46,6 +46,8 @@ pub(super) struct Installation {
     pub(super) turn: tokio::sync::Mutex<()>,
     lifetimes: [u64; 2],
     lies: u8,
+    /// The fault by which it lies about the lifetime of the latest token, if it does.
+    lie: Mutex<Option<Fault>>,
     pub(super) people: Vec<String>,
     pub(super) counterparty: String,
 }
@@ -88,6 +90,7 @@ impl Installation {
             turn: tokio::sync::Mutex::default(),
             lifetimes: [(2, 10), (5, 60), (60, 300), (300, 300)][rng.usize(..4)].into(),
             lies: [0, 0, 20, 60][rng.usize(..4)] * u8::from(!stage.is_faultless()),
+            lie: Mutex::default(),
             people: Vec::new(),
             counterparty: server.sample_counterparty(),
             server,
@@ -135,18 +138,26 @@ impl Installation {
         if stage.is_calm() {
             lasts = Duration::from_secs(300);
         }
-        self.server.honest_expires_in();
+        let mut lie = locked(&self.lie);
+        if let Some(lie) = lie.take() {
+            lie.remove();
+        }
         if lies {
             stage.count("fault: lifetime misstated");
-            match rng.u8(..6) {
-                0 => self.server.token_expires_in(3_600),
-                1 => self.server.token_expires_in(1),
-                2 => self.server.token_expires_in(0),
-                3 => self.server.token_expires_in("soon"),
-                4 => lasts = Duration::from_millis(rng.u64(1..500)),
-                _ => self.server.omit_expires_in(),
-            }
+            let fault = || self.server.fault(server::Operation::ExchangeToken);
+            *lie = match rng.u8(..6) {
+                0 => Some(fault().token_expires_in(3_600)),
+                1 => Some(fault().token_expires_in(1)),
+                2 => Some(fault().token_expires_in(0)),
+                3 => Some(fault().token_expires_in("soon")),
+                4 => {
+                    lasts = Duration::from_millis(rng.u64(1..500));
+                    None
+                }
+                _ => Some(fault().omit_expires_in()),
+            };
         }
+        drop(lie);
         self.server.set_token_lifetime(lasts);
         lasts
     }

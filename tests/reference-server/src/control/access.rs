@@ -1,7 +1,7 @@
 //! Tokens and clients over HTTP.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::app::App;
 use crate::call::{Answer, Call};
@@ -10,59 +10,26 @@ use crate::message::Reply;
 use crate::refusal::Refusal;
 use crate::schema;
 use crate::seconds::Seconds;
-use crate::token::registry::{self, ExpiresIn};
+use crate::token::registry;
 
 pub(super) fn tokens(call: &Call<'_>) -> Answer {
-    let registry = call.suite.registry();
-    let (name, value) = match &registry.expires_in {
-        ExpiresIn::Actual => ("honestExpiresIn", json!(true)),
-        ExpiresIn::Fixed(value) => ("expiresIn", value.clone()),
-        ExpiresIn::Omitted => ("omitExpiresIn", json!(true)),
-    };
     Ok(Reply::ok(&json!({
-        "lifetimeSeconds": registry.lifetime().as_secs_f64(),
+        "lifetimeSeconds": call.suite.registry().lifetime().as_secs_f64(),
         "issued": call.suite.counters.exchanges(),
-        (name): value,
     })))
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Settings {
     #[serde(rename = "lifetimeSeconds")]
     lifetime: Option<Seconds>,
-    expires_in: Option<Value>,
-    #[serde(default)]
-    omit_expires_in: bool,
-    #[serde(default)]
-    honest_expires_in: bool,
 }
 
 pub(super) fn set_tokens(call: &Call<'_>) -> Answer {
     let settings: Settings = schema::fields(call.body())?;
-    let choices = [
-        settings.expires_in.map(ExpiresIn::Fixed),
-        settings.omit_expires_in.then_some(ExpiresIn::Omitted),
-        settings.honest_expires_in.then_some(ExpiresIn::Actual),
-    ];
-    let mut chosen = choices.into_iter().flatten();
-    let expires_in = chosen.next();
-    if chosen.next().is_some() {
-        let message = "expiresIn, omitExpiresIn and honestExpiresIn exclude each other";
-        return Err(Refusal::invalid(message));
-    }
-    let lifetime = settings
-        .lifetime
-        .map(|Seconds(asked)| registry::lifetime("lifetimeSeconds", asked));
-    let lifetime = lifetime.transpose().map_err(Refusal::invalid)?;
-    {
-        let mut registry = call.suite.registry();
-        if let Some(lifetime) = lifetime {
-            registry.set_lifetime(lifetime);
-        }
-        if let Some(expires_in) = expires_in {
-            registry.expires_in = expires_in;
-        }
+    if let Some(Seconds(asked)) = settings.lifetime {
+        let lifetime = registry::lifetime("lifetimeSeconds", asked).map_err(Refusal::invalid)?;
+        call.suite.registry().set_lifetime(lifetime);
     }
     tokens(call)
 }

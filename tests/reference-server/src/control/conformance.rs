@@ -34,9 +34,8 @@ POST /-/clock | {"advanceSeconds": 301} | 200
 POST /-/clock | {"now": "2026-01-01T09:00:00+01:00"} | 200
 POST /-/clock | {"advanceSeconds": -1} | 400
 GET /-/tokens | | 200
-POST /-/tokens | {"lifetimeSeconds": 30, "expiresIn": "soon"} | 200
-POST /-/tokens | {"omitExpiresIn": true} | 200
-POST /-/tokens | {"omitExpiresIn": true, "expiresIn": 1} | 400
+POST /-/tokens | {"lifetimeSeconds": 30} | 200
+POST /-/tokens | {"lifetimeSeconds": 301} | 400
 POST /-/tokens/revoke | | 200
 POST /-/clients | {"id": "reader", "secret": "s", "scopes": ["crm:people:read"], "apps": ["crm"]} | 201
 POST /-/clients | {"id": "", "secret": "s"} | 400

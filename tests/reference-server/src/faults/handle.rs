@@ -196,7 +196,8 @@ impl Fault {
         self.with(|effects| effects.token_lifetime = Some(Seconds(lifetime)))
     }
 
-    /// Sets `expires_in`, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`. For the token exchange only.
+    /// Sets `expires_in`, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`; null leaves it out. For the token
+    /// exchange only.
     pub fn token_expires_in(self, value: impl Into<Value>) -> Fault {
         self.with(|effects| effects.token_expires_in = Some(value.into()))
     }

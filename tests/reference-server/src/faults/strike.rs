@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::{HeaderName, StatusCode, header};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::effects::Effects;
 use super::rewrite;
@@ -15,7 +15,6 @@ use crate::refusal::Refusal;
 use crate::schema::Served;
 use crate::suite::Visit;
 use crate::token::exchange::Terms;
-use crate::token::registry::ExpiresIn;
 
 /// One fault that struck a request.
 #[derive(Debug)]
@@ -53,11 +52,9 @@ impl Strike {
         for effects in self.effects() {
             let lifetime = effects.token_lifetime.map(|lifetime| lifetime.0);
             terms.lifetime = lifetime.or(terms.lifetime);
-            if let Some(value) = &effects.token_expires_in {
-                terms.expires_in = Some(ExpiresIn::Fixed(value.clone()));
-            } else if effects.omit_expires_in {
-                terms.expires_in = Some(ExpiresIn::Omitted);
-            }
+            let omitted = effects.omit_expires_in.then_some(Value::Null);
+            let expires_in = effects.token_expires_in.clone().or(omitted);
+            terms.expires_in = expires_in.or(terms.expires_in);
         }
         terms
     }

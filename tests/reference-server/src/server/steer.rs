@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use super::ReferenceServer;
 use crate::adapters::Transport;
 use crate::faults::{Fault, InvalidFaults};
 use crate::own::{self, InvalidData};
-use crate::token::registry::{self, ExpiresIn};
+use crate::token::registry;
 
 /// Faults and tokens.
 impl ReferenceServer {
@@ -74,21 +73,6 @@ impl ReferenceServer {
             Ok(lifetime) => self.suite.registry().set_lifetime(lifetime),
             Err(problem) => panic!("{problem}"),
         }
-    }
-
-    /// Sets `expires_in` from now on, regardless of the real lifetime: `0`, `-1`, `3600`, `"soon"`.
-    pub fn token_expires_in(&self, value: impl Into<Value>) {
-        self.suite.registry().expires_in = ExpiresIn::Fixed(value.into());
-    }
-
-    /// Leaves `expires_in` out from now on.
-    pub fn omit_expires_in(&self) {
-        self.suite.registry().expires_in = ExpiresIn::Omitted;
-    }
-
-    /// Reports the real lifetime in `expires_in` again.
-    pub fn honest_expires_in(&self) {
-        self.suite.registry().expires_in = ExpiresIn::Actual;
     }
 
     /// Revokes every token issued so far.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::basic;
 use super::jwt::{self, Claims};
 use super::refusal::TokenError;
-use super::registry::{ExpiresIn, Registered, Registry};
+use super::registry::{Registered, Registry};
 use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::contradict::Assumption::{A03, A04, A41, A70, A71};
@@ -21,7 +21,8 @@ use crate::suite::Suite;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     pub(crate) lifetime: Option<Duration>,
-    pub(crate) expires_in: Option<ExpiresIn>,
+    /// What `expires_in` says instead of the real lifetime; null leaves it out.
+    pub(crate) expires_in: Option<Value>,
 }
 
 /// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
@@ -170,19 +171,10 @@ fn issue(
     let token = jwt::issue(&suite.token_key, &claims, suite.contradicts(A70));
     body.insert("access_token".into(), token.into());
     body.insert("token_type".into(), "Bearer".into());
-    match call
-        .terms
-        .expires_in
-        .as_ref()
-        .unwrap_or(&registry.expires_in)
-    {
-        ExpiresIn::Actual => {
-            body.insert("expires_in".into(), json!(exp - iat));
-        }
-        ExpiresIn::Fixed(value) => {
-            body.insert("expires_in".into(), value.clone());
-        }
-        ExpiresIn::Omitted => {}
+    let lie = call.terms.expires_in.clone();
+    let expires_in = lie.unwrap_or_else(|| json!(exp - iat));
+    if !expires_in.is_null() {
+        body.insert("expires_in".into(), expires_in);
     }
     if !scope.is_empty() {
         body.insert("scope".into(), scope.into());

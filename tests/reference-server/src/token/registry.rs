@@ -3,8 +3,6 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use serde_json::Value;
-
 use crate::client::ClientSpec;
 
 /// The documented maximum lifetime of a token.
@@ -21,18 +19,6 @@ pub(crate) fn lifetime(setting: &str, asked: Duration) -> Result<Duration, Strin
     Ok(Duration::from_millis(millis))
 }
 
-/// What `expires_in` says.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum ExpiresIn {
-    /// The real lifetime.
-    #[default]
-    Actual,
-    /// This value.
-    Fixed(Value),
-    /// The member is left out.
-    Omitted,
-}
-
 /// A client and the actor for whom it acts.
 #[derive(Clone, Debug)]
 pub(crate) struct Registered {
@@ -45,7 +31,6 @@ pub(crate) struct Registered {
 pub(crate) struct Registry {
     clients: HashMap<String, Registered>,
     lifetime: Duration,
-    pub(crate) expires_in: ExpiresIn,
     issued: u64,
     revoked_below: u64,
     revoked: HashSet<u64>,
@@ -56,7 +41,6 @@ impl Registry {
         Registry {
             clients: HashMap::new(),
             lifetime,
-            expires_in: ExpiresIn::Actual,
             issued: 0,
             revoked_below: 0,
             revoked: HashSet::new(),
@@ -74,10 +58,9 @@ impl Registry {
         client.map(|client| client.spec.secret = secret).is_some()
     }
 
-    /// Resets the settings, and forgets the clients and their tokens.
+    /// Resets the lifetime, and forgets the clients and their tokens.
     pub(crate) fn restart(&mut self, lifetime: Duration) {
         self.set_lifetime(lifetime);
-        self.expires_in = ExpiresIn::Actual;
         self.clients.clear();
         self.revoke_all();
     }

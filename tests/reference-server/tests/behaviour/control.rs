@@ -90,8 +90,7 @@ const REJECTED: &str = r#"
     POST /-/clock | {"advanceSeconds": 1e300} | 400 | advanceSeconds: must be at most 1e+19
     POST /-/clock | {"now": "2026-02-30T09:00:00Z"} | 400 | now: must be of format date-time
     POST /-/tokens | {"lifetimeSeconds": 301} | 400 | lifetimeSeconds: must be from 0.001 to 300 seconds
-    POST /-/tokens | {"omitExpiresIn": true, "expiresIn": 1} | 400 | expiresIn, omitExpiresIn and honestExpiresIn exclude each other
-    POST /-/tokens | {"omitExpiresIn": 1, "expires": 1} | 400 | expires: not accepted; omitExpiresIn: must be of type boolean
+    POST /-/tokens | {"lifetimeSeconds": "1", "expires": 1} | 400 | expires: not accepted; lifetimeSeconds: must be of type number
     POST /-/clients | {"id": "", "secret": ""} | 400 | id: minLength is 1; secret: minLength is 1
     POST /-/clients | {"id": "x", "secret": "s", "scopes": ["crm:today:read", "crm:peple:read"]} | 400 | scopes[1]: no operation needs "crm:peple:read"
     POST /-/clients | {"id": "x", "secret": "s", "apps": ["crm", "payroll"]} | 400 | apps[1]: must be crm or calendar or accounting or platform
@@ -233,8 +232,8 @@ async fn a_running_clock_runs_on_from_where_it_is_set() {
 #[tokio::test]
 async fn tokens_and_clients_are_as_they_were_set() {
     let control = Control::of(on_hyper()).await;
-    let change = r#"{"lifetimeSeconds": 30, "expiresIn": 3600}"#;
-    let expected = json!({"lifetimeSeconds": 30.0, "expiresIn": 3600, "issued": 0});
+    let change = r#"{"lifetimeSeconds": 30}"#;
+    let expected = json!({"lifetimeSeconds": 30.0, "issued": 0});
     assert_eq!(control.post("tokens", change).await, expected);
 
     let client = r#"{"id": "a/b c", "secret": "hidden-s3cret", "scopes": ["crm:people:read"]}"#;
@@ -247,7 +246,7 @@ async fn tokens_and_clients_are_as_they_were_set() {
     let form = format!("{form}&audience={audience}");
     let granted = control.peer.form(&form).await.expect(200);
     assert_eq!(granted["scope"], "crm:people:read");
-    assert_eq!(granted["expires_in"], 3600);
+    assert_eq!(granted["expires_in"], 30);
 
     let token = control.peer.token(App::Crm).await;
     for (client, status) in [("a%2Fb%20c", 200), ("reference-client", 401)] {
@@ -331,7 +330,7 @@ async fn counts_requests_and_state_are_shown() {
 /// Changes, by their path.
 const CHANGES: &str = r#"
     clock | {"now": "1999-12-31T23:59:59Z"}
-    tokens | {"lifetimeSeconds": 3, "omitExpiresIn": true}
+    tokens | {"lifetimeSeconds": 3}
     clients | {"id": "b", "secret": "s"}
     faults | {"faults": [{"then": {"delaySeconds": 0.1}}]}
     data | {"people": [{"displayName": "Only Here"}]}"#;

@@ -231,6 +231,11 @@ async fn one_token_is_short_lived_and_lies_about_it() {
     peer.get_with(App::Crm, PEOPLE, short).await.expect(401);
     peer.get_with(App::Crm, PEOPLE, &long).await.expect(200);
 
+    for lie in [json!(0), json!(-1), json!("soon")] {
+        peer.once(Operation::ExchangeToken)
+            .token_expires_in(lie.clone());
+        assert_eq!(peer.form(&form).await.expect(200)["expires_in"], lie);
+    }
     peer.once(Operation::ExchangeToken).omit_expires_in();
     let omitted = peer.form(&form).await.expect(200);
     assert_eq!(omitted.get("expires_in"), None);

@@ -98,19 +98,6 @@ async fn the_secret_of_a_stranger_is_not_rotated() {
     Peer::start().await.server.rotate_secret("nobody", "x");
 }
 
-#[tokio::test]
-async fn the_reply_lies_about_the_lifetime_if_it_is_told_to() {
-    let peer = Peer::start().await;
-    let form = peer.grant();
-    for lie in [json!(0), json!(-1), json!("soon"), json!(3600)] {
-        peer.server.token_expires_in(lie.clone());
-        assert_eq!(peer.form(&form).await.expect(200)["expires_in"], lie);
-    }
-    peer.server.omit_expires_in();
-    let silent = peer.form(&form).await.expect(200);
-    assert!(silent.get("expires_in").is_none());
-}
-
 /// A server whose tokens live so long, and how long it says that they do.
 async fn with_lifetime(by: &'static str, lifetime: Duration) -> (Peer, Value) {
     let mut builder = ReferenceServer::builder().frozen_clock().control_port(0);
