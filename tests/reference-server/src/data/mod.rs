@@ -3,7 +3,6 @@
 
 pub(crate) mod actors;
 pub(crate) mod counterparties;
-pub(crate) mod histories;
 pub(crate) mod intake;
 mod names;
 pub(crate) mod noise;

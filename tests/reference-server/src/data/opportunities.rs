@@ -2,7 +2,6 @@
 
 use jiff::Timestamp;
 
-use super::histories::Stay;
 use super::names::NEED;
 use super::noise::{Noise, Stream};
 use super::reference::Kind;
@@ -37,6 +36,15 @@ pub(crate) fn is_open(stage: &str) -> bool {
 
 /// Why an opportunity did not proceed, in the demo data.
 pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply", "timing"];
+
+/// A stage that an opportunity is in from `entered_at` until its next stay begins.
+#[derive(Clone, Debug)]
+pub(crate) struct Stay {
+    pub(crate) stage: &'static str,
+    pub(crate) entered_at: Timestamp,
+    /// The reason for the move, if given.
+    pub(crate) reason: Option<Text>,
+}
 
 /// A potential deal.
 #[derive(Clone, Debug)]

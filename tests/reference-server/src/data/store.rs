@@ -8,10 +8,9 @@ use serde::Serialize;
 use super::Text;
 use super::actors::{self, Actor};
 use super::counterparties::{self, Counterparty};
-use super::histories::{Histories, Stay};
 use super::intake::Intake;
 use super::noise::minutes_from;
-use super::opportunities::Opportunity;
+use super::opportunities::{Opportunity, Stay};
 use super::organizations::Organization;
 use super::people::Person;
 use super::reference::{Kind, References};
@@ -83,7 +82,8 @@ pub(crate) struct Store {
     pub(crate) agenda: Agenda,
     pub(crate) ledger: Ledger,
     pub(crate) results: Results,
-    histories: Histories,
+    /// The finished stays of opportunities that moved, oldest first.
+    stays: HashMap<u64, Vec<Stay>>,
     moments: HashMap<u64, Vec<Moment>>,
     changes: VecDeque<Change>,
     named: HashMap<Kind, u64>,
@@ -114,7 +114,7 @@ impl Store {
             agenda: Agenda::default(),
             ledger: Ledger::default(),
             results: Results::default(),
-            histories: Histories::default(),
+            stays: HashMap::new(),
             moments: HashMap::new(),
             changes: VecDeque::new(),
             named: HashMap::new(),
@@ -182,14 +182,15 @@ impl Store {
         index: u64,
         row: &'s Opportunity,
     ) -> impl Iterator<Item = Stay> + 's {
-        let over = row.before.iter().chain(self.histories.of(index));
+        let moved = self.stays.get(&index).into_iter().flatten();
+        let over = row.before.iter().chain(moved);
         over.cloned().chain([row.stay()])
     }
 
     /// Moves an opportunity to a stage; the caller stores the changed row.
     pub(crate) fn enter(&mut self, index: u64, row: &mut Opportunity, stay: Stay) {
         let over = row.before.take().into_iter().chain([row.stay()]);
-        over.for_each(|stay| self.histories.add(index, stay));
+        self.stays.entry(index).or_default().extend(over);
         row.stage = stay.stage;
         // The clock may have been set back.
         row.entered_stage_at = stay.entered_at.max(row.entered_stage_at);

@@ -4,8 +4,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::{Command, linked};
-use crate::data::histories::Stay;
-use crate::data::opportunities::{Opportunity, STAGES, stage};
+use crate::data::opportunities::{Opportunity, STAGES, Stay, stage};
 use crate::data::{Store, Text};
 use crate::refusal::Refusal;
 
