@@ -47,7 +47,7 @@ use crate::start::invalid;
 use crate::token::discovery;
 use crate::token::exchange::{self, Terms};
 use crate::token::key::TokenKey;
-use crate::token::registry::Registry;
+use crate::token::registry::{Registered, Registry};
 use crate::{auth, pages, token};
 
 /// Marks the responses of operations without a handler.
@@ -264,7 +264,9 @@ impl Suite {
                 store.actors.create(Actor { display_name })
             }
         };
-        self.registry().add(spec, actor);
+        let client = Registered { spec, actor };
+        let id = client.spec.id.clone();
+        self.registry().clients.insert(id, client);
         Ok(())
     }
 

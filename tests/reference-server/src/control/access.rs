@@ -14,7 +14,7 @@ use crate::token::registry;
 
 pub(super) fn tokens(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&json!({
-        "lifetimeSeconds": call.suite.registry().lifetime().as_secs_f64(),
+        "lifetimeSeconds": call.suite.registry().lifetime.as_secs_f64(),
         "issued": call.suite.counters.exchanges(),
     })))
 }
@@ -29,7 +29,7 @@ pub(super) fn set_tokens(call: &Call<'_>) -> Answer {
     let settings: Settings = schema::fields(call.body())?;
     if let Some(Seconds(asked)) = settings.lifetime {
         let lifetime = registry::lifetime("lifetimeSeconds", asked).map_err(Refusal::invalid)?;
-        call.suite.registry().set_lifetime(lifetime);
+        call.suite.registry().lifetime = lifetime;
     }
     tokens(call)
 }
@@ -44,7 +44,7 @@ pub(super) fn clients(call: &Call<'_>) -> Answer {
     // In the order in which an exchange takes the two.
     let registry = call.suite.registry();
     let store = call.suite.store();
-    let clients = registry.clients().into_iter().map(|client| {
+    let clients = registry.clients.values().map(|client| {
         let spec = &client.spec;
         let apps = spec.apps.iter().map(|app| app.id());
         json!({
@@ -90,7 +90,7 @@ pub(super) fn add_client(call: &Call<'_>) -> Answer {
 
 pub(super) fn remove_client(call: &Call<'_>) -> Answer {
     let id = call.param(0);
-    if !call.suite.registry().remove(id) {
+    if call.suite.registry().clients.remove(id).is_none() {
         return Err(Refusal::not_found(format!("no client {id:?}")));
     }
     clients(call)

@@ -28,7 +28,7 @@ pub(super) fn state(call: &Call<'_>) -> Answer {
         "now": call.now.to_string(),
         "apps": apps.collect::<Map<_, _>>(),
         "tokenUrl": suite.token_url(),
-        "tokenLifetimeSeconds": suite.registry().lifetime().as_secs_f64(),
+        "tokenLifetimeSeconds": suite.registry().lifetime.as_secs_f64(),
         "data": {
             "seed": suite.settings.seed,
             "people": sizes.people,

@@ -70,7 +70,7 @@ impl ReferenceServer {
     /// If it is zero, or longer than the documented 300 seconds.
     pub fn set_token_lifetime(&self, lifetime: Duration) {
         match registry::lifetime("set_token_lifetime", lifetime) {
-            Ok(lifetime) => self.suite.registry().set_lifetime(lifetime),
+            Ok(lifetime) => self.suite.registry().lifetime = lifetime,
             Err(problem) => panic!("{problem}"),
         }
     }

@@ -142,7 +142,7 @@ fn issue(
     scopes: &[String],
 ) -> Reply {
     let (suite, now) = (call.suite, call.now);
-    let lifetime = call.terms.lifetime.unwrap_or(registry.lifetime());
+    let lifetime = call.terms.lifetime.unwrap_or(registry.lifetime);
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
     // `iat` and `exp` are whole seconds: the remainder of the lifetime is honoured but not announced.
     let iat = now.as_second();

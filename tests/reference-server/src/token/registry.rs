@@ -1,6 +1,6 @@
 //! The registry of clients and tokens: credentials, lifetimes, revocations.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 use crate::client::ClientSpec;
@@ -29,8 +29,10 @@ pub(crate) struct Registered {
 /// Clients and tokens.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    clients: HashMap<String, Registered>,
-    lifetime: Duration,
+    /// By their ids. The tokens of a removed one are not accepted any more.
+    pub(crate) clients: BTreeMap<String, Registered>,
+    /// The lifetime of tokens issued from now on.
+    pub(crate) lifetime: Duration,
     issued: u64,
     revoked_below: u64,
     revoked: HashSet<u64>,
@@ -39,7 +41,7 @@ pub(crate) struct Registry {
 impl Registry {
     pub(crate) fn new(lifetime: Duration) -> Registry {
         Registry {
-            clients: HashMap::new(),
+            clients: BTreeMap::new(),
             lifetime,
             issued: 0,
             revoked_below: 0,
@@ -47,48 +49,11 @@ impl Registry {
         }
     }
 
-    pub(crate) fn add(&mut self, spec: ClientSpec, actor: u64) {
-        self.clients
-            .insert(spec.id.clone(), Registered { spec, actor });
-    }
-
-    /// Replaces the secret of a client, if there is one with this id.
-    pub(crate) fn rotate(&mut self, id: &str, secret: String) -> bool {
-        let client = self.clients.get_mut(id);
-        client.map(|client| client.spec.secret = secret).is_some()
-    }
-
     /// Resets the lifetime, and forgets the clients and their tokens.
     pub(crate) fn restart(&mut self, lifetime: Duration) {
-        self.set_lifetime(lifetime);
+        self.lifetime = lifetime;
         self.clients.clear();
         self.revoke_all();
-    }
-
-    /// The clients, by their ids.
-    pub(crate) fn clients(&self) -> Vec<&Registered> {
-        let mut clients: Vec<&Registered> = self.clients.values().collect();
-        clients.sort_by_key(|client| &client.spec.id);
-        clients
-    }
-
-    pub(crate) fn knows(&self, id: &str) -> bool {
-        self.clients.contains_key(id)
-    }
-
-    /// Removes a client and returns whether it existed; its tokens are not accepted any more.
-    pub(crate) fn remove(&mut self, id: &str) -> bool {
-        self.clients.remove(id).is_some()
-    }
-
-    /// The lifetime of tokens issued from now on.
-    pub(crate) fn lifetime(&self) -> Duration {
-        self.lifetime
-    }
-
-    /// Sets it to one that was checked.
-    pub(crate) fn set_lifetime(&mut self, lifetime: Duration) {
-        self.lifetime = lifetime;
     }
 
     /// The client with that id, if the secret is right too.
