@@ -7,11 +7,11 @@ use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderName, Method, header};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::App;
 use crate::contradict::Assumption;
-use crate::faults::FaultView;
 use crate::generated::contracts::contract;
 use crate::message::{Reply, Request};
 use crate::recorder::RecordedRequest;
@@ -45,7 +45,7 @@ struct Page<'s> {
     /// The application at whose port the page is, or nothing for the control port.
     here: Option<App>,
     apps: Vec<App>,
-    faults: Vec<FaultView>,
+    faults: Vec<Value>,
     requests: Vec<RecordedRequest>,
 }
 

@@ -1,10 +1,9 @@
 //! Changes the server over HTTP: data, faults, time.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::call::{Answer, Call};
-use crate::faults::FaultView;
 use crate::message::Reply;
 use crate::params;
 use crate::refusal::Refusal;
@@ -19,7 +18,7 @@ pub(super) fn add_data(call: &Call<'_>) -> Answer {
 }
 
 pub(super) fn faults(call: &Call<'_>) -> Answer {
-    Ok(Reply::ok(&listed(call.suite.faults.views())))
+    Ok(Reply::ok(&json!({"faults": call.suite.faults.views()})))
 }
 
 /// Adds the faults of a fault file.
@@ -27,8 +26,8 @@ pub(super) fn add_faults(call: &Call<'_>) -> Answer {
     let added = call.suite.load_faults(&call.request.body);
     let added = added.map_err(|problem| Refusal::invalid(problem.to_string()))?;
     let mut views = call.suite.faults.views();
-    views.retain(|view| added.contains(&view.id));
-    Ok(Reply::json(201, &listed(views)))
+    views.retain(|view| view["id"].as_u64().is_some_and(|id| added.contains(&id)));
+    Ok(Reply::json(201, &json!({"faults": views})))
 }
 
 pub(super) fn clear_faults(call: &Call<'_>) -> Answer {
@@ -42,17 +41,6 @@ pub(super) fn remove_fault(call: &Call<'_>) -> Answer {
         return Err(Refusal::not_found(format!("no fault with the number {id}")));
     }
     faults(call)
-}
-
-fn listed(views: Vec<FaultView>) -> Value {
-    let faults = views.into_iter().map(|view| {
-        let mut fault = view.script;
-        fault["id"] = json!(view.id);
-        fault["struck"] = json!(view.struck);
-        fault["spent"] = json!(view.spent);
-        fault
-    });
-    json!({"faults": faults.collect::<Vec<_>>()})
 }
 
 pub(super) fn fault_log(call: &Call<'_>) -> Answer {

@@ -46,16 +46,6 @@ pub struct FaultStrike {
     pub effects: Value,
 }
 
-/// A snapshot of a fault for display.
-#[derive(Clone, Debug)]
-pub(crate) struct FaultView {
-    pub(crate) id: u64,
-    /// The fields `operation`, `when` and `then` of a fault file.
-    pub(crate) script: Value,
-    pub(crate) struck: u64,
-    pub(crate) spent: bool,
-}
-
 #[derive(Debug, Default)]
 struct Book {
     rules: Vec<Rule>,
@@ -131,16 +121,9 @@ impl Faults {
         strike
     }
 
-    /// All active faults, including spent ones, in the order of registration.
-    pub(crate) fn views(&self) -> Vec<FaultView> {
-        let book = self.book();
-        let views = book.rules.iter().map(|rule| FaultView {
-            id: rule.id,
-            script: rule.json(),
-            struck: rule.when.struck(),
-            spent: rule.when.is_spent(),
-        });
-        views.collect()
+    /// All active faults as the control endpoint shows them, including spent ones, in the order of registration.
+    pub(crate) fn views(&self) -> Vec<Value> {
+        self.book().rules.iter().map(Rule::view).collect()
     }
 
     pub(crate) fn clear(&self) {

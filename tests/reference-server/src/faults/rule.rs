@@ -45,9 +45,16 @@ impl Rule {
         }
     }
 
-    /// The fault in the form of a fault file.
-    pub(super) fn json(&self) -> Value {
-        json!({"operation": self.operation, "when": given(&self.when), "then": given(&self.then)})
+    /// The fault in the form of a fault file, and what became of it.
+    pub(super) fn view(&self) -> Value {
+        json!({
+            "id": self.id,
+            "operation": self.operation,
+            "when": given(&self.when),
+            "then": given(&self.then),
+            "struck": self.when.struck(),
+            "spent": self.when.is_spent(),
+        })
     }
 
     /// The effect on a request, if the fault strikes it.
