@@ -62,7 +62,6 @@ mod recorder;
 mod refusal;
 mod routing;
 mod schema;
-mod seconds;
 mod server;
 mod start;
 mod suite;

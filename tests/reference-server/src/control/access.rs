@@ -6,10 +6,9 @@ use serde_json::json;
 use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::client::ClientSpec;
-use crate::message::Reply;
+use crate::message::{Reply, Seconds};
 use crate::refusal::Refusal;
 use crate::schema;
-use crate::seconds::Seconds;
 use crate::token::registry;
 
 pub(super) fn tokens(call: &Call<'_>) -> Answer {

@@ -4,11 +4,10 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::call::{Answer, Call};
-use crate::message::Reply;
+use crate::message::{Reply, Seconds};
 use crate::params;
 use crate::refusal::Refusal;
 use crate::schema;
-use crate::seconds::Seconds;
 
 /// Adds the records of a data file.
 pub(super) fn add_data(call: &Call<'_>) -> Answer {

@@ -7,8 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-use crate::message::Drip;
-use crate::seconds::Seconds;
+use crate::message::{Drip, Seconds};
 
 /// Headers that say where a message ends, or control the connection. hyper writes them itself and fails if they are
 /// set.

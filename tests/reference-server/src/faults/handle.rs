@@ -10,8 +10,7 @@ use serde_json::Value;
 use super::effects::{Effects, Replacement};
 use super::rule::Rule;
 use super::schedule::{Header, Member, Schedule};
-use crate::message::Drip;
-use crate::seconds::Seconds;
+use crate::message::{Drip, Seconds};
 use crate::suite::Suite;
 
 /// A fault of one operation. It is active as soon as it has an effect, until it has struck as often as it may
