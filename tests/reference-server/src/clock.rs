@@ -125,18 +125,3 @@ impl Clock {
 fn this_second() -> i64 {
     Timestamp::now().as_second() * 1_000
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_frozen_clock_moves_only_when_told() {
-        let clock = Clock::new(&Builder::default().frozen_clock());
-        assert_eq!(clock.now().to_string(), "2026-01-15T09:00:00Z");
-
-        clock.advance(Duration::from_secs(300));
-
-        assert_eq!(clock.now().to_string(), "2026-01-15T09:05:00Z");
-    }
-}

@@ -54,22 +54,3 @@ pub(crate) fn open(key: &Key, binding: Binding, cursor: &str) -> Result<u64, Ref
     number.copy_from_slice(position);
     Ok(u64::from_be_bytes(number))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_opens_only_where_it_came_from() {
-        let key = Key::of_seed("cursor", 1);
-        let binding = Binding::new("listPeople", &[Some("ann")]);
-        let cursor = issue(&key, binding, 25);
-
-        assert!((20..=500).contains(&cursor.len()));
-        assert_eq!(open(&key, binding, &cursor).ok(), Some(25));
-        let other = Binding::new("listPeople", &[Some("bob")]);
-        assert!(open(&key, other, &cursor).is_err());
-        assert!(open(&Key::of_seed("cursor", 2), binding, &cursor).is_err());
-        assert!(open(&key, binding, &cursor.to_lowercase()).is_err());
-    }
-}

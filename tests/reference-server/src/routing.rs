@@ -102,32 +102,3 @@ fn matches<'p>(template: &str, path: &'p str) -> Option<Vec<&'p str>> {
     }
     given.next().is_none().then_some(values)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::app::App;
-    use crate::generated::operations::Operation;
-    use crate::schema::built_in;
-
-    #[test]
-    fn each_operation_is_found_by_its_own_template() {
-        for operation in Operation::ALL {
-            let method = operation.method().parse().unwrap();
-            let all = &built_in(operation.app()).unwrap().operations;
-            let found = route(all, &method, operation.path()).unwrap();
-            assert_eq!(found.operation.written, Some(operation));
-        }
-    }
-
-    #[test]
-    fn other_paths_and_methods_are_rejected() {
-        let crm = &built_in(App::Crm).unwrap().operations;
-        let status = |method: Method, path: &str| route(crm, &method, path).unwrap_err().status;
-        assert_eq!(status(Method::GET, "/api/crm/v1/people/"), 404);
-        assert_eq!(status(Method::GET, "/api/crm/v1/people/a/b"), 404);
-        assert_eq!(status(Method::GET, "/oauth/token"), 404);
-        assert_eq!(status(Method::HEAD, "/api/crm/v1/commands"), 405);
-        assert_eq!(status(Method::GET, "/api/crm/v1/commands"), 405);
-    }
-}

@@ -31,20 +31,11 @@ fn strictly_decoded(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn basic(text: &str) -> String {
-        format!("Basic {}", STANDARD.encode(text))
-    }
-
-    #[test]
-    fn id_and_secret_are_form_decoded() {
-        let decoded = credentials(&basic("we%3Aird:p%25+%C3%A9%2B"));
-        assert_eq!(decoded, Some(("we:ird".to_owned(), "p% é+".to_owned())));
-    }
-
     #[test]
     fn what_is_not_form_encoded_is_refused() {
         for text in ["id:a:b", "id:100%", "id:a b", "id:é", "id"] {
-            assert_eq!(credentials(&basic(text)), None, "{text}");
+            let header = format!("Basic {}", STANDARD.encode(text));
+            assert_eq!(credentials(&header), None, "{text}");
         }
         assert_eq!(credentials("Bearer abc"), None);
     }
