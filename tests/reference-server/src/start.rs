@@ -9,7 +9,7 @@ use crate::adapters::{Transport, hyper, wiremock};
 use crate::app::App;
 use crate::base::Base;
 use crate::builder::Builder;
-use crate::server::{ReferenceServer, Serving};
+use crate::server::ReferenceServer;
 use crate::suite::Suite;
 use crate::token::key::TokenKey;
 
@@ -59,8 +59,13 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
         }
     }
     let hyper = (!doors.is_empty()).then(|| hyper::start(doors, tls.as_ref(), &suite));
-    let serving = Serving::new(addresses, wiremock::Running::new(mocks), hyper.transpose()?);
-    Ok(ReferenceServer::new(suite, serving))
+    let mocks = wiremock::Running(mocks);
+    Ok(ReferenceServer::new(
+        suite,
+        addresses,
+        mocks,
+        hyper.transpose()?,
+    ))
 }
 
 /// A server without sockets, or why its key cannot be made.
@@ -75,9 +80,9 @@ pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
     let control = settings.control_port.map(|_| named("control"));
     let control = control.transpose().map_err(invalid)?;
     let key = TokenKey::new(&settings, settings.seeded_tokens)?;
-    let suite = Suite::new(settings, key, bases, control)?;
-    let serving = Serving::new(Default::default(), wiremock::Running::new(Vec::new()), None);
-    Ok(ReferenceServer::new(Arc::new(suite), serving))
+    let suite = Arc::new(Suite::new(settings, key, bases, control)?);
+    let mocks = wiremock::Running(Vec::new());
+    Ok(ReferenceServer::new(suite, Default::default(), mocks, None))
 }
 
 /// What is wrong with a setting or a contract.

@@ -22,13 +22,7 @@ use crate::message::{Ending, Reply, Request};
 use crate::suite::Suite;
 
 /// The servers of all applications.
-pub(crate) struct Running(Vec<MockServer>);
-
-impl Running {
-    pub(crate) fn new(servers: Vec<MockServer>) -> Running {
-        Running(servers)
-    }
-}
+pub(crate) struct Running(pub(crate) Vec<MockServer>);
 
 impl Drop for Running {
     /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime

@@ -37,34 +37,12 @@ use crate::suite::Suite;
 /// ```
 pub struct ReferenceServer {
     suite: Arc<Suite>,
-    serving: Serving,
-}
-
-/// Where each application listens, if it does.
-type Addresses = [Option<SocketAddr>; App::ALL.len()];
-
-/// What keeps the sockets and the services open.
-pub(crate) struct Serving {
-    addresses: Addresses,
+    /// Where each application listens, if it does.
+    addresses: [Option<SocketAddr>; App::ALL.len()],
     wiremock: wiremock::Running,
     hyper: Option<hyper::Running>,
+    /// Keeps the services in memory open.
     memory: watch::Sender<()>,
-}
-
-impl Serving {
-    pub(crate) fn new(
-        addresses: Addresses,
-        wiremock: wiremock::Running,
-        hyper: Option<hyper::Running>,
-    ) -> Serving {
-        let memory = watch::Sender::new(());
-        Serving {
-            addresses,
-            wiremock,
-            hyper,
-            memory,
-        }
-    }
 }
 
 impl ReferenceServer {
@@ -89,22 +67,33 @@ impl ReferenceServer {
         Builder::default()
     }
 
-    pub(crate) fn new(suite: Arc<Suite>, serving: Serving) -> ReferenceServer {
-        ReferenceServer { suite, serving }
+    pub(crate) fn new(
+        suite: Arc<Suite>,
+        addresses: [Option<SocketAddr>; App::ALL.len()],
+        wiremock: wiremock::Running,
+        hyper: Option<hyper::Running>,
+    ) -> ReferenceServer {
+        ReferenceServer {
+            suite,
+            addresses,
+            wiremock,
+            hyper,
+            memory: watch::Sender::new(()),
+        }
     }
 
     /// The server as a service, which is called and not connected to; any number of them share this server's state. It
     /// outlives the server, but refuses connections from then on. A server on sockets has one too, at the same addresses.
     #[must_use]
     pub fn service(&self) -> InMemoryService {
-        InMemoryService::new(Arc::clone(&self.suite), self.serving.memory.subscribe())
+        InMemoryService::new(Arc::clone(&self.suite), self.memory.subscribe())
     }
 
     /// Stops accepting connections, gives open requests up to three seconds to finish, and returns when everything is
     /// closed and the request log is printed, unless nobody reads it. With wiremock and in memory, requests are aborted, and the ports of wiremock close a moment later.
     pub fn stop(self) {
-        drop(self.serving.wiremock);
-        if let Some(running) = self.serving.hyper {
+        drop(self.wiremock);
+        if let Some(running) = self.hyper {
             running.stop_gently();
         }
         if let Some(log) = &self.suite.log {
@@ -124,7 +113,7 @@ impl ReferenceServer {
     /// Where an application listens, whatever its URL; nothing in memory.
     #[must_use]
     pub fn address(&self, app: App) -> Option<SocketAddr> {
-        self.serving.addresses[app.index()]
+        self.addresses[app.index()]
     }
 
     /// The URL of the CRM.
