@@ -41,7 +41,8 @@ pub struct RecordedRequest {
     /// The status of the reply; `None` if there was none.
     pub status: Option<u16>,
     body: Bytes,
-    brought: Option<Arc<str>>,
+    operation_id: Option<Arc<str>>,
+    from_schema: bool,
     idempotency_key: Option<String>,
 }
 
@@ -55,14 +56,13 @@ impl RecordedRequest {
     /// The `operationId` of the operation it matched, also of one in a [`contract`](crate::Builder::contract).
     #[must_use]
     pub fn operation_id(&self) -> Option<&str> {
-        let known = self.operation.map(Operation::id);
-        self.brought.as_deref().or(known)
+        self.operation_id.as_deref()
     }
 
     /// Whether it matched an operation that is served from its schema, without a handler.
     #[must_use]
     pub fn served_from_schema(&self) -> bool {
-        self.brought.is_some() || self.operation.is_some_and(Operation::served_from_schema)
+        self.from_schema
     }
 
     /// The value of a header.
@@ -115,25 +115,18 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn record(
-        &self,
-        number: u64,
-        visit: &Visit<'_>,
-        operation: Option<&Served>,
-        status: Option<u16>,
-    ) {
+    pub(crate) fn record(&self, number: u64, visit: &Visit<'_>, status: Option<u16>) {
         if self.limit == 0 {
             return;
         }
-        let request = visit.request;
+        let (request, operation) = (visit.request, visit.operation);
         let recorded = RecordedRequest {
             number,
             at: visit.now,
             app: visit.app,
             operation: operation.and_then(|it| it.written),
-            brought: operation
-                .filter(|it| it.written.is_none())
-                .map(|it| Arc::clone(&it.id)),
+            operation_id: operation.map(|it| Arc::clone(&it.id)),
+            from_schema: operation.is_some_and(Served::is_from_schema),
             method: request.method.to_string(),
             path: request.path.clone(),
             query: request.query.clone(),

@@ -368,7 +368,7 @@ impl Suite {
         }
         let answered = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
         let status = answered.then_some(reply.status.as_u16());
-        self.recorder.record(number, &visit, operation, status);
+        self.recorder.record(number, &visit, status);
         if let Some(log) = &self.log {
             log.write(number, &visit, status, begun, &faults);
         }
