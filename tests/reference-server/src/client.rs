@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::app::App;
-use crate::generated::operations::Operation;
 
 /// A client: its credentials and its rights.
 ///
@@ -20,12 +19,12 @@ use crate::generated::operations::Operation;
 pub struct ClientSpec {
     pub(crate) id: String,
     pub(crate) secret: String,
-    pub(crate) scopes: Vec<String>,
+    /// All that the server knows if there are none.
+    scopes: Option<Vec<String>>,
+    removed: Vec<String>,
     pub(crate) apps: Vec<App>,
     pub(crate) workspace: bool,
     pub(crate) actor: Option<String>,
-    /// Those that it shall not have, of all; `None` if it has certain ones.
-    removed: Option<Vec<String>>,
 }
 
 impl ClientSpec {
@@ -35,59 +34,45 @@ impl ClientSpec {
         ClientSpec {
             id: id.into(),
             secret: secret.into(),
-            scopes: all_scopes(),
+            scopes: None,
+            removed: Vec::new(),
             apps: App::ALL.to_vec(),
             workspace: true,
             actor: None,
-            removed: Some(Vec::new()),
         }
     }
 
     /// Restricts the client to these scopes.
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> ClientSpec {
-        self.scopes = scopes.into_iter().map(Into::into).collect();
-        self.removed = None;
+        self.scopes = Some(scopes.into_iter().map(Into::into).collect());
+        self.removed.clear();
         self
     }
 
     /// Removes this scope.
     #[must_use]
     pub fn without_scope(mut self, scope: &str) -> ClientSpec {
-        self.scopes.retain(|held| held != scope);
-        self.removed
-            .as_mut()
-            .into_iter()
-            .for_each(|removed| removed.push(scope.to_owned()));
+        self.removed.push(scope.to_owned());
         self
     }
 
-    /// Names the first member with a value that no client has.
-    pub(crate) fn check(&self, known: impl Fn(&str) -> bool) -> Result<(), String> {
+    /// Its scopes on a server that knows these, or the first field with a value that no client has.
+    pub(crate) fn granted(&self, known: &[&str]) -> Result<Vec<String>, String> {
         for (member, value) in [("id", &self.id), ("secret", &self.secret)] {
             if value.is_empty() {
                 return Err(format!("{member}: must not be empty"));
             }
         }
-        let mut scopes = self.scopes.iter().enumerate();
-        match scopes.find(|(_, scope)| !known(scope)) {
-            Some((place, scope)) => Err(format!("scopes[{place}]: no operation needs {scope:?}")),
-            None => Ok(()),
+        let all = || known.iter().map(|&scope| scope.to_owned()).collect();
+        let mut scopes = self.scopes.clone().unwrap_or_else(all);
+        let unknown = |scope: &String| !known.contains(&scope.as_str());
+        if let Some(place) = scopes.iter().position(unknown) {
+            let scope = &scopes[place];
+            return Err(format!("scopes[{place}]: no operation needs {scope:?}"));
         }
-    }
-
-    /// With the scopes that only some server knows too, if it has all.
-    pub(crate) fn widened<'s>(mut self, scopes: impl Iterator<Item = &'s str>) -> ClientSpec {
-        for scope in scopes {
-            let wanted = self
-                .removed
-                .as_ref()
-                .is_some_and(|not| !not.iter().any(|one| one == scope));
-            if wanted && !self.scopes.iter().any(|held| held == scope) {
-                self.scopes.push(scope.to_owned());
-            }
-        }
-        self
+        scopes.retain(|scope| !self.removed.contains(scope));
+        Ok(scopes)
     }
 
     /// Restricts the entitlements to these applications.
@@ -118,20 +103,10 @@ impl fmt::Debug for ClientSpec {
         f.debug_struct("ClientSpec")
             .field("id", &self.id)
             .field("scopes", &self.scopes)
+            .field("removed", &self.removed)
             .field("apps", &self.apps)
             .field("workspace", &self.workspace)
             .field("actor", &self.actor)
             .finish_non_exhaustive()
     }
-}
-
-/// Every scope that an operation names.
-fn all_scopes() -> Vec<String> {
-    let mut scopes: Vec<String> = Vec::new();
-    for scope in Operation::ALL.into_iter().flat_map(Operation::scopes) {
-        if !scopes.iter().any(|known| known == scope) {
-            scopes.push((*scope).to_owned());
-        }
-    }
-    scopes
 }

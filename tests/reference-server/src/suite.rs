@@ -11,6 +11,7 @@
 //! | 408, 413, 400 for bad framing | `adapters/door.rs` |
 //! | 501 | `Suite::route` for a contract that cannot be read, `schema/reply.rs` for a schema without a sample |
 
+use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -250,10 +251,12 @@ impl Suite {
 
     /// Adds a client, and an actor for it unless it acts for one that exists; otherwise says what is wrong with it.
     pub(crate) fn add_client(&self, spec: ClientSpec) -> Result<(), String> {
-        let scopes = || self.contracts.iter().flatten().flat_map(Contract::scopes);
-        let spec = spec.widened(scopes());
-        let written = |scope: &str| Operation::all().any(|one| one.scopes().contains(&scope));
-        spec.check(|scope| written(scope) || scopes().any(|known| known == scope))?;
+        let written = Operation::all().flat_map(Operation::scopes);
+        let mut known: Vec<&str> = written.copied().collect();
+        known.extend(self.contracts.iter().flatten().flat_map(Contract::scopes));
+        let mut seen = HashSet::new();
+        known.retain(|scope| seen.insert(*scope));
+        let scopes = spec.granted(&known)?;
         let actor = {
             let mut store = self.store_mut();
             if let Some(name) = &spec.actor {
@@ -264,8 +267,12 @@ impl Suite {
                 store.actors.create(Actor { display_name })
             }
         };
-        let client = Registered { spec, actor };
-        let id = client.spec.id.clone();
+        let id = spec.id.clone();
+        let client = Registered {
+            spec,
+            scopes,
+            actor,
+        };
         self.registry().clients.insert(id, client);
         Ok(())
     }

@@ -48,7 +48,7 @@ pub(super) fn clients(call: &Call<'_>) -> Answer {
         let apps = spec.apps.iter().map(|app| app.id());
         json!({
             "id": spec.id,
-            "scopes": spec.scopes,
+            "scopes": client.scopes,
             "apps": apps.collect::<Vec<_>>(),
             "workspace": spec.workspace,
             "actingFor": store.actors.reference(client.actor),

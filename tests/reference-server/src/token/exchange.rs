@@ -113,7 +113,6 @@ fn granted(
 ) -> Result<Vec<String>, TokenError> {
     let held = || {
         client
-            .spec
             .scopes
             .iter()
             .filter(|scope| suite.owns_scope(app, scope))

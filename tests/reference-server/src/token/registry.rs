@@ -23,6 +23,7 @@ pub(crate) fn lifetime(setting: &str, asked: Duration) -> Result<Duration, Strin
 #[derive(Clone, Debug)]
 pub(crate) struct Registered {
     pub(crate) spec: ClientSpec,
+    pub(crate) scopes: Vec<String>,
     pub(crate) actor: u64,
 }
 
