@@ -3,23 +3,16 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
-use sdk_reference_server::{App, ReferenceServer, Transport};
-use serde_json::json;
+use sdk_reference_server::{App, ReferenceServer};
 use sha2::{Digest, Sha256};
 
-use crate::peer::{Peer, rows};
-
-/// A peer of a server with a control port, and the URL of that.
-async fn controlled() -> (Peer, String) {
-    let builder = ReferenceServer::builder().transport(Transport::Hyper);
-    let server = builder.control_port(0).start().await;
-    let url = server.control_url().unwrap().to_owned();
-    (Peer::of(server), url)
-}
+use crate::peer::Peer;
 
 #[tokio::test]
 async fn each_port_shows_its_operations_scopes_and_last_requests() {
-    let (peer, url) = controlled().await;
+    let builder = ReferenceServer::builder().control_port(0);
+    let peer = Peer::of(builder.in_memory());
+    let url = peer.server.control_url().unwrap();
     peer.server.fault("listPeople").times(1).status(503);
     let markup = peer.server.fault_everywhere();
     markup.when_path("<script>alert(1)</script>").status(500);
@@ -33,7 +26,7 @@ async fn each_port_shows_its_operations_scopes_and_last_requests() {
         assert!(!page.text.contains("<script") && !page.text.contains("<button"));
     }
     let page = peer.get_with(App::Crm, "/", "none").await.text;
-    let control = peer.read(peer.http.get(&url)).await;
+    let control = peer.read(peer.http.get(url)).await;
     for part in [
         "/api/crm/v1/people/{reference}",
         "getPersonTimeline",
@@ -62,49 +55,6 @@ async fn each_port_shows_its_operations_scopes_and_last_requests() {
     let allowed = format!("script-src 'sha256-{}'", STANDARD.encode(digest));
     let policy = control.header("content-security-policy").unwrap();
     assert!(policy.contains(&allowed), "{policy}");
-}
-
-/// The origin and the host of a command at the control port, and its status; P stands for the port, and a for that of an
-/// application.
-const ORIGINS: &str = "
-    http://127.0.0.1:P | 127.0.0.1:P | 201
-    http://localhost:P | localhost:P | 201
-    http://[::1]:P | [::1]:P | 201
-    null | 127.0.0.1:P | 403
-    http://evil.example | 127.0.0.1:P | 403
-    http://evil.example:P | evil.example:P | 403
-    http://127.0.0.1:A | 127.0.0.1:P | 403
-    http://127.0.0.1 | 127.0.0.1:P | 403
-    https://127.0.0.1:P | 127.0.0.1:P | 403
-    http://localhost:P | 127.0.0.1:P | 403";
-
-#[tokio::test]
-async fn only_its_own_page_commands_the_control_port() {
-    let (peer, url) = controlled().await;
-    let port = |url: &str| url.rsplit(':').next().unwrap().to_owned();
-    let (own, application) = (port(&url), port(&peer.server.crm_url()));
-    let fault = json!({"faults": [{"then": {"status": 503}}]}).to_string();
-    let command = |path: &str, origin: &str, host: &str| {
-        let request = peer.http.post(format!("{url}{path}"));
-        request.header("origin", origin).header("host", host)
-    };
-    for [origin, host, status] in rows(ORIGINS) {
-        let origin = origin.replace('P', &own).replace('A', &application);
-        let host = host.replace('P', &own);
-        let add = command("/-/faults", &origin, &host);
-        let add = add.header("content-type", "application/json");
-        let got = peer.read(add.body(fault.clone())).await;
-        assert_eq!(got.status.to_string(), status, "{origin} at {host}");
-        let got = peer.read(command("/-/reset", &origin, &host)).await;
-        let reset = if status == "201" { 200 } else { 403 };
-        assert_eq!(got.status, reset, "{origin} at {host}");
-    }
-    // What a form of a page can send is no command, and neither is a link.
-    let own = format!("http://127.0.0.1:{own}");
-    let form = command("/-/faults", &own, &own[7..]).body(fault);
-    peer.read(form).await.expect(400);
-    let link = peer.http.get(format!("{url}/-/reset"));
-    peer.read(link).await.expect(405);
 }
 
 #[tokio::test]

@@ -81,19 +81,6 @@ async fn recorded_requests_show_no_secret() {
 }
 
 #[tokio::test]
-async fn the_ring_of_requests_is_bounded() {
-    let builder = ReferenceServer::builder().recorded_requests(3);
-    let peer = Peer::of(builder.in_memory());
-    for _ in 0..5 {
-        let health = peer.get_with(App::Crm, "/api/health", "x").await;
-        health.expect(200);
-    }
-    let requests = peer.server.requests();
-    let numbers = requests.iter().map(|request| request.number);
-    assert_eq!(numbers.collect::<Vec<_>>(), [3, 4, 5]);
-}
-
-#[tokio::test]
 async fn a_taken_port_is_reported() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
