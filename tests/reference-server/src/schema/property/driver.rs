@@ -127,14 +127,10 @@ impl Driver {
             ("client_secret", secret),
             ("audience", self.suite.audience(app)),
         ];
-        let path = crate::schema::EXCHANGE.to_owned();
-        let mut request = request(Method::POST, path);
-        let form = form(
-            fields
-                .into_iter()
-                .map(|(name, value)| (name, value.to_owned())),
-        );
-        set_body(&mut request, "application/x-www-form-urlencoded", form);
+        let request = request(Method::POST, crate::schema::EXCHANGE.to_owned());
+        let urlencoded = "application/x-www-form-urlencoded";
+        let mut request = with_header(&request, "content-type", &[urlencoded]);
+        request.body = form(fields.into_iter()).into();
         let reply = self.suite.handle(App::Platform, &request);
         let body: Value = serde_json::from_slice(&reply.body).unwrap();
         body["access_token"].as_str().unwrap().to_owned()
@@ -150,19 +146,14 @@ impl Driver {
 
     /// Sends a request with this `Authorization`, or without one if it is empty, and checks the response.
     pub(super) fn call_as(&mut self, operation: &Served, request: &Request, as_: &str) -> Got {
-        let mut request = request.clone();
-        if !as_.is_empty() {
-            set(&mut request, header::AUTHORIZATION.as_str(), as_);
-        }
+        let headers = [as_].into_iter().filter(|value| !value.is_empty());
+        let headers: Vec<&str> = headers.collect();
+        let request = with_header(request, "authorization", &headers);
         let reply = self.suite.handle(operation.app, &request);
         let status = reply.status.as_u16();
         let about = || format!("{}: {request:?}: {status}", operation.id);
-        assert_eq!(
-            reply.headers["content-type"],
-            "application/json",
-            "{}",
-            about()
-        );
+        let media_type = &reply.headers["content-type"];
+        assert_eq!(media_type, "application/json", "{}", about());
         assert!(reply.headers.contains_key("x-request-id"), "{}", about());
         let body: Value = serde_json::from_slice(&reply.body).unwrap();
         let documented = status < 500 && documents(operation, status);
@@ -202,26 +193,36 @@ pub(super) fn request(method: Method, path: String) -> Request {
     }
 }
 
-/// Sets a header, unless its value is none.
-pub(super) fn set(request: &mut Request, name: &str, value: &str) {
-    let value = HeaderValue::from_bytes(value.as_bytes());
-    let name: http::HeaderName = name.parse().unwrap();
-    request
-        .headers
-        .extend(value.map(|value| (name, value)).ok());
+/// With these values of a query parameter, and no others.
+pub(super) fn with_query(request: &Request, name: &str, values: &[&str]) -> Request {
+    let query = request.query.as_deref().unwrap_or_default();
+    let start = format!("{name}=");
+    let others = query.split('&').filter(|pair| !pair.starts_with(&start));
+    let values = form(values.iter().map(|value| (name, *value)));
+    let pairs = others.chain([&*values]).filter(|pair| !pair.is_empty());
+    Request {
+        query: Some(pairs.collect::<Vec<_>>().join("&")),
+        ..request.clone()
+    }
 }
 
-pub(super) fn set_body(request: &mut Request, media_type: &str, body: impl Into<Bytes>) {
-    request.headers.remove(header::CONTENT_TYPE);
-    if !media_type.is_empty() {
-        set(request, "content-type", media_type);
-    }
-    request.body = body.into();
+/// With these values of a header, and no others; those that no header can have are left out.
+pub(super) fn with_header(request: &Request, name: &str, values: &[&str]) -> Request {
+    let mut request = request.clone();
+    let name: header::HeaderName = name.parse().unwrap();
+    request.headers.remove(&name);
+    let values = values
+        .iter()
+        .map(|value| HeaderValue::from_bytes(value.as_bytes()));
+    request
+        .headers
+        .extend(values.flatten().map(|value| (name.clone(), value)));
+    request
 }
 
 /// Names and values as `application/x-www-form-urlencoded`, everything encoded that could mean something else.
-pub(super) fn form<'n>(fields: impl Iterator<Item = (&'n str, String)>) -> String {
-    let pairs = fields.map(|(name, value)| format!("{}={}", encoded(name), encoded(&value)));
+pub(super) fn form<'n>(fields: impl Iterator<Item = (&'n str, &'n str)>) -> String {
+    let pairs = fields.map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 

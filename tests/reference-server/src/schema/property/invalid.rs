@@ -1,10 +1,11 @@
 //! Requests that break the spec in one thing, and what that thing is.
 
+use bytes::Bytes;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use super::driver::{Pool, encoded};
-use super::valid::{self, Draft, body_of, size};
+use super::driver::{Pool, encoded, with_header, with_query};
+use super::valid::{self, body_of, size};
 use crate::message::Request;
 use crate::schema::Served;
 use crate::schema::check::{self, Side};
@@ -14,28 +15,24 @@ use crate::schema::parameter::Parameter;
 /// From so many valid requests each.
 const BASES: usize = 4;
 
-type Broken = Vec<(String, Draft)>;
+type Broken = Vec<(String, Request)>;
 
-pub(super) fn requests(
-    operation: &Served,
-    random: &mut Rng,
-    pool: &Pool,
-) -> Vec<(String, Request)> {
+pub(super) fn requests(operation: &Served, random: &mut Rng, pool: &Pool) -> Broken {
     let mut broken = Broken::new();
     for _ in 0..BASES {
-        let mut base = valid::draft(operation, random, pool);
+        let mut base = valid::request(operation, random, pool);
         if operation.is_exchange() {
             // With other credentials, it is they that are rejected.
             let form = "grant_type=client_credentials&client_id=reference-client&client_secret=reference-secret";
-            base = base.with_body(form);
+            base.body = form.into();
         }
         for parameter in &operation.parameters {
             of_parameter(operation, parameter, &base, &mut broken);
         }
         for pair in list(&operation.raw["x-mutually-exclusive"]) {
             let [one, other] = [&pair[0], &pair[1]].map(plain);
-            let both = base.with_query(&one, &["received"]);
-            broken.push((format!("{pair}"), both.with_query(&other, &["all"])));
+            let both = with_query(&base, &one, &["received"]);
+            broken.push((format!("{pair}"), with_query(&both, &other, &["all"])));
         }
         match body_of(operation) {
             Some(("application/json", schema)) => of_json(operation, schema, &base, &mut broken),
@@ -43,105 +40,81 @@ pub(super) fn requests(
             None => {}
         }
     }
-    let request = |(what, draft): (String, Draft)| (what, draft.request());
-    broken.into_iter().map(request).collect()
+    broken
 }
 
-fn of_parameter(operation: &Served, parameter: &Parameter, base: &Draft, broken: &mut Broken) {
+fn with_body(base: &Request, body: impl Into<Bytes>) -> Request {
+    Request {
+        body: body.into(),
+        ..base.clone()
+    }
+}
+
+fn of_parameter(operation: &Served, parameter: &Parameter, base: &Request, broken: &mut Broken) {
     let name = parameter.name.as_str();
-    let header = name.to_lowercase();
     let schema = operation.document.resolve(&parameter.schema);
     let mut texts = texts(&operation.document, schema);
     if name == "cursor" {
         let made_up = ["", "made-up", "bWFkZS11cC1idXQtbG9uZy1lbm91Z2g"];
         texts.extend(made_up.map(str::to_owned));
     }
-    for value in &texts {
-        let what = format!("{name}={value:?}");
-        if operation.takes_query(name) {
-            // Without optional parameters, lest one of them be the reason.
-            let mut alone = base.clone();
-            alone.query.retain(|(known, _)| {
-                let mut all = operation.parameters.iter();
-                all.any(|it| it.required && it.name == *known)
-            });
-            broken.push((what, alone.with_query(name, &[value])));
-        } else if operation.takes_header(&header) {
-            if !value.contains(char::is_control) {
-                broken.push((what, base.with_header(&header, &[value])));
-            }
-        } else {
+    let (twice, missing) = (format!("{name} twice"), format!("{name} missing"));
+    let text = |value: &String| format!("{name}={value:?}");
+    if operation.takes_query(name) {
+        // Without optional parameters, lest one of them be the reason.
+        let optional = operation.parameters.iter().filter(|it| !it.required);
+        let alone = optional.fold(base.clone(), |request, it| {
+            with_query(&request, &it.name, &[])
+        });
+        let with = |values: &[&str]| with_query(&alone, name, values);
+        broken.extend(texts.iter().map(|value| (text(value), with(&[value]))));
+        broken.push((twice, with(&["1", "1"])));
+        if parameter.required {
+            broken.push((missing, with(&[])));
+        }
+    } else if operation.takes_header(&name.to_lowercase()) {
+        let with = |values: &[&str]| with_header(base, name, values);
+        texts.retain(|value| !value.contains(char::is_control));
+        broken.extend(texts.iter().map(|value| (text(value), with(&[value]))));
+        let key = "a-key-of-sixteen";
+        broken.push((twice, with(&[key, key])));
+        broken.push((missing, with(&[])));
+    } else {
+        broken.extend(texts.iter().map(|value| {
             let mut elsewhere = base.clone();
             let place = format!("{{{name}}}");
             elsewhere.path = operation.path.replace(&place, &encoded(value));
-            broken.push((what, elsewhere));
-        }
-    }
-    let (twice, missing) = (format!("{name} twice"), format!("{name} missing"));
-    if operation.takes_query(name) {
-        let given = base.query.iter().find(|(known, _)| known == name);
-        if let Some((_, value)) = given {
-            broken.push((twice, base.with_query(name, &[value, value])));
-        }
-        if parameter.required {
-            broken.push((missing, base.with_query(name, &[])));
-        }
-    } else if operation.takes_header(&header) {
-        let key = "a-key-of-sixteen";
-        broken.push((twice, base.with_header(&header, &[key, key])));
-        broken.push((missing, base.with_header(&header, &[])));
+            (text(value), elsewhere)
+        }));
     }
 }
 
 /// Texts that break the rules of a schema, as a parameter or as a string.
 fn texts(document: &Document, schema: &Value) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
     let first = list(&schema["enum"]).first().map(plain);
-    let wrong: &[&str] = match (schema["type"].as_str(), schema["format"].as_str()) {
-        (Some("integer"), _) => &[
-            "",
-            "ten",
-            "1.5",
-            "1e1",
-            "+1",
-            " 1",
-            "0x1",
-            "99999999999999999999999",
-        ],
-        (_, Some("date-time")) => &[
-            "",
-            "yesterday",
-            "2026-01-15",
-            "2026-02-30T00:00:00Z",
-            "2026-01-15T00:00:00",
-            "1768467600",
-        ],
-        (_, Some("date")) => &[
-            "2026-02-30",
-            "2026-1-1",
-            "2026-01-01T00:00:00Z",
-            "",
-            "today",
-        ],
-        _ if first.is_some() => &["", "unheard_of"],
-        _ => &[],
+    let wrong = match (schema["type"].as_str(), schema["format"].as_str()) {
+        (Some("integer"), _) => "|ten|1.5|1e1|+1| 1|0x1|99999999999999999999999",
+        (_, Some("date-time")) => {
+            "|yesterday|2026-01-15|2026-02-30T00:00:00Z|2026-01-15T00:00:00|1768467600"
+        }
+        (_, Some("date")) => "|2026-02-30|2026-1-1|2026-01-01T00:00:00Z|today",
+        _ if first.is_some() => "|unheard_of",
+        _ => return bounds(document, schema),
     };
-    texts.extend(wrong.iter().map(|text| (*text).to_owned()));
-    texts.extend(
-        schema["minimum"]
-            .as_i64()
-            .map(|least| (least - 1).to_string()),
-    );
-    texts.extend(
-        schema["maximum"]
-            .as_i64()
-            .map(|most| (most + 1).to_string()),
-    );
-    texts.extend(
-        first
-            .iter()
-            .flat_map(|first| [format!("{first} "), first.to_uppercase()]),
-    );
+    let mut texts: Vec<String> = wrong.split('|').map(str::to_owned).collect();
+    if let Some(first) = first {
+        texts.extend([format!("{first} "), first.to_uppercase()]);
+    }
+    texts.extend(bounds(document, schema));
+    texts
+}
+
+/// Texts beyond the bounds of a schema, and near its pattern.
+fn bounds(document: &Document, schema: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    let bound = |keyword: &str| schema[keyword].as_i64();
+    texts.extend(bound("minimum").map(|least| (least - 1).to_string()));
+    texts.extend(bound("maximum").map(|most| (most + 1).to_string()));
     texts.extend(size(schema, "minLength").map(|least| "é".repeat(least - 1)));
     texts.extend(size(schema, "maxLength").map(|most| "a".repeat(most + 1)));
     if let Some(pattern) = schema["pattern"].as_str() {
@@ -162,40 +135,30 @@ fn texts(document: &Document, schema: &Value) -> Vec<String> {
     texts
 }
 
-fn of_form(base: &Draft, broken: &mut Broken) {
-    let form = String::from_utf8(base.body.clone()).unwrap();
+fn of_form(base: &Request, broken: &mut Broken) {
+    let form = String::from_utf8(base.body.to_vec()).unwrap();
     let bodies = [
         form.replace("grant_type", "grant"),
         form.replace("=client_credentials", "=password"),
         format!("{form}&grant_type=client_credentials"),
         format!("{form}&scope=%FF"),
     ];
-    let bodies = bodies.map(|body| (format!("form {body}"), base.with_body(body)));
+    let bodies = bodies.map(|body| (format!("form {body}"), with_body(base, body)));
     broken.extend(bodies);
-    let mut json = base.clone();
-    json.media_type = "application/json";
+    let json = with_header(base, "content-type", &["application/json"]);
     broken.push(("JSON".to_owned(), json));
 }
 
-fn of_json(operation: &Served, schema: &Value, base: &Draft, broken: &mut Broken) {
-    let bodies: [&[u8]; 8] = [
-        b"",
-        b"{",
-        b"{]",
-        b"\xff\xfe",
-        b"nul",
-        b"{'a':1}",
-        b"{}{}",
-        b"\xef\xbb\xbf{}",
-    ];
-    for body in bodies {
+fn of_json(operation: &Served, schema: &Value, base: &Request, broken: &mut Broken) {
+    let texts = ["", "{", "{]", "nul", "{'a':1}", "{}{}", "\u{feff}{}"].map(str::as_bytes);
+    for body in texts.into_iter().chain([&b"\xff\xfe"[..]]) {
         let what = format!("body {:?}", String::from_utf8_lossy(body));
-        broken.push((what, base.with_body(body)));
+        broken.push((what, with_body(base, body)));
     }
-    for media_type in ["", "text/plain", "application/x-www-form-urlencoded"] {
-        let mut other = base.clone();
-        other.media_type = media_type;
-        broken.push((format!("media type {media_type:?}"), other));
+    let others: [&[&str]; 3] = [&[], &["text/plain"], &["application/x-www-form-urlencoded"]];
+    for other in others {
+        let request = with_header(base, "content-type", other);
+        broken.push((format!("media type {other:?}"), request));
     }
     let body: Value = serde_json::from_slice(&base.body).unwrap();
     let document = &operation.document;
@@ -203,7 +166,7 @@ fn of_json(operation: &Served, schema: &Value, base: &Draft, broken: &mut Broken
         // The generator and the validator were written apart, and must agree.
         let problems = check::problems(document, Side::Request, schema, &value, "");
         assert!(!problems.is_empty(), "{what}: {value} is within the spec");
-        broken.push((format!("body{what}"), base.with_body(value.to_string())));
+        broken.push((format!("body{what}"), with_body(base, value.to_string())));
     }
 }
 
@@ -212,25 +175,17 @@ fn spoilt(document: &Document, schema: &Value, value: &Value) -> Vec<(String, Va
     let schema = document.resolve(schema);
     let kind = schema["type"].as_str();
     let mut broken = Vec::new();
-    for other in [
-        json!(7.5),
-        json!(true),
-        json!("text"),
-        json!([]),
-        json!({}),
-        Value::Null,
+    let nullable = schema["nullable"] == true;
+    for (its_kind, other) in [
+        ("number", json!(7.5)),
+        ("boolean", json!(true)),
+        ("string", json!("text")),
+        ("array", json!([])),
+        ("object", json!({})),
+        ("null", Value::Null),
     ] {
-        let same = match kind {
-            None => true,
-            Some(_) if other.is_null() => schema["nullable"] == true,
-            Some("string") => other.is_string(),
-            Some("boolean") => other.is_boolean(),
-            Some("array") => other.is_array(),
-            Some("object") => other.is_object(),
-            Some("number") => other.is_number(),
-            Some(_) => false,
-        };
-        if !same {
+        let fits = its_kind == "null" && nullable;
+        if !fits && kind.is_some_and(|kind| kind != its_kind) {
             broken.push((format!(": {other}"), other));
         }
     }

@@ -2,87 +2,56 @@
 //! whose form is this server's reading (A77, A79, A80 and A83 of specs/ASSUMPTIONS.md).
 
 use fastrand::Rng;
-use serde_json::{Value, json};
 
-use super::driver::{Pool, encoded};
+use super::driver::Pool;
 
-/// The generated body, or one that the server understands.
-pub(super) fn body(operation: &str, generated: Value, random: &mut Rng, pool: &Pool) -> Value {
+/// The ID of an operation, and a body or a path that the server understands. `{ORG}` stands for a reference of that kind.
+const KNOWN: &str = r#"
+    submitCommand | {"commandType": "person.create", "payload": {"displayName": "Ada", "organizationReference": "{ORG}"}}
+    submitCommand | {"commandType": "person.update", "subjectReference": "{PER}", "payload": {"jobTitle": "Tester"}}
+    submitCommand | {"commandType": "organization.create", "payload": {"displayName": "Property Ltd"}}
+    submitCommand | {"commandType": "organization.update", "subjectReference": "{ORG}", "payload": {"status": "inactive"}}
+    submitCommand | {"commandType": "opportunity.create", "payload": {"title": "Property", "personReference": "{PER}"}}
+    submitCommand | {"commandType": "opportunity.move", "subjectReference": "{OP}", "payload": {"stage": "won"}}
+    submitCommand | {"commandType": "opportunity.assign", "subjectReference": "{OP}", "payload": {"ownerReference": "{ACR}"}}
+    submitCommand | {"commandType": "activity.record", "subjectReference": "{PER}", "payload": {"summary": "Called"}}
+    submitCommand | {"commandType": "task.create", "commandId": "one", "payload": {"title": "Property"}}
+    submitCommand | {"commandType": "task.update", "subjectReference": "{TSK}", "payload": {"status": "waiting"}}
+    submitCommand | {"commandType": "task.complete", "subjectReference": "{TSK}", "expectedRecordVersion": 1}
+    reviewIntakeSubmission | {"submissionReference": "{IN}", "decision": "accept"}
+    reviewIntakeSubmission | {"submissionReference": "{IN}", "decision": "dismiss"}
+    reviewIntakeSubmission | {"submissionReference": "{IN}", "decision": "request_review", "note": "again"}
+    submitEventCommand | {"operation": "create", "title": "T", "timezone": "UTC", "collectionReference": "a", "startsAt": "2026-02-01T09:00:00Z", "endsAt": "2026-02-01T10:00:00Z"}
+    submitEventCommand | {"operation": "update", "publicReference": "{EVT}", "title": "Property"}
+    submitEventCommand | {"operation": "cancel", "publicReference": "{EVT}"}
+    respondAttendance | {"publicReference": "{EVT}"}
+    changeRecurrence | {"publicReference": "{EVT}"}
+    manageHold | {"operation": "create"}
+    manageHold | {"operation": "release", "publicReference": "{HLD}"}
+    createApprovalIntent | {"subjectReference": "{IVD}"}
+    createApprovalIntent | {}
+    exchangeToken | {"grant_type": "client_credentials", "client_id": "reference-client", "client_secret": "reference-secret"}
+    getPublication | /platform/v1/publications/crm/organization/{ORG}
+    getPublication | /platform/v1/publications/crm/person/{PER}
+    getPublication | /platform/v1/publications/calendar/event/{EVT}
+    getPublication | /platform/v1/publications/accounting/counterparty/{FCP}
+"#;
+
+/// One of them, for most requests of the operation.
+pub(super) fn known(operation: &str, random: &mut Rng, pool: &Pool) -> Option<String> {
+    let rows = KNOWN.lines().filter_map(|row| row.trim().split_once(" | "));
+    let rows = rows.filter(|(id, _)| *id == operation);
+    let rows: Vec<&str> = rows.map(|(_, template)| template).collect();
+    let mut known = (*random.choice(&rows)?).to_owned();
     if random.u8(..100) < 40 {
-        return generated;
+        return None;
     }
-    let mut known = |prefix: &str| json!(pool.pick(prefix, random));
-    let templates = match operation {
-        "submitCommand" => vec![
-            json!({"commandType": "person.create", "payload": {"displayName": "Ada Property", "organizationReference": known("ORG")}}),
-            json!({"commandType": "person.update", "subjectReference": known("PER"), "payload": {"jobTitle": "Tester"}}),
-            json!({"commandType": "organization.create", "payload": {"displayName": "Property Ltd"}}),
-            json!({"commandType": "organization.update", "subjectReference": known("ORG"), "payload": {"status": "inactive"}}),
-            json!({"commandType": "opportunity.create", "payload": {"title": "Property", "personReference": known("PER")}}),
-            json!({"commandType": "opportunity.move", "subjectReference": known("OP"), "payload": {"stage": "won"}}),
-            json!({"commandType": "opportunity.assign", "subjectReference": known("OP"), "payload": {"ownerReference": known("ACR")}}),
-            json!({"commandType": "activity.record", "subjectReference": known("PER"), "payload": {"summary": "Called"}}),
-            json!({"commandType": "task.create", "commandId": "one", "payload": {"title": "Property"}}),
-            json!({"commandType": "task.update", "subjectReference": known("TSK"), "payload": {"status": "waiting"}}),
-            json!({"commandType": "task.complete", "subjectReference": known("TSK"), "expectedRecordVersion": 1}),
-        ],
-        "reviewIntakeSubmission" => vec![
-            json!({"submissionReference": known("IN"), "decision": "accept"}),
-            json!({"submissionReference": known("IN"), "decision": "dismiss"}),
-            json!({"submissionReference": known("IN"), "decision": "request_review", "note": "again"}),
-        ],
-        "submitEventCommand" => {
-            let mut create = generated.clone();
-            for (name, value) in [
-                ("operation", "create"),
-                ("title", "Property"),
-                ("timezone", "UTC"),
-                ("collectionReference", "a"),
-                ("startsAt", "2026-02-01T09:00:00Z"),
-                ("endsAt", "2026-02-01T10:00:00Z"),
-            ] {
-                create[name] = value.into();
-            }
-            let mut update = generated.clone();
-            update["operation"] = "update".into();
-            update["publicReference"] = known("EVT");
-            let cancel = json!({"operation": "cancel", "publicReference": known("EVT")});
-            vec![create.clone(), create, update, cancel]
-        }
-        "respondAttendance" | "changeRecurrence" => vec![json!({"publicReference": known("EVT")})],
-        "manageHold" => vec![
-            json!({"operation": "create"}),
-            json!({"operation": "release", "publicReference": known("HLD")}),
-        ],
-        "createApprovalIntent" => vec![json!({"subjectReference": known("IVD")}), json!({})],
-        // Only a client that exists gets a token.
-        "exchangeToken" => vec![json!({
-            "grant_type": "client_credentials",
-            "client_id": "reference-client",
-            "client_secret": "reference-secret",
-        })],
-        _ => return generated,
-    };
-    random.choice(&templates).unwrap().clone()
-}
-
-/// A publication that exists, in place of three texts that name none.
-pub(super) fn path(operation: &str, path: &mut String, random: &mut Rng, pool: &Pool) {
-    if operation != "getPublication" || random.u8(..100) < 40 {
-        return;
+    for prefix in [
+        "ACR", "EVT", "FCP", "HLD", "IN", "IVD", "OP", "ORG", "PER", "TSK",
+    ] {
+        let reference = pool.pick(prefix, random);
+        let reference = reference.unwrap_or_else(|| format!("{prefix}-0123456789AB"));
+        known = known.replace(&format!("{{{prefix}}}"), &reference);
     }
-    let kinds = [
-        ("crm", "organization", "ORG"),
-        ("crm", "person", "PER"),
-        ("calendar", "event", "EVT"),
-        ("accounting", "counterparty", "FCP"),
-    ];
-    let (app, kind, prefix) = *random.choice(&kinds).unwrap();
-    let record = pool
-        .pick(prefix, random)
-        .unwrap_or_else(|| "none".to_owned());
-    *path = format!(
-        "/platform/v1/publications/{app}/{kind}/{}",
-        encoded(&record)
-    );
+    Some(known)
 }

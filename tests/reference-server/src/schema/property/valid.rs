@@ -1,14 +1,12 @@
 //! Requests that a spec allows.
 
 use fastrand::Rng;
-use http::Method;
 use serde_json::{Map, Value, json};
 
-use super::driver::{self, Pool, encoded, form, set, set_body};
+use super::driver::{self, Pool, encoded, form, with_header, with_query};
 use super::templates;
 use crate::message::Request;
-use crate::schema::document::{Document, list, members};
-use crate::schema::parameter::Parameter;
+use crate::schema::document::{Document, list, members, plain};
 use crate::schema::{Served, text};
 
 /// Characters that break careless code.
@@ -16,119 +14,54 @@ const LETTERS: [char; 16] = [
     'a', 'n', 'B', '7', ' ', '-', '&', '=', '%', '"', '\\', 'é', '漢', '🦀', '\u{0}', '\n',
 ];
 
-/// The parts of a request, which can be replaced one by one.
-#[derive(Clone)]
-pub(super) struct Draft {
-    method: Method,
-    pub(super) path: String,
-    pub(super) query: Vec<(String, String)>,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) media_type: &'static str,
-    pub(super) body: Vec<u8>,
-}
-
-impl Draft {
-    pub(super) fn request(&self) -> Request {
-        let mut request = driver::request(self.method.clone(), self.path.clone());
-        if !self.query.is_empty() {
-            let query = self.query.iter();
-            request.query = Some(form(query.map(|(name, value)| (&**name, value.clone()))));
-        }
-        for (name, value) in &self.headers {
-            set(&mut request, name, value);
-        }
-        set_body(&mut request, self.media_type, self.body.clone());
-        request
-    }
-
-    /// With these values of a query parameter, and no others.
-    pub(super) fn with_query(&self, name: &str, values: &[&str]) -> Draft {
-        let mut draft = self.clone();
-        replace(&mut draft.query, name, values);
-        draft
-    }
-
-    /// With these values of a header, and no others.
-    pub(super) fn with_header(&self, name: &str, values: &[&str]) -> Draft {
-        let mut draft = self.clone();
-        replace(&mut draft.headers, name, values);
-        draft
-    }
-
-    pub(super) fn with_body(&self, body: impl Into<Vec<u8>>) -> Draft {
-        Draft {
-            body: body.into(),
-            ..self.clone()
-        }
-    }
-}
-
-fn replace(all: &mut Vec<(String, String)>, name: &str, values: &[&str]) {
-    all.retain(|(known, _)| known != name);
-    all.extend(
-        values
-            .iter()
-            .map(|value| (name.to_owned(), (*value).to_owned())),
-    );
-}
-
 /// A request within the spec.
 pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Request {
-    draft(operation, random, pool).request()
-}
-
-pub(super) fn draft(operation: &Served, random: &mut Rng, pool: &Pool) -> Draft {
     let document = &operation.document;
-    let mut draft = Draft {
-        method: operation.method.parse().unwrap(),
-        path: operation.path.clone(),
-        query: Vec::new(),
-        headers: Vec::new(),
-        media_type: "",
-        body: Vec::new(),
-    };
-    for Parameter {
-        name,
-        schema,
-        required,
-        ..
-    } in &operation.parameters
-    {
+    let mut query = Vec::new();
+    let method = operation.method.parse().unwrap();
+    let mut request = driver::request(method, operation.path.clone());
+    for parameter in &operation.parameters {
+        let name = &*parameter.name;
         // A cursor is not made up; it comes from a page.
-        if name == "cursor" || !required && random.u8(..100) >= 50 {
+        if name == "cursor" || !parameter.required && random.u8(..100) >= 50 {
             continue;
         }
-        let value = plain(&value(document, schema, random, pool));
+        let value = plain(&value(document, &parameter.schema, random, pool));
         if operation.takes_query(name) {
-            draft.query.push((name.clone(), value));
+            query.push((name, value));
         } else if operation.takes_header(&name.to_lowercase()) {
-            draft.headers.push((name.to_lowercase(), value));
+            request = with_header(&request, name, &[&value]);
         } else {
             let place = format!("{{{name}}}");
-            draft.path = draft.path.replace(&place, &encoded(&value));
+            request.path = request.path.replace(&place, &encoded(&value));
         }
     }
     for pair in list(&operation.raw["x-mutually-exclusive"]) {
-        let given = |name: &Value| draft.query.iter().any(|(known, _)| *name == *known);
+        let given = |name: &Value| query.iter().any(|(known, _)| *name == *known);
         if list(pair).iter().all(given) {
-            draft.query.retain(|(name, _)| pair[1] != *name);
+            query.retain(|(name, _)| pair[1] != *name);
         }
     }
+    for (name, value) in query {
+        request = with_query(&request, name, &[&value]);
+    }
+    let known = templates::known(&operation.id, random, pool);
     if let Some((media_type, schema)) = body_of(operation) {
         let value = value(document, schema, random, pool);
-        let value = templates::body(&operation.id, value, random, pool);
-        draft.media_type = media_type;
-        draft.body = if media_type == "application/json" {
-            value.to_string().into_bytes()
+        let value = known.map_or(value, |known| serde_json::from_str(&known).unwrap());
+        request = with_header(&request, "content-type", &[media_type]);
+        request.body = if media_type == "application/json" {
+            value.to_string().into()
         } else {
             // Fields that are not text are left out.
             let fields = members(&value);
-            let fields = fields.filter_map(|(name, it)| Some((&**name, it.as_str()?.to_owned())));
-            form(fields).into_bytes()
+            let fields = fields.filter_map(|(name, it)| Some((&**name, it.as_str()?)));
+            form(fields).into()
         };
+    } else if let Some(path) = known {
+        request.path = path;
     }
-    templates::path(&operation.id, &mut draft.path, random, pool);
-    draft
+    request
 }
 
 /// The media type and the schema of an operation's body.
@@ -156,14 +89,8 @@ pub(super) fn is_open(operation: &Served) -> bool {
 
 /// The request for the page after this one, if there is one.
 pub(super) fn next_page(request: &Request, body: &Value) -> Option<Request> {
-    let cursor = encoded(body.get("nextCursor")?.as_str()?);
-    let query = request.query.as_deref().unwrap_or_default();
-    let query = query.split('&').filter(|pair| !pair.starts_with("cursor="));
-    let query: Vec<&str> = query.filter(|pair| !pair.is_empty()).collect();
-    Some(Request {
-        query: Some(format!("cursor={cursor}&{}", query.join("&"))),
-        ..request.clone()
-    })
+    let cursor = body.get("nextCursor")?.as_str()?;
+    Some(with_query(request, "cursor", &[cursor]))
 }
 
 /// A value that conforms to a schema.
@@ -173,7 +100,7 @@ fn value(document: &Document, schema: &Value, random: &mut Rng, pool: &Pool) -> 
         return Value::Null;
     }
     match schema["type"].as_str() {
-        None => anything(random, 2),
+        None => anything(random),
         Some("string") => string(schema, random, pool).into(),
         Some("integer") => {
             let least = schema["minimum"].as_i64().unwrap_or(-3);
@@ -197,7 +124,7 @@ fn value(document: &Document, schema: &Value, random: &mut Rng, pool: &Pool) -> 
                 }
             }
             if random.u8(..100) < 25 {
-                object.insert("unheardOf".to_owned(), anything(random, 2));
+                object.insert("unheardOf".to_owned(), anything(random));
             }
             object.into()
         }
@@ -249,34 +176,16 @@ fn string(schema: &Value, random: &mut Rng, pool: &Pool) -> String {
 }
 
 /// Any JSON.
-fn anything(random: &mut Rng, depth: u32) -> Value {
-    match random.i64(0..=if depth == 0 { 5 } else { 7 }) {
-        0 => Value::Null,
-        1 => random.bool().into(),
-        2 => random.i64(i64::MIN / 2..=i64::MAX / 2).into(),
-        3 => json!(0.1),
-        4 | 5 => {
-            let length = random.usize(0..=8);
-            let letters = (0..length).map(|_| *random.choice(&LETTERS).unwrap());
-            letters.collect::<String>().into()
-        }
-        6 => {
-            let length = random.usize(0..=3);
-            (0..length).map(|_| anything(random, depth - 1)).collect()
-        }
-        _ => {
-            let names = ["operation", "publicReference", "payload", "x"];
-            let length = random.usize(0..=3);
-            let fields = (0..length).map(|_| {
-                let name = *random.choice(&names).unwrap();
-                (name.to_owned(), anything(random, depth - 1))
-            });
-            fields.collect::<Map<_, _>>().into()
-        }
-    }
-}
-
-/// A value as a parameter is written.
-fn plain(value: &Value) -> String {
-    crate::schema::document::plain(value)
+fn anything(random: &mut Rng) -> Value {
+    let values = [
+        json!(null),
+        json!(true),
+        json!(i64::MIN),
+        json!(0.1),
+        json!("é\u{0}\n漢"),
+        json!([1, "a", null, [{}]]),
+        json!({"operation": true, "payload": {"x": [0.1]}}),
+        json!({"publicReference": 7, "payload": null}),
+    ];
+    random.choice(values).unwrap()
 }
