@@ -12,50 +12,48 @@ use tokio::time::timeout;
 
 use crate::memory::Endless;
 use crate::peer::{Got, PATIENCE, Peer, raw, rows};
+use crate::rows::filled;
 
-/// Sends these bytes to the CRM and gives the status of the reply; nothing if there is none.
-async fn status(peer: &Peer, request: impl AsRef<[u8]>) -> Option<u16> {
+/// Sends a request line to the CRM, and gives the status of the response; nothing if there is none.
+async fn status(peer: &Peer, line: &[u8], token: &str) -> Option<u16> {
+    let rest = format!("host: localhost\r\nauthorization: Bearer {token}\r\nconnection: close");
+    let request = [line, b" HTTP/1.1\r\n", rest.as_bytes(), b"\r\n\r\n"].concat();
     let text = raw(peer.server.crm_url(), request).await;
     text.split(' ').nth(1)?.parse().ok()
 }
 
-fn request(head: &str, token: &str) -> String {
-    format!(
-        "{head} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {token}\r\nconnection: close\r\n\r\n"
-    )
-}
+/// A path and the status.
+const PATHS: &str = "
+    /api/crm/v1/people/.. | 400
+    /api/crm/v1/people/%2E%2e/timeline | 400
+    /api/crm/v1/organizations/../people/{person} | 404
+    /api/crm/v1/people/{person}%2ftimeline | 400
+    /api/crm/v1/people/{person}/ | 404
+    //api/crm/v1/people/{person} | 404
+    /api/crm/v1/%70eople/{person} | 200
+    /%61%50i/crm/v1/people/{person} | 404
+    /api/crm/v1%2Fpeople | 404
+    /api/crm/v1/%2570eople | 404
+    /%6fpenapi%2Eyaml | 200
+    /api/health%+5 | 404
+    /api/crm/v1/people/%FF%FE | 400
+    /api/crm/v1/people/% | 400
+    /api/crm/v1/people/%00 | 400
+    /api/crm/v1/people/{encoded} | 200
+    /api/crm/v1/people/ | 404
+    /api/crm/v1/people/{long} | 400";
 
 #[tokio::test]
 async fn paths_are_taken_as_they_are() {
     let peer = Peer::on_hyper().await;
     let token = peer.token(App::Crm).await;
-    let person = peer.server.sample_person();
-    for (path, expected) in [
-        ("/api/crm/v1/people/..".to_owned(), 400),
-        ("/api/crm/v1/people/%2e%2e".to_owned(), 400),
-        ("/api/crm/v1/people/%2E%2E/timeline".to_owned(), 400),
-        (format!("/api/crm/v1/organizations/../people/{person}"), 404),
-        (format!("/api/crm/v1/people/{person}%2ftimeline"), 400),
-        (format!("/api/crm/v1/people/{person}/"), 404),
-        (format!("//api/crm/v1/people/{person}"), 404),
-        (format!("/api/crm/v1/%70eople/{person}"), 200),
-        (format!("/%61%50i/crm/v1/people/{person}"), 404),
-        ("/api/%63rm/v1%2Fpeople".to_owned(), 404),
-        ("/api/crm/v1/%2570eople".to_owned(), 404),
-        ("/%6fpenapi%2Eyaml".to_owned(), 200),
-        ("/api/health%+5".to_owned(), 404),
-        (
-            format!("/api/crm/v1/people/{}", person.replace("PER", "%50ER")),
-            200,
-        ),
-        ("/api/crm/v1/people/%FF%FE".to_owned(), 400),
-        ("/api/crm/v1/people/%".to_owned(), 400),
-        ("/api/crm/v1/people/%00".to_owned(), 400),
-        ("/api/crm/v1/people/".to_owned(), 404),
-        (format!("/api/crm/v1/people/{}", "A".repeat(5_000)), 400),
-    ] {
-        let got = status(&peer, request(&format!("GET {path}"), &token)).await;
-        assert_eq!(got, Some(expected), "{path}");
+    let encoded = peer.server.sample_person().replace("PER", "%50ER");
+    let table = filled(&peer, PATHS).replace("{encoded}", &encoded);
+    let table = table.replace("{long}", &"A".repeat(5_000));
+    for [path, expected] in rows(&table) {
+        let line = format!("GET {path}");
+        let got = status(&peer, line.as_bytes(), &token).await;
+        assert_eq!(got, expected.parse().ok(), "{path}");
     }
 }
 
@@ -63,45 +61,35 @@ async fn paths_are_taken_as_they_are() {
 async fn what_is_no_http_is_refused_by_hyper() {
     let peer = Peer::on_hyper().await;
     let long = format!("GET /api/crm/v1/people?q={}", "a".repeat(200_000));
-    for head in ["GET * ", "G ET /", "GET", "GET \u{1}/ ", &long] {
-        let got = status(&peer, request(head, "")).await;
-        assert!(
-            got.is_none_or(|status| (400..500).contains(&status)),
-            "{head:.30}: {got:?}"
-        );
+    let texts = ["GET * ", "G ET /", "GET", &*long].map(str::as_bytes);
+    let latin = &b"GET /api/crm/v1/people?q=\xe9\xe9"[..];
+    for line in texts.into_iter().chain([latin]) {
+        let got = status(&peer, line, "").await;
+        let refused = got.is_none_or(|status| (400..500).contains(&status));
+        assert!(refused, "{line:.30?}: {got:?}");
     }
-    let latin = b"GET /api/crm/v1/people?q=\xe9\xe9 HTTP/1.1\r\nhost: localhost\r\n\r\n";
-    assert_eq!(status(&peer, latin).await, Some(400));
 }
+
+/// A method, a path, and the methods that are allowed.
+const METHODS: &str = "
+    HEAD | /api/crm/v1/commands | POST
+    PUT | /api/crm/v1/people | GET, HEAD
+    OPTIONS | /api/crm/v1/today | GET, HEAD";
 
 #[tokio::test]
 async fn another_method_is_not_allowed() {
-    for peer in [Peer::on_hyper().await, Peer::start().await] {
-        for (method, path, allowed) in [
-            (Method::HEAD, "/api/crm/v1/commands", "POST"),
-            (Method::PUT, "/api/crm/v1/people", "GET, HEAD"),
-            (Method::DELETE, "/api/crm/v1/commands", "POST"),
-            (Method::OPTIONS, "/api/crm/v1/today", "GET, HEAD"),
-        ] {
-            let got = peer.send(method.clone(), App::Crm, path).await;
-            assert_eq!(
-                (got.status, got.header("allow")),
-                (405, Some(allowed)),
-                "{method} {path}"
-            );
-        }
+    let peer = Peer::on_hyper().await;
+    for [method, path, allowed] in rows(METHODS) {
+        let got = peer.send(method.parse().unwrap(), App::Crm, path).await;
+        let seen = (got.status, got.header("allow"));
+        assert_eq!(seen, (405, Some(allowed)), "{method} {path}");
     }
 }
 
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
     for peer in [Peer::on_hyper().await, Peer::start().await] {
-        for (length, status) in [
-            (0, 401),
-            (1 << 20, 401),
-            ((1 << 20) + 1, 413),
-            (5 << 20, 413),
-        ] {
+        for (length, status) in [(1 << 20, 401), ((1 << 20) + 1, 413)] {
             let url = format!("{}/api/crm/v1/commands", peer.server.crm_url());
             let whole = peer.http.post(url).body(vec![b' '; length]);
             // Of unknown length, and therefore in chunks.
@@ -116,7 +104,7 @@ async fn a_body_that_is_too_long_is_refused() {
             }
         }
         // The others did not arrive.
-        assert_eq!(peer.server.attempts("submitCommand"), 4);
+        assert_eq!(peer.server.attempts("submitCommand"), 2);
     }
 }
 
@@ -134,31 +122,18 @@ async fn a_client_that_writes_before_it_reads_sees_the_refusal() {
 
 #[tokio::test]
 async fn a_body_that_is_declared_too_long_is_not_waited_for() {
-    let builder = || ReferenceServer::builder().read_timeout(Duration::from_secs(86_400));
-    let hyper = builder()
-        .transport(Transport::Hyper)
-        .control_port(0)
-        .start()
-        .await;
-    for peer in [
-        Peer::of(hyper),
-        Peer::of(builder().control_port(0).in_memory()),
-    ] {
-        for url in [
-            peer.server.token_url(),
-            format!("{}/-/data", peer.server.control_url().unwrap()),
-        ] {
+    let builder = ReferenceServer::builder().control_port(0);
+    let builder = builder.read_timeout(Duration::from_secs(86_400));
+    for transport in [Transport::Hyper, Transport::InMemory] {
+        let peer = Peer::of(builder.clone().transport(transport).start().await);
+        let control = peer.server.control_url().unwrap();
+        for url in [peer.server.token_url(), format!("{control}/-/data")] {
             let request = peer.http.post(&url).header("content-length", 2_u64 << 30);
             let request = request.body(reqwest::Body::wrap(Endless));
-            let got = timeout(PATIENCE, peer.read(request))
-                .await
-                .expect("it waits for the body");
-            assert_eq!(got.status, 413, "{url}");
-            assert!(
-                got.text.contains("1048576 bytes: got 2147483648"),
-                "{}",
-                got.text
-            );
+            let got = timeout(PATIENCE, peer.read(request)).await;
+            let got = got.expect("it waits for the body");
+            let told = got.text.contains("1048576 bytes: got 2147483648");
+            assert!(got.status == 413 && told, "{url}: {}", got.text);
         }
         assert!(peer.server.requests().is_empty());
         let Some(address) = peer.server.address(App::Crm) else {
@@ -168,61 +143,48 @@ async fn a_body_that_is_declared_too_long_is_not_waited_for() {
         let (mut http2, connection) = h2::client::handshake(stream).await.unwrap();
         tokio::spawn(connection);
         let request = http::Request::post(peer.server.crm_url() + "/api/crm/v1/commands");
-        let request = request
-            .header("content-length", 2_u64 << 30)
-            .body(())
+        let request = request.header("content-length", 2_u64 << 30);
+        let (response, _body) = http2
+            .send_request(request.body(()).unwrap(), false)
             .unwrap();
-        let (response, _body) = http2.send_request(request, false).unwrap();
-        let response = timeout(PATIENCE, response)
-            .await
-            .expect("it waits for the body");
-        assert_eq!(response.unwrap().status(), 413);
+        let response = timeout(PATIENCE, response).await;
+        let response = response.expect("it waits for the body").unwrap();
+        assert_eq!(response.status(), 413);
     }
 }
+
+/// A path of the CRM and the status. Property tests send invalid values and values that are given twice.
+const QUERIES: &str = "
+    /people?q=%FF%FE | 400
+    /people?q=%ZZ | 200
+    /people?q=%00%00 | 200
+    /people?limit | 400
+    /people?limit=5&unknown=%FF&unknown=2&%FF=3&&=& | 200
+    /actors?limit=0&limit=%FF | 200
+    /today?q=x | 200
+    /funnel?from=2026-01-01T00:00:00%2B02:00 | 200
+    /funnel?from=2026-01-01T00:00:00+02:00 | 400";
 
 #[tokio::test]
 async fn only_parameters_of_the_operation_can_spoil_it() {
     let peer = Peer::on_hyper().await;
-    for (path, status) in [
-        ("/people?q=an&q=bo", 400),
-        ("/people?limit=1&limit=1", 400),
-        ("/people?q=%FF%FE", 400),
-        ("/people?q=%ZZ", 200),
-        ("/people?limit=", 400),
-        ("/people?limit", 400),
-        ("/people?limit=+5", 400),
-        ("/people?limit=5&unknown=%FF&unknown=2&%FF=3&&=&", 200),
-        ("/people?limit=99999999999999999999", 400),
-        ("/people?q=%00%00", 200),
-        ("/actors?limit=0&limit=%FF", 200),
-        ("/today?q=x", 200),
-        ("/funnel?from=2026-01-01T00:00:00%2B02:00", 200),
-        ("/funnel?from=2026-01-01T00:00:00+02:00", 400),
-    ] {
-        assert_eq!(peer.crm(path).await.status, status, "{path}");
+    for [path, status] in rows(QUERIES) {
+        assert_eq!(peer.crm(path).await.status.to_string(), status, "{path}");
     }
 }
 
 #[tokio::test]
-async fn headers_that_are_given_twice_count_as_none() {
+async fn headers_that_are_odd_or_given_twice_count_as_none() {
     let peer = Peer::on_hyper().await;
     let token = peer.token(App::Calendar).await;
-    let key = "a-key-of-sixteen";
     let body = json!({"operation": "create"});
-    let posting = || peer.posting(App::Calendar, "/calendar/v1/event-commands", &body);
-    let twice = posting().bearer_auth(&token).header("idempotency-key", key);
-    let got = peer.read(twice.header("idempotency-key", key)).await;
-    assert_eq!(got.status, 400);
-    assert!(got.text.contains("Idempotency-Key"), "{}", got.text);
-    let twice = posting()
-        .header("idempotency-key", key)
-        .bearer_auth(&token)
-        .bearer_auth(&token);
+    let post = || peer.posting(App::Calendar, "/calendar/v1/event-commands", &body);
+    let odd = post().header("idempotency-key", &b"a-key-of-sixte\xff\xfe"[..]);
+    let got = peer.read(odd.bearer_auth(&token)).await;
+    assert!(got.status == 400 && got.text.contains("Idempotency-Key"));
+    let twice = post().bearer_auth(&token).bearer_auth(&token);
+    let twice = twice.header("idempotency-key", "a-key-of-sixteen");
     assert_eq!(peer.read(twice).await.status, 401);
-    let odd = posting()
-        .bearer_auth(&token)
-        .header("idempotency-key", &b"a-key-of-sixte\xff\xfe"[..]);
-    assert_eq!(peer.read(odd).await.status, 400);
 }
 
 #[tokio::test]
