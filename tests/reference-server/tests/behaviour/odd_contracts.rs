@@ -41,7 +41,7 @@ async fn paths_lead_to_the_operation_that_names_them_best() {
         json!([{"name": "filter", "in": "query", "required": true, "style": "deepObject"}]);
     // `~` is sorted behind the template.
     let paths = json!({"/a/{id}": {"get": by_id, "delete": by_id}, "/a/~latest": {"get": latest},
-        "/b/{c}": {"get": shows(&json!(true))}, "/skipped": {"get": skipped}});
+        "/skipped": {"get": skipped}});
     let peer = document(&paths, &json!({}));
     for (what, status, body) in [
         ("GET /a/~latest", 200, "\"latest\""),
@@ -49,11 +49,6 @@ async fn paths_lead_to_the_operation_that_names_them_best() {
         // The template alone has this method.
         ("DELETE /a/~latest", 400, "id: must be of type integer"),
         ("GET /skipped", 404, ""),
-        ("GET /b/x%20y", 200, ""),
-        ("GET /b/%C3%A9", 200, ""),
-        ("GET /b/%zz", 400, ""),
-        ("GET /b/%ff", 400, ""),
-        ("GET /b/a%2", 400, ""),
     ] {
         let got = send(&peer, what, "", "").await;
         assert_eq!(got.status, status, "{what}: {}", got.text);
@@ -97,29 +92,15 @@ async fn no_sample_takes_forever() {
     let first = json!({"$ref": "#/components/schemas/S0"});
     let none = json!({"type": "string", "minLength": 3, "maxLength": 2});
     let pair = |next: &Value| json!({"type": "object", "required": ["a", "b"], "properties": {"a": next, "b": next}});
-    let either = |next: &Value| json!({"anyOf": [next, next]});
     let both = |next: &Value| json!({"allOf": [next], "oneOf": [next, next]});
+    let alone = |schema: Value| (schema, json!({}));
     for (schema, schemas) in [
         (first.clone(), chain(pair, &json!({"type": "string"}))),
-        (first.clone(), chain(either, &none)),
         (first, chain(both, &none)),
-        (none, json!({})),
-        (
-            json!({"type": "array", "minItems": 1_000_000_000}),
-            json!({}),
-        ),
-        (
-            json!({"type": "string", "minLength": 10_000_000_000_u64}),
-            json!({}),
-        ),
-        (
-            json!({"type": "string", "pattern": "^((a{1000}){1000}){1000}$"}),
-            json!({}),
-        ),
-        (
-            json!({"type": "string", "pattern": "^a$", "minLength": 2}),
-            json!({}),
-        ),
+        alone(none),
+        alone(json!({"type": "array", "minItems": 1_000_000_000})),
+        alone(json!({"type": "string", "minLength": 10_000_000_000_u64})),
+        alone(json!({"type": "string", "pattern": "^((a{1000}){1000}){1000}$"})),
     ] {
         let peer = document(&json!({"/a": {"get": shows(&schema)}}), &schemas);
         let got = send(&peer, "GET /a", "", "").await;
@@ -151,13 +132,11 @@ async fn no_check_takes_forever() {
     ];
     let paths = rows.iter().enumerate();
     let paths = paths.map(|(at, row)| (format!("/{at}"), json!({"post": takes(row.0)})));
-    let mut paths: Map<String, Value> = paths.collect();
-    let query = json!([{"name": "q", "in": "query", "schema": endless}]);
-    paths["/4"]["post"]["parameters"] = query;
+    let paths: Map<String, Value> = paths.collect();
     let schemas = json!({"Node": tree, "Endless": endless});
     let peer = document(&paths.into(), &schemas);
     for (at, (schema, body, status, part)) in rows.iter().enumerate() {
-        let got = send(&peer, &format!("POST /{at}?q=1"), "", body).await;
+        let got = send(&peer, &format!("POST /{at}"), "", body).await;
         assert_eq!(got.status, *status, "{schema}: {}", got.text);
         assert!(got.text.contains(part), "{schema}: {}", got.text);
     }
@@ -165,12 +144,11 @@ async fn no_check_takes_forever() {
 
 #[tokio::test]
 async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
-    let schema = |value: &str| json!({"schema": {"const": value}});
     let one = |status: &str| {
         let mut one = shows(&json!({"const": "as it is"}));
         let mut shown = one["responses"]["200"].take();
-        shown["headers"] = json!({"Content-Length": {"schema": {"example": 5}}, "X-Kept": schema("a"),
-            "Transfer-Encoding": schema("chunked"), "Content-Encoding": schema("gzip"), "Connection": schema("close")});
+        shown["headers"] = json!({"Content-Length": {"schema": {"example": 5}}, "X-Kept": {"schema": {"const": "a"}},
+            "Transfer-Encoding": {"schema": {"const": "chunked"}}});
         one["responses"] = json!({status: shown});
         json!({"get": one})
     };
@@ -208,9 +186,7 @@ async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
     assert_eq!(got.status, 302);
     // A response is framed by what it is, whatever is documented.
     let got = send(&peer, "GET /a/1", "", "").await;
-    for name in ["transfer-encoding", "content-encoding", "connection"] {
-        assert_eq!(got.header(name), None, "{name}");
-    }
+    assert_eq!(got.header("transfer-encoding"), None);
     assert_eq!(got.header("x-kept"), Some("a"));
     assert_eq!(got.expect(200), json!("as it is"));
 }
