@@ -8,32 +8,17 @@ use serde_json::json;
 use crate::peer::{Peer, rows};
 use crate::rows::{COMMANDS, KEY, REVIEWS, record_command, rejects, send, shows};
 
-/// Changes to an empty command.
+/// Changes to an empty command. `payloads.rs` has what else breaks a rule.
 const REJECTED: &str = r#"
     [] | 400 | validation_failed |
-    "command" | 400 | validation_failed |
-    {} | 400 | validation_failed | commandType
     {"commandType": 7} | 400 | validation_failed | commandType
-    {"commandType": "person.explode"} | 400 | validation_failed | commandType
-    {"commandType": "person.create"} | 400 | validation_failed | displayName
-    {"commandType": "person.create", "payload": 3} | 400 | validation_failed | payload"#;
-
-/// The same for `task.complete`.
-const SUBJECTS: &str = r#"
-    {} | 400 | validation_failed | subjectReference
-    {"subjectReference": "PER-0123456789AB"} | 400 | validation_failed | subjectReference
-    {"subjectReference": "TSK-0123456789AB"} | 404 | not_found |
-    {"subjectReference": "{task}", "expectedRecordVersion": 0} | 400 | validation_failed | expectedRecordVersion
-    {"subjectReference": "{task}", "expectedRecordVersion": 9} | 409 | stale_record_version |"#;
-
-/// A type of command, its payload, the status, the code, and a name in the message.
-const PAYLOADS: &str = r#"
-    person.create | {"displayName": ""} | 400 | validation_failed | displayName
-    person.create | {"displayName": "A B", "status": "odd"} | 400 | validation_failed | status
-    person.create | {"displayName": "A B", "organizationReference": "ORG-0123456789AB"} | 404 | not_found |
-    task.create | {"title": "T", "dueAt": "tomorrow"} | 400 | validation_failed | dueAt
-    opportunity.move | {} | 400 | validation_failed | stage
-    opportunity.move | {"stage": "deferred", "reasonCode": "{long}"} | 400 | validation_failed | reasonCode"#;
+    {"commandType": "task.complete"} | 400 | validation_failed | subjectReference
+    {complete "TSK-0123456789AB"} | 404 | not_found |
+    {complete "{task}", "expectedRecordVersion": 9} | 409 | stale_record_version |
+    {create {"displayName": ""}} | 400 | validation_failed | displayName
+    {create {"displayName": "A B", "status": "odd"}} | 400 | validation_failed | status
+    {create {"displayName": "A B", "organizationReference": "ORG-0123456789AB"}} | 404 | not_found |
+    {"commandType": "task.create", "payload": {"title": "T", "dueAt": "tomorrow"}} | 400 | validation_failed | dueAt"#;
 
 /// A type of command, its payload, and where it is seen: a path, or the record's detail, a place, and the value there.
 const APPLIED: &str = r#"
@@ -72,14 +57,11 @@ const CLOSED: &str = r#"
 #[tokio::test]
 async fn commands_are_rejected_and_nothing_changes() {
     let peer = Peer::start().await;
-    rejects(&peer, COMMANDS, &json!({}), REJECTED).await;
-    let complete = json!({"commandType": "task.complete"});
-    rejects(&peer, COMMANDS, &complete, SUBJECTS).await;
-    let payloads = PAYLOADS.replace("{long}", &"x".repeat(101));
-    for [kind, payload, rest] in rows(&payloads) {
-        let row = format!("{} | {rest}", record_command(&peer, kind, payload));
-        rejects(&peer, COMMANDS, &json!({}), &row).await;
-    }
+    let complete = r#""commandType": "task.complete", "subjectReference":"#;
+    let create = r#""commandType": "person.create", "payload":"#;
+    let table = REJECTED.replace("{complete", &format!("{{{complete}"));
+    let table = table.replace("{create", &format!("{{{create}"));
+    rejects(&peer, COMMANDS, &json!({}), &table).await;
 }
 
 #[tokio::test]
@@ -127,22 +109,10 @@ async fn a_command_id_makes_another_body_a_conflict_for_the_same_actor_only() {
     send(&peer, COMMANDS, KEY, &body("Two")).await.expect(201);
 }
 
-#[tokio::test]
-async fn a_body_may_say_its_charset() {
-    let peer = Peer::start().await;
-    let url = format!("{}/api/crm/v1/commands", peer.server.crm_url());
-    let request = peer.http.post(&url).bearer_auth(peer.token(App::Crm).await);
-    let request = request.header("content-type", "application/json; charset=utf-8");
-    let good = r#"{"commandType":"task.create","payload":{"title":"T"}}"#;
-    peer.read(request.body(good)).await.expect(201);
-}
-
 /// No review of the submission, which has version 1.
 const NO_REVIEWS: &str = r#"
     {"submissionReference": null} | 400 | validation_failed | submissionReference
-    {"submissionReference": "IN-1"} | 400 | validation_failed | submissionReference
     {"submissionReference": "IN-0123456789AB"} | 404 | not_found |
-    {"decision": null} | 400 | validation_failed | decision
     {"decision": "maybe"} | 400 | validation_failed | decision
     {"expectedRecordVersion": 9} | 409 | stale_record_version |"#;
 

@@ -146,12 +146,6 @@ impl Peer {
         self.get(App::Crm, &format!("/api/crm/v1{path}")).await
     }
 
-    /// A CRM path that is refused as broken.
-    pub(crate) async fn refuses(&self, path: &str) {
-        let got = self.crm(path).await;
-        assert_eq!(got.status, 400, "{path}: {}", got.text);
-    }
-
     /// Sends a record command.
     pub(crate) async fn command(&self, body: &Value) -> Got {
         self.post(App::Crm, "/api/crm/v1/commands", body).await

@@ -1,10 +1,23 @@
 //! The Platform: what is published (A83), to whom apps are visible, and its envelope of errors.
 
 use sdk_reference_server::App;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::peer::Peer;
-use crate::rows::{COMMANDS, EVENTS, KEY, send};
+use crate::peer::{Peer, rows};
+use crate::rows::{COMMANDS, EVENTS, KEY, filled, record_command, send};
+
+/// What ends the publication of a sample record, if there is such a command, and the end of its path.
+const PUBLISHED: &str = "
+    person.update | crm/person/{person}
+    organization.update | crm/organization/{organization}
+    none | accounting/counterparty/{counterparty}";
+
+const UNKNOWN: &str = "
+    accounting/counterparty/{archived}
+    crm/organization/ORG-000000000000
+    crm/secret/{person}
+    payroll/person/{person}
+    platform/person/{person}";
 
 async fn publication(peer: &Peer, path: &str) -> u16 {
     let path = format!("/platform/v1/publications/{path}");
@@ -16,49 +29,26 @@ async fn publication(peer: &Peer, path: &str) -> u16 {
 #[tokio::test]
 async fn four_types_of_records_are_published_while_they_are_active() {
     let peer = Peer::start().await;
+    for [kind, path] in rows(&filled(&peer, PUBLISHED)) {
+        assert_eq!(publication(&peer, path).await, 200, "{path}");
+        if kind != "none" {
+            let archive = record_command(&peer, kind, r#"{"status": "archived"}"#);
+            send(&peer, COMMANDS, KEY, &archive).await.expect(201);
+            assert_eq!(publication(&peer, path).await, 404, "{path}");
+        }
+    }
     let event = json!({"operation": "create", "title": "T", "startsAt": "2026-02-02T09:00:00Z",
         "endsAt": "2026-02-02T10:00:00Z", "timezone": "UTC", "collectionReference": "C"});
     let event = send(&peer, EVENTS, KEY, &event).await.expect(201);
-    let [person, organization, counterparty, archived] = [
-        peer.server.sample_person(),
-        peer.server.sample_organization(),
-        peer.server.sample_counterparty(),
-        peer.server.archived_counterparty(),
-    ];
     let event = event["publicReference"].as_str().unwrap();
-    let archive = |kind: &str, subject: &str| {
-        let payload = json!({"status": "archived"});
-        json!({"commandType": kind, "subjectReference": subject, "payload": payload})
-    };
+    let path = format!("calendar/event/{event}");
+    assert_eq!(publication(&peer, &path).await, 200);
     let cancel = json!({"operation": "cancel", "publicReference": event});
-    let over: [(String, Option<(_, Value)>); 4] = [
-        (
-            format!("crm/person/{person}"),
-            Some((COMMANDS, archive("person.update", &person))),
-        ),
-        (
-            format!("crm/organization/{organization}"),
-            Some((COMMANDS, archive("organization.update", &organization))),
-        ),
-        (format!("calendar/event/{event}"), Some((EVENTS, cancel))),
-        (format!("accounting/counterparty/{counterparty}"), None),
-    ];
-    for (path, ends) in over {
-        assert_eq!(publication(&peer, &path).await, 200, "{path}");
-        if let Some((target, command)) = ends {
-            let ended = send(&peer, target, "another-key-of-its-own", &command).await;
-            assert!(ended.status < 300, "{}", ended.text);
-            assert_eq!(publication(&peer, &path).await, 404, "{path}");
-        }
-    }
-    for unknown in [
-        format!("accounting/counterparty/{archived}"),
-        "crm/organization/ORG-000000000000".to_owned(),
-        format!("crm/secret/{person}"),
-        format!("payroll/person/{person}"),
-        format!("platform/person/{person}"),
-    ] {
-        assert_eq!(publication(&peer, &unknown).await, 404, "{unknown}");
+    let key = "another-key-of-its-own";
+    send(&peer, EVENTS, key, &cancel).await.expect(200);
+    assert_eq!(publication(&peer, &path).await, 404);
+    for [unknown] in rows(&filled(&peer, UNKNOWN)) {
+        assert_eq!(publication(&peer, unknown).await, 404, "{unknown}");
     }
 }
 
