@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
-use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -90,9 +89,9 @@ fn run(options: &[&str]) -> Output {
 }
 
 fn fault_file(name: &str, json: &str) -> String {
-    let path = std::env::temp_dir().join(format!("{name}-{}.json", std::process::id()));
+    let path = format!("{}/{name}.json", env!("CARGO_TARGET_TMPDIR"));
     std::fs::write(&path, json).unwrap();
-    path.to_str().unwrap().to_owned()
+    path
 }
 
 async fn read(url: String) -> Value {
@@ -110,7 +109,6 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
                    --intake-submissions 6 --seed 9 --token-lifetime 30 --cors http://a.test,http://b.test --faults";
     let options: Vec<_> = options.split(' ').chain([&*faults]).collect();
     let program = Running::start(&options);
-    let _ = std::fs::remove_file(faults);
     assert_eq!(program.said("# ready: "), "7 people, seed 9");
     let control = program.said("# control: ");
     let crm = program.said("export SUITE_CRM_URL=");
@@ -242,49 +240,48 @@ async fn options_and_variables_say_when_and_where_it_is() {
 fn it_asks_a_running_server_whether_it_is_ready() {
     let asked = |address: &str| {
         let (_, port) = address.trim_end_matches('/').rsplit_once(':').unwrap();
-        let asked = run(&[
-            "--control-host",
-            "0.0.0.0",
-            "--control-port",
-            port,
-            "--health",
-        ]);
-        let said = String::from_utf8(asked.stderr).unwrap();
-        (asked.status.code(), said)
+        let options = format!("--control-host 0.0.0.0 --control-port {port} --health");
+        let asked = run(&options.split(' ').collect::<Vec<_>>());
+        (
+            asked.status.code(),
+            String::from_utf8(asked.stderr).unwrap(),
+        )
     };
     let mut program = Running::start(&[]);
     let control = program.said("# control: ");
     assert_eq!(asked(&control), (Some(0), String::new()));
     let (code, said) = asked(&program.said("export SUITE_CRM_URL="));
-    assert_eq!(code, Some(1));
-    assert!(said.contains("answered \"HTTP/1.1 404 "), "{said}");
+    assert!(
+        code == Some(1) && said.contains("answered \"HTTP/1.1 404 "),
+        "{said}"
+    );
 
     program.child.kill().unwrap();
     program.child.wait().unwrap();
     let (code, said) = asked(&control);
-    assert_eq!(code, Some(1));
-    assert!(said.contains(&format!("{control}-/health: ")), "{said}");
+    assert!(
+        code == Some(1) && said.contains(&format!("{control}-/health: ")),
+        "{said}"
+    );
 }
 
 #[test]
 fn it_explains_its_options() {
     let version = concat!("suite-reference-server ", env!("CARGO_PKG_VERSION"), "\n");
-    let help = "--port-base --control-port --tasks --token-lifetime --allow-host --cors --read-timeout --faults --contradict \
-                --crm-audience REFERENCE_CRM_URL /-/health";
-    for (option, parts) in [
-        ("--help", help),
-        ("-h", help),
-        ("--version", ""),
-        ("-V", ""),
-    ] {
+    let parts = "--port-base --control-port --tasks --token-lifetime --allow-host --cors --read-timeout --faults --contradict \
+                 --crm-audience REFERENCE_CRM_URL /-/health";
+    for option in ["--help", "-h", "--version", "-V"] {
         let output = run(&[option]);
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success());
-        assert_eq!(text == version, parts.is_empty(), "{option}: {text}");
-        assert!(
-            parts.split(' ').all(|part| text.contains(part)),
-            "{option}: {text}"
-        );
+        if option.to_lowercase().contains('v') {
+            assert_eq!(text, version, "{option}");
+        } else {
+            assert!(
+                parts.split(' ').all(|part| text.contains(part)),
+                "{option}: {text}"
+            );
+        }
     }
 }
 
@@ -334,24 +331,6 @@ fn a_mistake_is_one_clear_line() {
             "{part}: {said}"
         );
     }
-    let _ = std::fs::remove_file(wrong);
-}
-
-#[tokio::test]
-async fn nobody_has_to_read_the_log() {
-    let mut program = Running::start(&["--log", "json"]);
-    let http = reqwest::Client::new();
-    let path = program.said("export SUITE_CRM_URL=") + "/" + &"x".repeat(8_000);
-    for _ in 0..100 {
-        let sent = http.get(&path).timeout(Duration::from_secs(20)).send();
-        assert_eq!(sent.await.unwrap().status(), 404);
-    }
-    // Nor does it keep the program from ending.
-    #[cfg(unix)]
-    {
-        program.terminate();
-        assert!(program.child.wait().unwrap().success());
-    }
 }
 
 #[tokio::test]
@@ -363,9 +342,10 @@ async fn it_logs_each_request_on_a_line_without_secrets() {
     let http = reqwest::Client::new();
     for format in ["text", "json"] {
         let mut program = Running::start(&["--log", format, "--faults", &faults]);
+        let crm = program.said("export SUITE_CRM_URL=");
+        let get = |path: &str| http.get(format!("{crm}{path}")).bearer_auth("t0ken").send();
         for path in ["/api/health?q=s3cret", "/api/crm/v1/meta", "/nowhere"] {
-            let url = program.said("export SUITE_CRM_URL=") + path;
-            http.get(url).bearer_auth("t0ken").send().await.unwrap();
+            get(path).await.unwrap();
         }
         let form = "grant_type=client_credentials&client_id=reference%0Aclient&client_secret=reference-secret";
         let exchange = http.post(program.said("export SUITE_CORE_URL=") + "/oauth/token");
@@ -373,29 +353,36 @@ async fn it_logs_each_request_on_a_line_without_secrets() {
         exchange.body(form).send().await.unwrap();
         let lines: Vec<String> = (0..4).map(|_| program.line()).collect();
         let all = lines.concat();
-        assert!(
-            !all.contains("s3cret") && !all.contains("t0ken") && !all.contains("reference-secret")
-        );
-        let second = " 2 crm getCrmMetadata GET /api/crm/v1/meta 503 - ";
+        let secrets = ["s3cret", "t0ken", "reference-secret"];
+        assert!(!secrets.iter().any(|secret| all.contains(secret)), "{all}");
         if format == "text" {
-            assert!(
-                lines[1].contains(second) && lines[1].ends_with(" [1]"),
-                "{all}"
-            );
+            let second = " 2 crm getCrmMetadata GET /api/crm/v1/meta 503 - ";
+            assert!(lines[1].contains(second) && lines[1].ends_with(" [1]"));
             assert!(lines[2].contains(" 3 crm - GET /nowhere 404 - "), "{all}");
             assert!(lines[3].contains(r" 401 reference\nclient "), "{all}");
         } else {
             // Each line is JSON, the first one too.
             let lines = lines.iter().map(|line| serde_json::from_str(line).unwrap());
-            let lines: Vec<Value> = lines.collect();
-            let got = json!([
-                lines[0]["number"],
-                lines[1]["status"],
-                lines[1]["faults"],
-                lines[3]["client"]
-            ]);
-            assert_eq!(got, json!([1, 503, [1], "reference\nclient"]));
+            let [first, second, _, last] =
+                <[Value; 4]>::try_from(lines.collect::<Vec<_>>()).unwrap();
+            assert_eq!(
+                (&first["number"], &second["status"]),
+                (&json!(1), &json!(503))
+            );
+            assert_eq!(
+                (&second["faults"], &last["client"]),
+                (&json!([1]), &json!("reference\nclient"))
+            );
+        }
+        // Nobody has to read on: the server answers and ends all the same.
+        let long = format!("/{}", "x".repeat(8_000));
+        for _ in 0..100 {
+            assert_eq!(get(&long).await.unwrap().status(), 404);
+        }
+        #[cfg(unix)]
+        {
+            program.terminate();
+            assert!(program.child.wait().unwrap().success());
         }
     }
-    let _ = std::fs::remove_file(faults);
 }
