@@ -154,9 +154,9 @@ async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
     };
     let mut odd = one("200");
     odd["get"]["parameters"] = json!([{"name": "f", "in": "query", "style": "deepObject"}, {"name": "q", "in": "query",
-        "schema": {"format": "currency", "pattern": "^(?=a)", "unevaluatedProperties": false}}]);
-    let paths = json!({"/a/{x}": one("200"), "/a/{y}": one("200"), "/a/{y}.csv": one("200"), "/b#c": one("200"),
-        "/b?c=1": one("200"), "/": one("200"), "/b": one("302"), "/odd": odd});
+        "schema": {"format": "currency", "pattern": "^(?=a)"}}]);
+    let paths = json!({"/a/{x}": one("200"), "/a/{y}": one("200"), "/a/{y}.csv": one("200"),
+        "/": one("200"), "/b": one("302"), "/odd": odd});
     let named = json!({"type": {"type": "string"}, "pattern": {"format": "uuid"}, "not": {},
         "properties": {"if": {"required": ["a"]}}, "default": {"contains": {}}});
     let peer = document(&paths, &json!({"type": {"properties": named}}));
@@ -171,11 +171,8 @@ async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
         &at("#/components/schemas/type/properties/properties", "if"),
         &at(odd, "the format currency"),
         &at(odd, "the pattern &#34;^(?=a)&#34;"),
-        &at(odd, "unevaluatedProperties"),
         "not reached: GET /, since the server has a page there",
         "no success: GET /b, which answers 501",
-        "not reached: GET /b#c, since no request has such a path",
-        "not reached: GET /b?c=1, since no request has such a path",
         "not checked: GET /odd: f",
         "not reached: GET /a/{y}, since /a/{x} takes its paths",
     ];
@@ -214,7 +211,7 @@ async fn keywords_hold_for_requests_and_samples() {
             assert!(got.text.contains(part), "{case:?} {body}: {}", got.text);
         }
     }
-    assert_eq!(cases.len(), 19);
+    assert_eq!(cases.len(), 21);
 }
 
 #[tokio::test]
