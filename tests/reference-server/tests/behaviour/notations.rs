@@ -2,7 +2,7 @@
 
 use sdk_reference_server::App;
 
-use crate::peer::{Got, Peer};
+use crate::peer::{Got, Peer, rows};
 
 const EVENTS: (App, &str) = (App::Calendar, "/calendar/v1/event-commands");
 const DRAFTS: (App, &str) = (App::Accounting, "/invoice-drafts");
@@ -89,6 +89,21 @@ async fn fault_47_a_command_in_another_notation_is_the_same_command() {
     }
 }
 
+/// A command's key, a number in it, the status, and whether the result is a replay: the version that an update expects, and the
+/// scale of an amount.
+const VERSIONS: &str = "
+    update-0000000001 | 1.0 | 200 | false
+    update-0000000001 | 10e-1 | 200 | true
+    update-0000000002 | 2.00000000000000000001 | 400 | null
+    update-0000000002 | 2e999999999 | 400 | null
+    update-0000000002 | 0.2e1 | 200 | false";
+const SCALES: &str = "
+    scale-00000000001 | 2.0 | 201 | false
+    scale-00000000001 | 2 | 201 | true
+    scale-00000000002 | 1e999999999 | 201 | false
+    scale-00000000003 | 2.5 | 400 | null
+    scale-00000000003 | 1e-999999999 | 400 | null";
+
 #[tokio::test]
 async fn fault_47_a_number_that_means_something_has_several_notations_too() {
     let peer = Peer::start().await;
@@ -97,36 +112,20 @@ async fn fault_47_a_number_that_means_something_has_several_notations_too() {
         r#"{{"operation":"update","title":"U","publicReference":{},"expectedRecordVersion":@}}"#,
         created.expect(201)["publicReference"]
     );
-    for (key, version, expected) in [
-        ("update-0000000001", "1.0", (200, Some(false))),
-        ("update-0000000001", "10e-1", (200, Some(true))),
-        ("update-0000000002", "2.00000000000000000001", (400, None)),
-        ("update-0000000002", "2e999999999", (400, None)),
-        ("update-0000000002", "0.2e1", (200, Some(false))),
-    ] {
+    let check = |got: &Got, number: &str, status: &str, replayed: &str| {
+        let seen = (got.status.to_string(), got.body["replayed"].to_string());
+        assert_eq!(seen, (status.to_owned(), replayed.to_owned()), "{number}");
+    };
+    for [key, version, status, replayed] in rows(VERSIONS) {
         let body = update.replace('@', version);
         let got = peer.post_text(EVENTS.0, EVENTS.1, key, body).await;
-        assert_eq!(
-            (got.status, got.body["replayed"].as_bool()),
-            expected,
-            "{version}"
-        );
+        check(&got, version, status, replayed);
     }
-    for (key, scale, expected) in [
-        ("scale-00000000001", "2.0", (201, Some(false))),
-        ("scale-00000000001", "2", (201, Some(true))),
-        ("scale-00000000002", "1e999999999", (201, Some(false))),
-        ("scale-00000000003", "2.5", (400, None)),
-        ("scale-00000000003", "1e-999999999", (400, None)),
-    ] {
+    for [key, scale, status, replayed] in rows(SCALES) {
         // The last of two counts.
         let value = format!(r#"1}},"taxAmount":{{"scale":{scale}}},"more":{{"x":1"#);
         let got = send(&peer, DRAFTS, key, &value).await;
-        assert_eq!(
-            (got.status, got.body["replayed"].as_bool()),
-            expected,
-            "{scale}"
-        );
+        check(&got, scale, status, replayed);
     }
 }
 

@@ -47,10 +47,8 @@ impl Got {
     }
 
     pub(crate) fn code(&self) -> &str {
-        let plain = self.body["code"].as_str();
-        plain
-            .or(self.body["error"]["code"].as_str())
-            .unwrap_or_default()
+        let nested = self.body["error"]["code"].as_str();
+        self.body["code"].as_str().or(nested).unwrap_or_default()
     }
 }
 
@@ -148,13 +146,9 @@ impl Peer {
 
     /// Sends a record command.
     pub(crate) async fn command(&self, body: &Value) -> Got {
-        self.post(App::Crm, "/api/crm/v1/commands", body).await
-    }
-
-    pub(crate) async fn post(&self, app: App, path: &str, body: &Value) -> Got {
-        let token = self.token(app).await;
-        self.read(self.posting(app, path, body).bearer_auth(token))
-            .await
+        let token = self.token(App::Crm).await;
+        let request = self.posting(App::Crm, "/api/crm/v1/commands", body);
+        self.read(request.bearer_auth(token)).await
     }
 
     pub(crate) async fn post_keyed(&self, app: App, path: &str, key: &str, body: &Value) -> Got {
@@ -179,8 +173,8 @@ impl Peer {
     pub(crate) async fn send(&self, method: Method, app: App, path: &str) -> Got {
         let token = self.token(app).await;
         let url = format!("{}{path}", self.server.url(app));
-        self.read(self.http.request(method, url).bearer_auth(token))
-            .await
+        let request = self.http.request(method, url);
+        self.read(request.bearer_auth(token)).await
     }
 
     /// Hands a request over in memory.
@@ -208,35 +202,31 @@ impl Peer {
 
     /// The whole response, unless the connection breaks before it.
     pub(crate) async fn try_read(&self, request: RequestBuilder) -> Option<Got> {
-        let reply = self.respond(request).await?;
-        let status = reply.status().as_u16();
-        let headers = reply.headers().clone();
-        let text = reply.text().await.unwrap();
+        let response = self.respond(request).await?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let text = response.text().await.unwrap();
+        let body = serde_json::from_str(&text).unwrap_or_default();
         Some(Got {
             status,
             headers,
-            body: serde_json::from_str(&text).unwrap_or_default(),
             text,
+            body,
         })
     }
 
-    /// All items of a list, page by page.
+    /// All items of a list of the CRM, page by page.
     pub(crate) async fn walk(&self, path: &str) -> Vec<Value> {
-        let token = self.token(App::Crm).await;
+        let joint = if path.contains('?') { '&' } else { '?' };
         let mut items = Vec::new();
-        let mut cursor = None::<String>;
+        let mut next = format!("/api/crm/v1{path}");
+        let token = self.token(App::Crm).await;
         loop {
-            let joint = if path.contains('?') { '&' } else { '?' };
-            let next = cursor.map_or(String::new(), |cursor| format!("{joint}cursor={cursor}"));
-            let page = self
-                .get_with(App::Crm, &format!("/api/crm/v1{path}{next}"), &token)
-                .await
-                .expect(200);
+            let page = self.get_with(App::Crm, &next, &token).await.expect(200);
             items.extend(page["items"].as_array().unwrap().clone());
-            match page["nextCursor"].as_str() {
-                Some(next) => cursor = Some(next.to_owned()),
-                None => return items,
-            }
+            let Some(cursor) = page["nextCursor"].as_str() else {
+                return items;
+            };
+            next = format!("/api/crm/v1{path}{joint}cursor={cursor}");
         }
     }
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use reqwest::RequestBuilder;
 use sdk_reference_server::{App, ClientSpec, Operation, ReferenceServer};
-use serde_json::json;
 
 use crate::peer::{Peer, part, rows};
 
@@ -97,7 +96,6 @@ async fn a_rotated_secret_replaces_the_old_one_and_nothing_else() {
 async fn the_secret_of_a_stranger_is_not_rotated() {
     Peer::start().await.server.rotate_secret("nobody", "x");
 }
-
 
 #[tokio::test]
 async fn a_token_promises_no_more_than_is_honoured() {
