@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// How many drafts and commands are shown; the contract documents no parameters for their operations.
@@ -37,22 +38,11 @@ pub(crate) struct Draft {
     pub(crate) record_version: u64,
 }
 
-/// A command that was committed, as the overview shows it.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Committed {
-    pub(crate) operation: &'static str,
-    pub(crate) outcome: &'static str,
-    pub(crate) subject_reference: String,
-    pub(crate) command_receipt_reference: String,
-    pub(crate) occurred_at: String,
-}
-
 /// The state of Accounting.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
     drafts_shown: VecDeque<Draft>,
-    committed: VecDeque<Committed>,
+    committed: VecDeque<Value>,
     pub(crate) drafts: u64,
     pub(crate) imports: u64,
     pub(crate) approvals: u64,
@@ -77,13 +67,13 @@ impl Ledger {
             .find(|draft| draft.public_reference == reference)
     }
 
-    pub(super) fn note(&mut self, command: Committed) {
+    pub(super) fn note(&mut self, command: Value) {
         self.committed.push_front(command);
         self.committed.truncate(SHOWN);
     }
 
-    /// The latest commands, newest first.
-    pub(crate) fn committed(&self) -> &VecDeque<Committed> {
+    /// The latest commands as the overview shows them, newest first.
+    pub(crate) fn committed(&self) -> &VecDeque<Value> {
         &self.committed
     }
 }

@@ -18,7 +18,6 @@ use crate::data::reference::Kind;
 use crate::idempotency;
 use crate::message::Reply;
 use crate::refusal::Refusal;
-use ledger::Committed;
 
 /// The documented result of an accounting command, with a new receipt, which the overview shows.
 fn result(
@@ -29,13 +28,13 @@ fn result(
     subject: &str,
 ) -> Value {
     let receipt = store.name(Kind::Receipt);
-    store.ledger.note(Committed {
-        operation,
-        outcome,
-        subject_reference: subject.to_owned(),
-        command_receipt_reference: receipt.clone(),
-        occurred_at: call.now.to_string(),
-    });
+    store.ledger.note(json!({
+        "operation": operation,
+        "outcome": outcome,
+        "subjectReference": subject,
+        "commandReceiptReference": receipt,
+        "occurredAt": call.now,
+    }));
     json!({
         "schemaVersion": "suite-accounting-command-result.v1",
         "operation": operation,

@@ -1,28 +1,14 @@
 //! The intake queue.
 
-use jiff::Timestamp;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::listing::Page;
 pub(crate) use super::review::submit as review;
 use crate::call::{Answer, Call};
-use crate::data::intake::{Contact, Intake, Linked};
-use crate::data::{Record, Store, Table, Text};
+use crate::data::intake::Linked;
+use crate::data::{Record, Store, Table};
 use crate::message::Reply;
 use crate::schema::Broken;
-
-/// A submission in the list.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Item {
-    public_reference: String,
-    status: Text,
-    subject: Text,
-    contact: Contact,
-    received_at: Timestamp,
-    record_version: u64,
-}
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     // The contract leaves the values of this filter open.
@@ -45,7 +31,16 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
                     _ => true,
                 }
         },
-        |index, row| item(&store, index, row),
+        |index, row| {
+            json!({
+                "publicReference": store.intake.reference(index),
+                "status": row.status,
+                "subject": row.subject,
+                "contact": row.contact(),
+                "receivedAt": row.received_at,
+                "recordVersion": row.version,
+            })
+        },
     );
     Ok(Reply::ok(&body))
 }
@@ -85,15 +80,4 @@ fn linked(store: &Store, linked: &Linked) -> Value {
 
 fn named<R: Record>(table: &Table<R>, index: Option<u64>) -> Option<(String, R)> {
     Some((table.reference(index?), table.get(index?)?))
-}
-
-fn item(store: &Store, index: u64, row: Intake) -> Item {
-    Item {
-        public_reference: store.intake.reference(index),
-        contact: row.contact(),
-        status: row.status,
-        subject: row.subject,
-        received_at: row.received_at,
-        record_version: row.version,
-    }
 }

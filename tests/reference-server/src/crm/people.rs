@@ -2,11 +2,11 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::listing::{Needle, Page};
 use crate::call::{Answer, Call};
 use crate::data::people::Person;
-use crate::data::timeline::Entry;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 
@@ -36,7 +36,7 @@ struct Briefing {
     given_name: Text,
     family_name: Text,
     created_at: Timestamp,
-    recent_activity: Vec<Entry>,
+    recent_activity: Vec<Value>,
 }
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
@@ -76,10 +76,15 @@ pub(crate) fn timeline(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&body))
 }
 
-fn entry(store: &Store, person: u64, position: u64) -> Option<Entry> {
+fn entry(store: &Store, person: u64, position: u64) -> Option<Value> {
     let moment = store.moment(person, position)?;
-    let actor = store.owner(Some(moment.actor));
-    Some(moment.entry(actor))
+    Some(json!({
+        "type": moment.kind,
+        "summary": moment.summary,
+        "publicReference": moment.reference,
+        "occurredAt": moment.occurred_at,
+        "actor": store.owner(Some(moment.actor)),
+    }))
 }
 
 pub(super) fn matches(needle: &Needle, index: u64, person: &Person) -> bool {

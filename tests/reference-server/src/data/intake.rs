@@ -1,7 +1,6 @@
 //! Intake submissions: inquiries that wait for a review.
 
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::names::{COMPANY, FAMILY, GIVEN, NEED, TRADE};
@@ -12,14 +11,6 @@ use super::{Sizes, Text};
 
 /// The documented maximum of reviews that are kept.
 pub(crate) const HISTORY_LIMIT: usize = 100;
-
-/// Who sent a submission.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Contact {
-    display_name: String,
-    company: String,
-}
 
 /// What an accepted submission became, by index.
 #[derive(Clone, Copy, Debug, Default)]
@@ -96,11 +87,10 @@ impl Intake {
         matches!(self.status.as_ref(), "accepted" | "dismissed" | "failed")
     }
 
-    pub(crate) fn contact(&self) -> Contact {
-        Contact {
-            display_name: format!("{} {}", self.given, self.family),
-            company: self.company.clone(),
-        }
+    /// Who sent it.
+    pub(crate) fn contact(&self) -> Value {
+        let name = format!("{} {}", self.given, self.family);
+        json!({"displayName": name, "company": self.company})
     }
 
     /// The steps it went through.

@@ -1,11 +1,10 @@
 //! The timeline of a person, oldest first.
 
 use jiff::Timestamp;
-use serde::Serialize;
 
 use super::names::MOMENT;
 use super::noise::{Noise, Stream, minutes_from};
-use super::{Brief, Text, actors};
+use super::{Text, actors};
 
 /// How many entries the first person has.
 pub(crate) const LONG: u64 = 250;
@@ -43,28 +42,5 @@ pub(crate) fn generate(seed: u64, start: Timestamp, person: u64, position: u64) 
         reference: None,
         occurred_at: minutes_from(start, before),
         actor: noise.below(actors::COUNT),
-    }
-}
-
-/// An entry as it is shown.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Entry {
-    r#type: Text,
-    summary: Text,
-    public_reference: Option<String>,
-    occurred_at: Timestamp,
-    actor: Option<Brief>,
-}
-
-impl Moment {
-    pub(crate) fn entry(self, actor: Option<Brief>) -> Entry {
-        Entry {
-            r#type: self.kind,
-            summary: self.summary,
-            public_reference: self.reference,
-            occurred_at: self.occurred_at,
-            actor,
-        }
     }
 }
