@@ -16,7 +16,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::generated::operations::Operation;
 use crate::suite::Suite;
 pub(crate) use effects::FRAMING;
 pub use handle::Fault;
@@ -36,9 +35,7 @@ pub struct FaultStrike {
     pub at: Timestamp,
     /// Which fault, counted from one in the order of registration.
     pub fault: u64,
-    /// The operation of the request, if it is one of the suite.
-    pub operation: Option<Operation>,
-    /// Its `operationId`.
+    /// The `operationId` of the request.
     pub operation_id: String,
     /// The `x-request-id` of the request; empty if the fault kept it from being sent.
     pub request_id: String,
@@ -111,7 +108,6 @@ impl Faults {
             log.push_back(FaultStrike {
                 at: arrival.now,
                 fault: struck.fault,
-                operation: arrival.operation.written,
                 operation_id: arrival.operation.id.to_string(),
                 request_id: arrival.request_id.to_owned(),
                 effects: Value::Object(given(&struck.effects)),
