@@ -66,6 +66,7 @@ mod server;
 mod start;
 mod suite;
 mod token;
+mod visit;
 
 #[doc = include_str!("../docs/testing-your-service.md")]
 #[doc = crate::contradict::table!()]

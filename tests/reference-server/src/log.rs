@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::auth;
-use crate::suite::Visit;
+use crate::visit::Visit;
 
 /// The words of a line of text.
 const IN_ORDER: &str = "time number app operation method path status client milliseconds faults";

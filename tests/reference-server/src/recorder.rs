@@ -13,7 +13,7 @@ use crate::generated::operations::Operation;
 use crate::keys;
 use crate::message::Request;
 use crate::schema::Served;
-use crate::suite::{Visit, request_id};
+use crate::visit::{Visit, request_id};
 
 /// Longer bodies are not kept.
 const LONGEST_KEPT_BODY: usize = 16 * 1024;

@@ -1,58 +1,29 @@
-//! The state of one server, and how a request passes through it.
-//!
-//! A `Request` is whole when it gets here. Its `Route` gives the operation; an `Arrival` is the part that faults look at; a
-//! `Visit` is the request with its number and time; a `Call` is the view of the handler, with the values that were `Sent`.
-//!
-//! | status | where it is made |
-//! |---|---|
-//! | 400 | `schema/request.rs` and `schema/assumed.rs`; handlers and `cursor.rs` for rules that no schema expresses |
-//! | 401, 403 | `auth.rs`; a foreign host in `hosts.rs`, a foreign page in `control/mod.rs` |
-//! | 404, 405 | `routing.rs`; a record in `data/table.rs` |
-//! | 408, 413, 400 for bad framing | `adapters/door.rs` |
-//! | 501 | `Suite::route` for a contract that cannot be read, `schema/reply.rs` for a schema without a sample |
+//! The state of one server.
 
 use std::collections::HashSet;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use std::time::Instant;
-
-use http::{HeaderName, Method};
-use jiff::Timestamp;
-
 use crate::app::App;
 use crate::base::Base;
 use crate::builder::Builder;
-use crate::call::{Call, Handler};
 use crate::client::ClientSpec;
 use crate::clock::Clock;
-use crate::contradict;
-use crate::contradict::Assumption::{A02, A43, A44};
+use crate::contradict::Assumption::{A02, A43};
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
-use crate::faults::{Arrival, Faults, InvalidFaults, Strike};
-use crate::generated::handlers::handler;
+use crate::faults::{Faults, InvalidFaults};
 use crate::generated::operations::Operation;
-use crate::hosts;
 use crate::keys::Key;
 use crate::log::Log;
-use crate::message::{Ending, Reply, Request};
 use crate::own::{self, InvalidData};
 use crate::recorder::Recorder;
-use crate::refusal::Refusal;
-use crate::routing::{self, Route};
 use crate::schema::{self, Contract, EXCHANGE, Served};
 use crate::start::invalid;
-use crate::token::discovery;
-use crate::token::exchange::{self, Terms};
 use crate::token::key::TokenKey;
 use crate::token::registry::{Registered, Registry};
-use crate::{auth, pages, token};
-
-/// Marks the responses of operations without a handler.
-const FROM_SCHEMA: &str = "x-served-from-schema";
 
 /// The state of one server; two servers share nothing.
 pub(crate) struct Suite {
@@ -73,7 +44,8 @@ pub(crate) struct Suite {
     audiences: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
-    requests: AtomicU64,
+    /// How many requests came.
+    pub(crate) requests: AtomicU64,
 }
 
 impl Suite {
@@ -209,29 +181,6 @@ impl Suite {
         app.owns_scope(scope) || brought.is_some_and(declares)
     }
 
-    /// A path without the prefix of the public URL, unless a proxy has stripped it.
-    fn inner<'p>(&self, app: App, method: &Method, path: &'p str) -> &'p str {
-        let inner = self.base(app).below(path).unwrap_or(path);
-        let is_own = || {
-            self.route(app, method, path)
-                .map_or_else(|no| no.status != 404, |_| true)
-        };
-        if inner.len() < path.len() && !is_own() {
-            inner
-        } else {
-            path
-        }
-    }
-
-    /// The operation of `app` that a request is for.
-    fn route(&self, app: App, method: &Method, path: &str) -> Result<Route<'_>, Refusal> {
-        let contract = self.contract(app);
-        let contract = contract.map_err(|why| Refusal::new(501, "no_schema", why))?;
-        let path = &*routing::plain(path);
-        let path = contradict::path(self, app, contract.path(path))?;
-        routing::route(&contract.operations, method, path)
-    }
-
     /// The one workspace of the installation.
     pub(crate) fn workspace(&self) -> String {
         self.store().references.name(Kind::Workspace, 0)
@@ -315,168 +264,5 @@ impl Suite {
         let start = self.clock.start();
         *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes, start);
         self.begin().expect("it began with them before");
-    }
-
-    /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
-    /// pages are not recorded; a request for a foreign host is recorded and has no effect.
-    pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
-        let begun = Instant::now();
-        let inner = self.inner(app, &request.method, &request.path);
-        let stripped = (inner != request.path).then(|| Request {
-            path: inner.to_owned(),
-            ..request.clone()
-        });
-        let request = stripped.as_ref().unwrap_or(request);
-        let now = self.clock.now();
-        let foreign = hosts::check(&self.settings, request).err();
-        let barred = foreign.or_else(|| contradict::bars(self, app, request, now));
-        if barred.is_none() {
-            let page = pages::answer(self, app, request);
-            if let Some(page) = page.or_else(|| discovery::page(self, app, request)) {
-                return page;
-            }
-        }
-        let number = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let request_id = request_id(number);
-        let routed = match barred {
-            Some(refusal) => Err(refusal),
-            None => self.route(app, &request.method, &request.path),
-        };
-        let operation = routed.as_ref().ok().map(|route| route.operation);
-        let strike = match &routed {
-            Ok(Route { operation, params }) => {
-                self.counters.attempted(operation);
-                let arrival = Arrival {
-                    operation,
-                    now,
-                    request_id: &request_id,
-                    params,
-                    request: Some(request),
-                    client: &|| auth::named_client(self, request),
-                };
-                self.faults.strike(&arrival)
-            }
-            Err(_) => Strike::default(),
-        };
-        let visit = Visit {
-            suite: self,
-            app,
-            request,
-            request_id: &request_id,
-            now,
-            operation,
-        };
-        let faults = strike.faults();
-        let mut reply = self.answer(&visit, routed, strike);
-        let named = self.unless(A44, "x-request-id", "x-correlation-id");
-        reply.set(HeaderName::from_static(named), &request_id);
-        if operation.is_some_and(Served::is_from_schema) {
-            reply.set(HeaderName::from_static(FROM_SCHEMA), "true");
-        }
-        let answered = matches!(reply.fate.ending, Ending::Delivered | Ending::Broken);
-        let status = answered.then_some(reply.status.as_u16());
-        self.recorder.record(number, &visit, status);
-        if let Some(log) = &self.log {
-            log.write(number, &visit, status, begun, &faults);
-        }
-        reply
-    }
-
-    /// Whether a fault keeps a request from being sent at all.
-    pub(crate) fn refuses(&self, app: App, method: &Method, path: &str) -> bool {
-        let path = self.inner(app, method, path);
-        let routed = || self.route(app, method, path).ok();
-        let refused = |Route { operation, params }| {
-            let arrival = Arrival {
-                operation,
-                now: self.clock.now(),
-                request_id: "",
-                params: &params,
-                request: None,
-                client: &|| None,
-            };
-            self.faults.refuse(&arrival)
-        };
-        self.faults.any() && routed().is_some_and(refused)
-    }
-
-    fn answer(
-        &self,
-        visit: &Visit<'_>,
-        routed: Result<Route<'_>, Refusal>,
-        mut strike: Strike,
-    ) -> Reply {
-        if strike.revokes_token() {
-            auth::bearer(visit.request)
-                .and_then(|token| token::jwt::verify(&self.token_key, token)?.number())
-                .inspect(|number| self.registry().revoke(*number));
-        }
-        if let Some(reply) = strike.instead(visit) {
-            return reply;
-        }
-        let reply = routed
-            .and_then(|route| self.serve(visit, route, strike.terms()))
-            .unwrap_or_else(|refusal| visit.refused(refusal));
-        strike.after(visit, contradict::rewrite(visit, reply))
-    }
-
-    fn serve(&self, visit: &Visit<'_>, route: Route<'_>, terms: Terms) -> Result<Reply, Refusal> {
-        let request = visit.request;
-        let operation = route.operation;
-        let protected = !operation.security.is_empty() && !contradict::is_open(self, operation);
-        let caller = protected
-            .then(|| auth::authorize(self, operation, request, visit.now))
-            .transpose()?;
-        contradict::check_query(self, operation, request)?;
-        let written = operation.written;
-        let sent = match schema::read(operation, request, &route.params) {
-            Ok(sent) => sent,
-            Err(broken) if written.is_some() && operation.is_exchange() => {
-                return Ok(exchange::rejected(&broken));
-            }
-            Err(broken) => return Err(broken.into()),
-        };
-        let call = Call {
-            suite: self,
-            operation,
-            request,
-            params: route.params,
-            sent,
-            caller,
-            terms,
-            now: visit.now,
-        };
-        written.map_or(schema::serve as Handler, handler)(&call)
-    }
-}
-
-/// The `x-request-id` of a request.
-pub(crate) fn request_id(number: u64) -> String {
-    format!("req-{number:08}")
-}
-
-/// A request on its way through the server.
-#[derive(Clone, Copy)]
-pub(crate) struct Visit<'a> {
-    pub(crate) suite: &'a Suite,
-    pub(crate) app: App,
-    pub(crate) request: &'a Request,
-    pub(crate) request_id: &'a str,
-    pub(crate) now: Timestamp,
-    pub(crate) operation: Option<&'a Served>,
-}
-
-impl Visit<'_> {
-    /// The error body of the application, or the one that its document describes.
-    pub(crate) fn refused(&self, refusal: Refusal) -> Reply {
-        let code = refusal.code;
-        let message = refusal.message.clone();
-        let reply = refusal.into_reply(self.app, self.request_id);
-        match self.operation {
-            Some(operation) if operation.is_from_schema() => {
-                schema::refused(operation, reply, code, &message)
-            }
-            _ => reply,
-        }
     }
 }

@@ -20,7 +20,8 @@ use Assumption::{A05, A06, A07, A09, A10, A11, A46, A49, A53, A55, A72, A76, A82
 use crate::app::App;
 use crate::message::Reply;
 use crate::params::Query;
-use crate::suite::{Suite, Visit};
+use crate::suite::Suite;
+use crate::visit::Visit;
 
 /// The members of an object. What is not rewritten stays as written: amounts keep their digits.
 type Members = BTreeMap<String, Box<RawValue>>;

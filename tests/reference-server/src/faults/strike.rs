@@ -13,8 +13,8 @@ use crate::contradict;
 use crate::message::{Ending, Reply};
 use crate::refusal::Refusal;
 use crate::schema::Served;
-use crate::suite::Visit;
 use crate::token::exchange::Terms;
+use crate::visit::Visit;
 
 /// One fault that struck a request.
 #[derive(Debug)]
