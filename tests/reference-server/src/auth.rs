@@ -83,11 +83,8 @@ pub(crate) fn authenticate(
     if claims.aud != suite.audience(app) {
         return Err(refused("the token is for another audience"));
     }
-    {
-        let registry = suite.registry();
-        if registry.is_revoked(number) || !registry.clients.contains_key(&claims.client_id) {
-            return Err(refused("the token was revoked"));
-        }
+    if !suite.registry().honors(&claims.client_id, number) {
+        return Err(refused("the token was revoked"));
     }
     let actor = suite.store().actors.index(&claims.actor);
     let actor = actor.ok_or_else(|| refused("the token names no actor"))?;

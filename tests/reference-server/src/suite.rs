@@ -23,7 +23,7 @@ use crate::recorder::Recorder;
 use crate::schema::{self, Contract, EXCHANGE, Served};
 use crate::start::invalid;
 use crate::token::key::TokenKey;
-use crate::token::registry::{Registered, Registry};
+use crate::token::registry::Registry;
 
 /// The state of one server; two servers share nothing.
 pub(crate) struct Suite {
@@ -216,13 +216,7 @@ impl Suite {
                 store.actors.create(Actor { display_name })
             }
         };
-        let id = spec.id.clone();
-        let client = Registered {
-            spec,
-            scopes,
-            actor,
-        };
-        self.registry().clients.insert(id, client);
+        self.registry().add(spec, scopes, actor);
         Ok(())
     }
 

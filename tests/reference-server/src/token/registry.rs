@@ -25,12 +25,14 @@ pub(crate) struct Registered {
     pub(crate) spec: ClientSpec,
     pub(crate) scopes: Vec<String>,
     pub(crate) actor: u64,
+    /// The number of its first token: those of a client that had its id before are not accepted any more.
+    since: u64,
 }
 
 /// Clients and tokens.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    /// By their ids. The tokens of a removed one are not accepted any more.
+    /// By their ids.
     pub(crate) clients: BTreeMap<String, Registered>,
     /// The lifetime of tokens issued from now on.
     pub(crate) lifetime: Duration,
@@ -57,6 +59,26 @@ impl Registry {
         self.revoke_all();
     }
 
+    /// Adds a client, or replaces the one with its id, whose tokens it keeps.
+    pub(crate) fn add(&mut self, spec: ClientSpec, scopes: Vec<String>, actor: u64) {
+        let known = self.clients.get(&spec.id);
+        let client = Registered {
+            since: known.map_or(self.issued + 1, |known| known.since),
+            scopes,
+            actor,
+            spec,
+        };
+        self.clients.insert(client.spec.id.clone(), client);
+    }
+
+    /// Whether a client may still use its token of this number.
+    pub(crate) fn honors(&self, client_id: &str, number: u64) -> bool {
+        let client = self.clients.get(client_id);
+        client.is_some_and(|client| client.since <= number)
+            && number >= self.revoked_below
+            && !self.revoked.contains(&number)
+    }
+
     /// The client with that id, if the secret is right too.
     pub(crate) fn authenticate(&self, id: &str, secret: &str) -> Option<&Registered> {
         self.clients
@@ -79,9 +101,5 @@ impl Registry {
         if number >= self.revoked_below {
             self.revoked.insert(number);
         }
-    }
-
-    pub(crate) fn is_revoked(&self, number: u64) -> bool {
-        number < self.revoked_below || self.revoked.contains(&number)
     }
 }
