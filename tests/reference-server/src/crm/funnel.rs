@@ -18,8 +18,8 @@ use crate::refusal::Refusal;
 /// The default length of the window.
 const DEFAULT_DAYS: i64 = 30;
 
-/// From `from` up to, but not including, `to`. A window that ends now has no end that leaves anything out: all that was
-/// applied has happened, even in this instant.
+/// From `from` up to, but not including, `to`. A window that ends now includes this instant, because a move in it has
+/// happened.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Window {
     from: Timestamp,
@@ -52,7 +52,7 @@ impl Window {
     }
 
     fn holds(self, at: Timestamp) -> bool {
-        at >= self.from && (at < self.to || self.ends_now)
+        at >= self.from && (at < self.to || self.ends_now && at == self.to)
     }
 }
 

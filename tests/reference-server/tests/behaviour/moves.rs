@@ -44,3 +44,18 @@ async fn a_funnel_has_the_move_before_it() {
     assert_eq!(missed(running()).await, 0, "running");
     assert_eq!(missed(running().frozen_clock()).await, 0, "frozen");
 }
+
+#[tokio::test]
+async fn a_funnel_has_no_move_that_comes_after_it() {
+    let peer = Peer::of(ReferenceServer::builder().frozen_clock().in_memory());
+    let before = counts(&peer.crm("/funnel").await.expect(200));
+    assert!(before[0] > 0);
+    let start = peer.server.now();
+    // All of the demo data is later than this.
+    peer.server
+        .set_clock("2015-01-01T00:00:00Z".parse().unwrap());
+    let none = counts(&peer.crm("/funnel").await.expect(200));
+    assert_eq!(none, [0, 0, 0]);
+    peer.server.set_clock(start);
+    assert_eq!(counts(&peer.crm("/funnel").await.expect(200)), before);
+}
