@@ -25,6 +25,11 @@ impl Query {
         Query(decoded.collect())
     }
 
+    /// Each name with its value, which is none if it is not UTF-8.
+    pub(crate) fn into_pairs(self) -> impl Iterator<Item = (String, Option<String>)> {
+        self.0.into_iter()
+    }
+
     /// The name of each parameter.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| &**name)

@@ -27,11 +27,11 @@ use crate::hosts;
 use crate::message::{Ending, Reply, Request};
 use crate::refusal::Refusal;
 use crate::routing::{self, Route};
-use crate::schema::{self, Served};
+use crate::schema::{self, Broken, Served};
 use crate::suite::Suite;
 use crate::token::discovery;
 use crate::token::exchange::{self, Terms};
-use crate::{auth, pages, token};
+use crate::{auth, calendar, crm, pages, token};
 
 /// Marks the responses of operations without a handler.
 const FROM_SCHEMA: &str = "x-served-from-schema";
@@ -64,6 +64,20 @@ impl Visit<'_> {
             }
             _ => reply,
         }
+    }
+}
+
+/// Adds the broken ones of the rules that the contract leaves open and this server assumes.
+fn check_assumed(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
+    if call.operation.is_from_schema() {
+        return Ok(());
+    }
+    match &*call.operation.id {
+        "listIntakeSubmissions" => crm::intake::check(call, broken),
+        "submitCommand" => crm::commands::check(call, broken),
+        "reviewIntakeSubmission" => crm::intake::check_review(call, broken),
+        "submitEventCommand" => calendar::events::check(call, broken),
+        _ => Ok(()),
     }
 }
 
@@ -203,13 +217,10 @@ impl Suite {
             .transpose()?;
         contradict::check_query(self, operation, request)?;
         let written = operation.written;
-        let sent = match schema::read(operation, request, &route.params) {
-            Ok(sent) => sent,
-            Err(broken) if written.is_some() && operation.is_exchange() => {
-                return Ok(exchange::rejected(&broken));
-            }
-            Err(broken) => return Err(broken.into()),
-        };
+        let (sent, mut broken) = schema::read(operation, request, &route.params);
+        if written.is_some() && operation.is_exchange() && !broken.is_empty() {
+            return Ok(exchange::rejected(&broken));
+        }
         let call = Call {
             suite: self,
             operation,
@@ -220,6 +231,8 @@ impl Suite {
             terms,
             now: visit.now,
         };
+        check_assumed(&call, &mut broken)?;
+        broken.refused()?;
         written.map_or(schema::serve as Handler, handler)(&call)
     }
 }

@@ -42,33 +42,43 @@ pub(crate) fn command(call: &Call<'_>) -> Answer {
     let body = call.body();
     let operation = body["operation"].as_str().unwrap_or_default();
     let fields: Fields = schema::fields(body)?;
-    check(operation, body, &fields)?;
     let settled = idempotency::once_per_key(call, |store| match operation {
         "create" => create(store, fields),
         "update" => update(store, body, fields),
-        _ => cancel(store, body),
+        "cancel" => cancel(store, body),
+        _ => Err(Refusal::invalid("operation: unknown")),
     })?;
     let created = operation == "create" && !settled.replayed;
     let status = if created { 201 } else { 200 };
     Ok(Reply::json(status, &settled.result))
 }
 
-/// 400 with every rule that a command breaks.
-fn check(operation: &str, body: &Value, fields: &Fields) -> Result<(), Refusal> {
-    let mut broken = Broken::default();
-    if ["create", "update", "cancel"].contains(&operation) {
-        broken.check(&format!("event.{operation}"), body, "");
-    } else {
-        let rule = format!("must be create, update or cancel: got {operation:?}");
-        broken.add("operation", rule);
+/// Adds every rule that a command breaks.
+pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
+    let Some(body) = call.sent.body.as_ref().filter(|body| body.is_object()) else {
+        return Ok(());
+    };
+    let operation = &body["operation"];
+    match operation.as_str() {
+        Some("create") => broken.check("event.create", body, ""),
+        Some("update") => broken.check("event.update", body, ""),
+        Some("cancel") => {
+            broken.check("event.cancel", body, "");
+            return Ok(());
+        }
+        _ => {
+            let rule = format!("must be create, update or cancel: got {operation}");
+            broken.add("operation", rule);
+        }
     }
-    if operation != "cancel"
-        && let (Some(starts_at), Some(ends_at)) = (fields.starts_at, fields.ends_at)
+    let instant = |name: &str| body[name].as_str().and_then(params::instant);
+    let [starts_at, ends_at] = ["startsAt", "endsAt"].map(instant);
+    if let (Some(starts_at), Some(ends_at)) = (starts_at, ends_at)
         && ends_at <= starts_at
     {
         broken.add("endsAt", AFTER_START);
     }
-    broken.refused()
+    Ok(())
 }
 
 const AFTER_START: &str = "must be after startsAt";

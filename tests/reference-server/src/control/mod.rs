@@ -89,11 +89,13 @@ fn serve(suite: &Suite, request: &Request) -> Answer {
     let operations = &contract().operations;
     let path = routing::plain(&request.path);
     let route = routing::route(operations, &request.method, &path)?;
+    let (sent, broken) = schema::read(route.operation, request, &route.params);
+    broken.refused()?;
     let call = Call {
         suite,
         operation: route.operation,
         request,
-        sent: schema::read(route.operation, request, &route.params)?,
+        sent,
         params: route.params,
         caller: None,
         terms: Terms::default(),

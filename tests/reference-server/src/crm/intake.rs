@@ -3,22 +3,24 @@
 use serde_json::{Map, Value, json};
 
 use super::listing::Page;
-pub(crate) use super::review::submit as review;
+pub(crate) use super::review::{check as check_review, submit as review};
 use crate::call::{Answer, Call};
 use crate::data::intake::Linked;
 use crate::data::{Record, Store, Table};
 use crate::message::Reply;
+use crate::refusal::Refusal;
 use crate::schema::Broken;
 
-pub(crate) fn list(call: &Call<'_>) -> Answer {
-    // The contract leaves the values of this filter open.
-    let status = call.query("status");
-    if let Some(status) = status {
-        let mut broken = Broken::default();
-        broken.check("intakeStatus", &status.into(), "status");
-        broken.refused()?;
+/// Adds the rule of the filter whose values the contract leaves open.
+pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
+    if let Some(status) = call.sent.query.get("status") {
+        broken.check("intakeStatus", status, "status");
     }
-    let state = call.query("state");
+    Ok(())
+}
+
+pub(crate) fn list(call: &Call<'_>) -> Answer {
+    let (status, state) = (call.query("status"), call.query("state"));
     let page = Page::new(call, &[status, state.or(Some("all"))])?;
     let store = call.suite.store();
     let body = page.fill(

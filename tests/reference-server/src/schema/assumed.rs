@@ -37,8 +37,9 @@ impl Broken {
             let nullable = |field: &str| schema["properties"][field]["nullable"] == true;
             fields.retain(|field, value| !value.is_null() || nullable(field));
         }
-        let problems = check::problems(&ASSUMED, Side::Request, schema, &value, at);
-        self.0.extend(problems);
+        for (place, rule) in check::problems(&ASSUMED, Side::Request, schema, &value, at) {
+            self.add(&place, rule);
+        }
     }
 
     /// Adds each field of an object that is unwanted.
@@ -46,15 +47,6 @@ impl Broken {
         let given = members(object).filter(|(_, value)| !value.is_null());
         for (field, _) in given.filter(|(field, _)| unwanted(field)) {
             self.add(&format!("{at}{field}"), "not accepted here");
-        }
-    }
-
-    /// 400 if a rule is broken.
-    pub(crate) fn refused(self) -> Result<(), Refusal> {
-        if self.0.is_empty() {
-            Ok(())
-        } else {
-            Err(self.into())
         }
     }
 }

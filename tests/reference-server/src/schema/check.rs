@@ -57,6 +57,8 @@ pub(crate) fn problems(
     if check.left == 0 {
         check.found.clear();
         check.broken("there is too much to check");
+    } else if check.found.len() >= MOST_PROBLEMS {
+        check.broken("breaks more rules than are listed here");
     }
     check.found
 }

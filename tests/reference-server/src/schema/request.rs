@@ -47,13 +47,9 @@ impl From<Broken> for Refusal {
     }
 }
 
-/// Reads a request for `operation`, whose path has the values `params`.
-pub(crate) fn read(
-    operation: &Served,
-    request: &Request,
-    params: &[String],
-) -> Result<Sent, Broken> {
-    let mut broken = Broken(Vec::new());
+/// Reads a request for `operation`, whose path has the values `params`, and says what is wrong with it.
+pub(crate) fn read(operation: &Served, request: &Request, params: &[String]) -> (Sent, Broken) {
+    let mut broken = Broken::default();
     let mut sent = Sent::default();
     if !decodes(&request.path) {
         broken.add("the path", "not UTF-8 in percent-encoding");
@@ -94,16 +90,29 @@ pub(crate) fn read(
     if operation.raw.get("requestBody").is_some() {
         read_body(operation, request, &mut sent, &mut broken);
     }
-    if broken.0.is_empty() {
-        Ok(sent)
-    } else {
-        Err(broken)
-    }
+    (sent, broken)
 }
 
 impl Broken {
+    /// Adds a rule, unless it is known to be broken at that place.
     pub(crate) fn add(&mut self, place: &str, rule: impl Into<String>) {
-        self.0.push((place.to_owned(), rule.into()));
+        let problem = (place.to_owned(), rule.into());
+        if !self.0.contains(&problem) {
+            self.0.push(problem);
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// 400 if a rule is broken.
+    pub(crate) fn refused(self) -> Result<(), Refusal> {
+        if self.is_empty() {
+            Ok(())
+        } else {
+            Err(self.into())
+        }
     }
 }
 
@@ -145,7 +154,7 @@ fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mu
         sent.body = Some(json.to_value());
         sent.json = Some(json);
     } else if given == "application/x-www-form-urlencoded" {
-        sent.body = Some(form(document, schema, &request.body, broken));
+        sent.body = form(document, schema, &request.body, broken);
     }
     if let Some(value) = &sent.body {
         let problems = check::problems(document, Side::Request, schema, value, "");
@@ -154,34 +163,37 @@ fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mu
 }
 
 /// The fields of a form by the types of their schemas. A field without a value counts as left out (RFC 6749, section 3.2).
-fn form(document: &Document, schema: &Value, bytes: &[u8], broken: &mut Broken) -> Value {
+fn form(document: &Document, schema: &Value, bytes: &[u8], broken: &mut Broken) -> Option<Value> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         broken.add("", "not UTF-8");
-        return Value::Null;
+        return None;
     };
-    let fields = Query::parse(Some(text));
+    let mut fields: BTreeMap<String, Vec<Option<String>>> = BTreeMap::new();
+    for (name, value) in Query::parse(Some(text)).into_pairs() {
+        fields.entry(name).or_default().push(value);
+    }
     let properties = &document.resolve(schema)["properties"];
     let mut form = Map::new();
-    for name in fields.names() {
-        let schema = document.resolve(&properties[name]);
+    for (name, values) in fields {
+        let schema = document.resolve(&properties[&name]);
         let is_list = check::types(schema).contains(&"array");
-        let of_value = if is_list { &schema["items"] } else { schema };
-        let read = |text: &String| Types::of(document, of_value).read(text);
-        match fields.texts(name) {
-            Ok(texts) if is_list => {
-                form.insert(name.to_owned(), texts.iter().map(read).collect());
+        let types = Types::of(document, if is_list { &schema["items"] } else { schema });
+        let Some(texts) = values.into_iter().collect::<Option<Vec<_>>>() else {
+            broken.add(&name, "not valid UTF-8");
+            continue;
+        };
+        let value = match texts.as_slice() {
+            texts if is_list => texts.iter().map(|text| types.read(text)).collect(),
+            [text] if text.is_empty() => continue,
+            [text] => types.read(text),
+            _ => {
+                broken.add(&name, "given more than once");
+                types.read(&texts[0])
             }
-            Ok(texts) => match texts.as_slice() {
-                [text] if text.is_empty() => {}
-                [text] => {
-                    form.insert(name.to_owned(), read(text));
-                }
-                _ => broken.add(name, "given more than once"),
-            },
-            Err(refusal) => broken.add(name, refusal.message),
-        }
+        };
+        form.insert(name, value);
     }
-    form.into()
+    Some(form.into())
 }
 
 /// A media type in lower case, without its parameters.

@@ -14,7 +14,7 @@ use crate::call::{Answer, Call};
 use crate::contradict::Assumption::{A03, A04, A41, A70, A71};
 use crate::message::{Reply, Request};
 use crate::params::Query;
-use crate::schema::{Broken, MISSING};
+use crate::schema::Broken;
 use crate::suite::Suite;
 
 /// How a fault changes the issued token.
@@ -32,7 +32,8 @@ pub(crate) fn token(call: &Call<'_>) -> Answer {
 
 /// The error for a form that breaks the rules of its schema. The grant type has an error of its own.
 pub(crate) fn rejected(broken: &Broken) -> Reply {
-    let unsupported = |(place, rule): &(String, String)| place == "grant_type" && rule != MISSING;
+    let unsupported =
+        |(place, rule): &(String, String)| place == "grant_type" && rule.starts_with("must be");
     let error = match broken.0.as_slice() {
         [only] if unsupported(only) => "unsupported_grant_type",
         _ => "invalid_request",

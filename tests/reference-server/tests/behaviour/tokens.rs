@@ -92,6 +92,36 @@ async fn a_rotated_secret_replaces_the_old_one_and_nothing_else() {
 }
 
 #[tokio::test]
+async fn a_client_that_is_added_again_has_no_old_token() {
+    let peer = Peer::start().await;
+    let (id, secret) = (peer.server.client_id(), peer.server.client_secret());
+    let client = || ClientSpec::new(id, secret);
+    let token = peer.token(App::Crm).await;
+    let status = async || {
+        peer.get_with(App::Crm, "/api/crm/v1/today", &token)
+            .await
+            .status
+    };
+    peer.server.add_client(client());
+    assert_eq!(status().await, 200);
+    peer.server.remove_client(id);
+    assert_eq!(status().await, 401);
+    peer.server.add_client(client());
+    assert_eq!(status().await, 401);
+    peer.get(App::Crm, "/api/crm/v1/today").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_form_of_many_fields_is_read_once() {
+    let peer = Peer::start().await;
+    let fields: Vec<String> = (0..60_000).map(|number| format!("f{number}=1")).collect();
+    for more in [fields.join("&"), "f=1&".repeat(60_000)] {
+        let got = peer.form(&format!("{}&{more}", peer.grant())).await;
+        assert!(got.status < 500 && got.text.len() < 5_000, "{}", got.status);
+    }
+}
+
+#[tokio::test]
 #[should_panic(expected = "no client \"nobody\"")]
 async fn the_secret_of_a_stranger_is_not_rotated() {
     Peer::start().await.server.rotate_secret("nobody", "x");

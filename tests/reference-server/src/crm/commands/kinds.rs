@@ -3,8 +3,6 @@
 
 use serde_json::Value;
 
-use crate::refusal::Refusal;
-
 /// A type of record command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
@@ -36,13 +34,11 @@ const fn kind(name: &'static str, label: &'static str) -> Kind {
 
 impl Kind {
     /// The type that a command names; 400 if it names none of these.
-    pub(super) fn of(command_type: &Value) -> Result<Kind, Refusal> {
+    pub(super) fn of(command_type: &Value) -> Result<Kind, String> {
         let named = ALL.into_iter().find(|kind| *command_type == kind.name);
         named.ok_or_else(|| {
             let known = ALL.map(|kind| kind.name).join(", ");
-            Refusal::invalid(format!(
-                "commandType: must be one of {known}: got {command_type}"
-            ))
+            format!("must be one of {known}: got {command_type}")
         })
     }
 

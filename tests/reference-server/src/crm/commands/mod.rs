@@ -58,33 +58,47 @@ struct Command<'b> {
 
 pub(crate) fn submit(call: &Call<'_>) -> Answer {
     let body = call.body();
-    let kind = Kind::of(&body["commandType"])?;
-    let caller = call.caller()?;
-    if !caller.has_scope(kind.scope()) {
-        let message = format!("{} needs {}", kind.name, kind.scope());
-        return Err(Refusal::out_of_scope(message, kind.scope()));
-    }
+    let kind = Kind::of(&body["commandType"]).map_err(Refusal::invalid)?;
+    let actor = call.caller()?.actor;
     let empty = json!({});
     let payload = Some(&body["payload"]).filter(|payload| !payload.is_null());
     let payload = payload.unwrap_or(&empty);
-    check(kind, body, payload)?;
     let envelope = schema::fields(body)?;
     settle(call, &envelope, |store, now| {
         let command = Command {
             kind,
             envelope: &envelope,
             payload,
-            actor: caller.actor,
+            actor,
             now,
         };
         command.apply(store)
     })
 }
 
-/// 400 with every rule that a command breaks. A field that only other commands use is rejected, since it would have no
-/// effect.
-fn check(kind: Kind, body: &Value, payload: &Value) -> Result<(), Refusal> {
-    let mut broken = Broken::default();
+/// Adds every rule that a command breaks; 403 if the caller may not send it at all. A field that only other commands use is
+/// rejected, since it would have no effect.
+pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
+    let Some(body) = &call.sent.body else {
+        return Ok(());
+    };
+    let kind = match Kind::of(&body["commandType"]) {
+        Ok(kind) => kind,
+        Err(problem) => {
+            broken.check("create", body, "");
+            if body.is_object() {
+                broken.add("commandType", problem);
+            }
+            return Ok(());
+        }
+    };
+    if !call.caller()?.has_scope(kind.scope()) {
+        let message = format!("{} needs {}", kind.name, kind.scope());
+        return Err(Refusal::out_of_scope(message, kind.scope()));
+    }
+    let empty = json!({});
+    let payload = Some(&body["payload"]).filter(|payload| !payload.is_null());
+    let payload = payload.unwrap_or(&empty);
     let frame = if kind.creates() { "create" } else { "change" };
     broken.check(frame, body, "");
     if kind.creates() {
@@ -99,8 +113,8 @@ fn check(kind: Kind, body: &Value, payload: &Value) -> Result<(), Refusal> {
     broken.reject(payload, "payload.", |field| {
         known(field) && !takes(kind, field)
     });
-    check_payload(kind.name, payload, "payload", &mut broken);
-    broken.refused()
+    check_payload(kind.name, payload, "payload", broken);
+    Ok(())
 }
 
 /// Adds the rules that a payload breaks.
