@@ -22,10 +22,6 @@ const FIELDS: &str = "
 
 const SHOWN: &str = r#"
     /search?q=zzzzzz | /items | []
-    /search?q=zzzzzz | /nextCursor |
-    /people/{person} | /publicReference | "{person}"
-    /organizations/{organization} | /publicReference | "{organization}"
-    /opportunities/{opportunity} | /publicReference | "{opportunity}"
     /presentation | /navigation/sections/5/order | 6
     /today | /recentChanges/24/subjectType | "task""#;
 
