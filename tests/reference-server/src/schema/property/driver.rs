@@ -2,10 +2,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use bytes::Bytes;
 use fastrand::Rng;
 use http::{HeaderMap, HeaderValue, Method, Version, header};
+use regex::Regex;
 use serde_json::Value;
 
 use crate::app::App;
@@ -57,24 +59,14 @@ pub(super) struct Pool(BTreeMap<String, Vec<String>>);
 
 impl Pool {
     /// Takes every reference from a response.
-    fn harvest(&mut self, value: &Value) {
-        match value {
-            Value::String(text) => self.take(text),
-            Value::Array(items) => items.iter().for_each(|item| self.harvest(item)),
-            Value::Object(fields) => fields.values().for_each(|field| self.harvest(field)),
-            _ => {}
-        }
-    }
-
-    fn take(&mut self, text: &str) {
-        let plain = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
-        if let Some((prefix, digits)) = text.split_once('-')
-            && digits.len() == 12
-            && digits.bytes().chain(prefix.bytes()).all(plain)
-        {
+    fn harvest(&mut self, body: &Value) {
+        static REFERENCE: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r#""(([A-Z0-9]+)-[A-Z0-9]{12})""#).unwrap());
+        for found in REFERENCE.captures_iter(&body.to_string()) {
+            let [reference, prefix] = found.extract().1;
             let known = self.0.entry(prefix.to_owned()).or_default();
-            if known.len() < KEPT && !known.iter().any(|known| known == text) {
-                known.push(text.to_owned());
+            if known.len() < KEPT && !known.iter().any(|known| known == reference) {
+                known.push(reference.to_owned());
             }
         }
     }
