@@ -159,16 +159,13 @@ impl History {
         ends.sort_unstable();
         let [from, to] = ends.map(text);
         let kind = self.random.i64(0..=9);
-        if kind == 0 || kind == 2 {
-            // Nothing happened at the very end of a window that ends now.
-            self.passes(1);
-        }
         let now = self.now();
-        let (query, window) = match kind {
-            0 => (String::new(), now - 30 * DAY..now),
-            1 => (format!("?to={to}"), ends[1] - 30 * DAY..ends[1]),
-            2 if ends[0] <= now => (format!("?from={from}"), ends[0]..now),
-            _ => (format!("?from={from}&to={to}"), ends[0]..ends[1]),
+        // Where no end is given, the window has all that happened until now, and at this instant.
+        let (query, window, end) = match kind {
+            0 => (String::new(), now - 30 * DAY..i64::MAX, now),
+            1 => (format!("?to={to}"), ends[1] - 30 * DAY..ends[1], ends[1]),
+            2 if ends[0] <= now => (format!("?from={from}"), ends[0]..i64::MAX, now),
+            _ => (format!("?from={from}&to={to}"), ends[0]..ends[1], ends[1]),
         };
         let mut funnel = self.peer.crm(&format!("/funnel{query}")).await.expect(200);
 
@@ -193,7 +190,7 @@ impl History {
         }
         let rest = json!({
             "schemaVersion": "suite-crm-funnel.v1",
-            "window": {"from": text(window.start), "to": text(window.end)},
+            "window": {"from": text(window.start), "to": text(end)},
             "stages": null,
             "outcomes": self.outcomes(&window),
             "provenance": {"countsOpportunitiesCreatedBefore": text(now), "backfilledOpeningEvents": 0},
