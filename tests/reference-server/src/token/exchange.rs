@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 
 use super::basic;
 use super::jwt::{self, Claims};
-use super::refusal::TokenError;
 use super::registry::{Registered, Registry};
 use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::contradict::Assumption::{A03, A04, A41, A70, A71};
 use crate::message::{Reply, Request};
 use crate::params::Query;
+use crate::refusal::Refusal;
 use crate::schema::Broken;
 use crate::suite::Suite;
 
@@ -27,21 +27,35 @@ pub(crate) struct Terms {
 
 /// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
 pub(crate) fn token(call: &Call<'_>) -> Answer {
-    Ok(grant(call).unwrap_or_else(TokenError::into_reply))
+    Ok(grant(call).unwrap_or_else(|refusal| error(&refusal)))
+}
+
+/// The error body of RFC 6749, section 5.2.
+fn error(refusal: &Refusal) -> Reply {
+    let body = json!({"error": refusal.code, "error_description": refusal.message});
+    let mut reply = Reply::json(refusal.status, &body).with(header::CACHE_CONTROL, "no-store");
+    if refusal.status == 401 {
+        reply.set(header::WWW_AUTHENTICATE, "Basic realm=\"suite\"");
+    }
+    reply
+}
+
+fn invalid_client(description: &str) -> Refusal {
+    Refusal::new(401, "invalid_client", description)
 }
 
 /// The error for a form that breaks the rules of its schema. The grant type has an error of its own.
 pub(crate) fn rejected(broken: &Broken) -> Reply {
     let unsupported =
         |(place, rule): &(String, String)| place == "grant_type" && rule.starts_with("must be");
-    let error = match broken.0.as_slice() {
+    let code = match broken.0.as_slice() {
         [only] if unsupported(only) => "unsupported_grant_type",
         _ => "invalid_request",
     };
-    TokenError::new(400, error, broken.to_string()).into_reply()
+    error(&Refusal::new(400, code, broken.to_string()))
 }
 
-fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
+fn grant(call: &Call<'_>) -> Answer {
     let (suite, request) = (call.suite, call.request);
     let form = call.body();
     let form = |name: &str| form[name].as_str();
@@ -50,16 +64,16 @@ fn grant(call: &Call<'_>) -> Result<Reply, TokenError> {
     let client = registry
         .authenticate(&id, &secret)
         .cloned()
-        .ok_or(TokenError::invalid_client("unknown client or wrong secret"))?;
+        .ok_or_else(|| invalid_client("unknown client or wrong secret"))?;
     let audience = suite.unless(A03, "audience", "resource");
-    let error = suite.unless(A71, "invalid_target", "invalid_request");
-    let wrong_target = |description: &'static str| TokenError::new(400, error, description);
+    let code = suite.unless(A71, "invalid_target", "invalid_request");
+    let wrong_target = |description: &str| Refusal::new(400, code, description);
     let app = match (form(audience), suite.contradicts(A03)) {
         (None, false) => App::Platform,
         (None, true) => return Err(wrong_target("resource is missing")),
         (Some(audience), _) => suite
             .app_of_audience(audience)
-            .ok_or(wrong_target("unknown audience"))?,
+            .ok_or_else(|| wrong_target("unknown audience"))?,
     };
     let scopes = granted(suite, &client, app, form("scope"))?;
     let token = issue(call, &mut registry, &client, app, &scopes);
@@ -72,26 +86,24 @@ fn credentials<'f>(
     suite: &Suite,
     request: &Request,
     form: impl Fn(&str) -> Option<&'f str>,
-) -> Result<(String, String), TokenError> {
+) -> Result<(String, String), Refusal> {
     let in_form = (form("client_id"), form("client_secret"));
     if request.headers.contains_key(header::AUTHORIZATION) {
         if in_form != (None, None) {
             let description = "credentials in the header and in the form";
-            return Err(TokenError::invalid_request(description));
+            return Err(Refusal::new(400, "invalid_request", description));
         }
         if suite.contradicts(A04) {
-            return Err(TokenError::invalid_client("credentials belong in the form"));
+            return Err(invalid_client("credentials belong in the form"));
         }
         return request
             .header(header::AUTHORIZATION.as_str())
             .and_then(basic::credentials)
-            .ok_or(TokenError::invalid_client(
-                "unreadable Authorization header",
-            ));
+            .ok_or_else(|| invalid_client("unreadable Authorization header"));
     }
     match in_form {
         (Some(id), Some(secret)) => Ok((id.to_owned(), secret.to_owned())),
-        _ => Err(TokenError::invalid_client("credentials are missing")),
+        _ => Err(invalid_client("credentials are missing")),
     }
 }
 
@@ -111,7 +123,7 @@ fn granted(
     client: &Registered,
     app: App,
     asked: Option<&str>,
-) -> Result<Vec<String>, TokenError> {
+) -> Result<Vec<String>, Refusal> {
     let held = || {
         client
             .scopes
@@ -125,7 +137,7 @@ fn granted(
     for scope in asked.split(' ') {
         if !held().any(|known| known == scope) {
             let description = "a scope is unknown, or not this client's for this audience";
-            return Err(TokenError::new(400, "invalid_scope", description));
+            return Err(Refusal::new(400, "invalid_scope", description));
         }
         if !scopes.iter().any(|known| known == scope) {
             scopes.push(scope.to_owned());

@@ -5,5 +5,4 @@ pub(crate) mod discovery;
 pub(crate) mod exchange;
 pub(crate) mod jwt;
 pub(crate) mod key;
-mod refusal;
 pub(crate) mod registry;
