@@ -1,7 +1,6 @@
 //! Records that a test brings along, as JSON: an array for each kind, beside the demo data.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -15,18 +14,6 @@ use crate::json::Json;
 use crate::params;
 use crate::refusal::Refusal;
 use crate::schema::{self, Broken};
-
-/// Why records were not loaded: which one, and what is wrong with it.
-#[derive(Clone, Debug)]
-pub struct InvalidData(String);
-
-impl fmt::Display for InvalidData {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for InvalidData {}
 
 /// The kinds, each after those that it refers to, and the command whose payload the records of a kind have.
 const KINDS: [(&str, &str); 6] = [
@@ -46,10 +33,10 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
 /// The references of what was added, by kind.
 pub(crate) type Added = BTreeMap<&'static str, Vec<String>>;
 
-/// Adds all records or none.
-pub(crate) fn load(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, InvalidData> {
+/// Adds all records, or none and says which one is wrong and how.
+pub(crate) fn load(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, String> {
     let mut filled = store.clone();
-    let added = add(&mut filled, json, now).map_err(|refusal| InvalidData(refusal.message))?;
+    let added = add(&mut filled, json, now).map_err(|refusal| refusal.message)?;
     *store = filled;
     Ok(added)
 }

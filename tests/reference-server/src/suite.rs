@@ -14,11 +14,11 @@ use crate::contradict::Assumption::{A02, A43};
 use crate::counters::Counters;
 use crate::data::reference::Kind;
 use crate::data::{Store, actors::Actor};
-use crate::faults::{Faults, InvalidFaults};
+use crate::faults::Faults;
 use crate::generated::operations::Operation;
 use crate::keys::Key;
 use crate::log::Log;
-use crate::own::{self, InvalidData};
+use crate::own;
 use crate::recorder::Recorder;
 use crate::schema::{self, Contract, EXCHANGE, Served};
 use crate::start::invalid;
@@ -221,7 +221,7 @@ impl Suite {
     }
 
     /// Adds the records of a data file, all or none, and returns their references by kind.
-    pub(crate) fn load_data(&self, json: &[u8]) -> Result<own::Added, InvalidData> {
+    pub(crate) fn load_data(&self, json: &[u8]) -> Result<own::Added, String> {
         own::load(&mut self.store_mut(), json, self.clock.now())
     }
 
@@ -243,7 +243,7 @@ impl Suite {
     }
 
     /// Activates the faults of a fault file, all or none, and returns their numbers.
-    pub(crate) fn load_faults(&self, json: &[u8]) -> Result<Vec<u64>, InvalidFaults> {
+    pub(crate) fn load_faults(&self, json: &[u8]) -> Result<Vec<u64>, String> {
         self.faults.load(json, self)
     }
 

@@ -12,7 +12,7 @@ use crate::schema;
 /// Adds the records of a data file.
 pub(super) fn add_data(call: &Call<'_>) -> Answer {
     let added = call.suite.load_data(&call.request.body);
-    let added = added.map_err(|problem| Refusal::invalid(problem.to_string()))?;
+    let added = added.map_err(Refusal::invalid)?;
     Ok(Reply::json(201, &added))
 }
 
@@ -23,7 +23,7 @@ pub(super) fn faults(call: &Call<'_>) -> Answer {
 /// Adds the faults of a fault file.
 pub(super) fn add_faults(call: &Call<'_>) -> Answer {
     let added = call.suite.load_faults(&call.request.body);
-    let added = added.map_err(|problem| Refusal::invalid(problem.to_string()))?;
+    let added = added.map_err(Refusal::invalid)?;
     let mut views = call.suite.faults.views();
     views.retain(|view| view["id"].as_u64().is_some_and(|id| added.contains(&id)));
     Ok(Reply::json(201, &json!({"faults": views})))

@@ -21,7 +21,6 @@ pub(crate) use effects::FRAMING;
 pub use handle::Fault;
 use rule::{Rule, given};
 pub(crate) use schedule::Arrival;
-pub use script::InvalidFaults;
 pub(crate) use strike::Strike;
 
 /// How many strikes the log remembers.
@@ -69,7 +68,7 @@ impl Faults {
     }
 
     /// Activates the faults of a fault file, all or none, and returns their numbers.
-    pub(crate) fn load(&self, json: &[u8], suite: &Suite) -> Result<Vec<u64>, InvalidFaults> {
+    pub(crate) fn load(&self, json: &[u8], suite: &Suite) -> Result<Vec<u64>, String> {
         let rules = script::read(json, suite)?;
         Ok(rules.into_iter().map(|rule| self.add(rule)).collect())
     }

@@ -1,25 +1,11 @@
 //! Faults as JSON, for use without Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
 
-use std::fmt;
-
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::rule::{Rule, given};
 use crate::suite::Suite;
-
-/// Why a fault file was rejected: for each invalid fault its line, its number, the field, the rule and the value.
-#[derive(Debug)]
-pub struct InvalidFaults(String);
-
-impl fmt::Display for InvalidFaults {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for InvalidFaults {}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,15 +15,15 @@ struct File<'a> {
     faults: Vec<&'a RawValue>,
 }
 
-/// Reads `{"faults": [...]}`; one invalid fault rejects the whole file.
-pub(super) fn read(json: &[u8], suite: &Suite) -> Result<Vec<Rule>, InvalidFaults> {
+/// Reads `{"faults": [...]}`. One invalid fault rejects the whole file; the error names for each its line, its number, the
+/// field, the rule and the value.
+pub(super) fn read(json: &[u8], suite: &Suite) -> Result<Vec<Rule>, String> {
     if json.trim_ascii_start().starts_with(b"[") {
         let rule = "must be an object with the field `faults`: got an array";
-        return Err(InvalidFaults(rule.to_owned()));
+        return Err(rule.to_owned());
     }
     // This error names line and column.
-    let file: File<'_> =
-        serde_json::from_slice(json).map_err(|error| InvalidFaults(error.to_string()))?;
+    let file: File<'_> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let mut rules = Vec::new();
     let mut problems = Vec::new();
     for (fault, number) in file.faults.into_iter().zip(1..) {
@@ -53,7 +39,7 @@ pub(super) fn read(json: &[u8], suite: &Suite) -> Result<Vec<Rule>, InvalidFault
     if problems.is_empty() {
         return Ok(rules);
     }
-    Err(InvalidFaults(problems.join("\n")))
+    Err(problems.join("\n"))
 }
 
 fn rule(fault: &RawValue, suite: &Suite) -> Result<Rule, String> {

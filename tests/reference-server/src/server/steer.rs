@@ -1,13 +1,15 @@
 //! What a test controls: faults, tokens, time.
 
+use std::io;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::ReferenceServer;
 use crate::adapters::Transport;
-use crate::faults::{Fault, InvalidFaults};
-use crate::own::{self, InvalidData};
+use crate::faults::Fault;
+use crate::own;
+use crate::start::invalid;
 use crate::token::registry;
 
 /// Faults and tokens.
@@ -27,7 +29,7 @@ impl ReferenceServer {
     }
 
     /// Activates the faults of a fault file, all or none: the same JSON that `--faults` and the control endpoint
-    /// take.
+    /// take. The error names for each invalid fault its line, its number, the field, the rule and the value.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -42,8 +44,8 @@ impl ReferenceServer {
     /// assert_eq!(faults.len(), 2);
     /// # Ok(()) }
     /// ```
-    pub fn load_faults(&self, json: &str) -> Result<Vec<Fault>, InvalidFaults> {
-        let numbers = self.suite.load_faults(json.as_bytes())?;
+    pub fn load_faults(&self, json: &str) -> io::Result<Vec<Fault>> {
+        let numbers = self.suite.load_faults(json.as_bytes()).map_err(invalid)?;
         Ok(numbers
             .into_iter()
             .map(|id| Fault::of(&self.suite, id))
@@ -53,8 +55,8 @@ impl ReferenceServer {
     /// Adds records beside those that are there, all or none, and returns their references in the order of
     /// organizations, people, opportunities, tasks, intake submissions and counterparties. A
     /// [`reset`](ReferenceServer::reset) removes them again, unlike those of [`Builder::data`](crate::Builder::data).
-    pub fn load_data(&self, json: &str) -> Result<Vec<String>, InvalidData> {
-        let mut added = self.suite.load_data(json.as_bytes())?;
+    pub fn load_data(&self, json: &str) -> io::Result<Vec<String>> {
+        let mut added = self.suite.load_data(json.as_bytes()).map_err(invalid)?;
         let kinds = own::kinds().filter_map(|kind| added.remove(kind));
         Ok(kinds.flatten().collect())
     }
