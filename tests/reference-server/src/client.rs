@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Deserialize;
+
 use crate::app::App;
 
 /// A client: its credentials and its rights.
@@ -15,15 +17,19 @@ use crate::app::App;
 ///     .scopes(["crm:people:read"])
 ///     .apps([App::Crm]);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ClientSpec {
     pub(crate) id: String,
     pub(crate) secret: String,
     /// All that the server knows if there are none.
     scopes: Option<Vec<String>>,
+    #[serde(skip)]
     removed: Vec<String>,
-    pub(crate) apps: Vec<App>,
-    pub(crate) workspace: bool,
+    /// All if there are none.
+    apps: Option<Vec<App>>,
+    workspace: Option<bool>,
+    #[serde(rename = "actingFor")]
     pub(crate) actor: Option<String>,
 }
 
@@ -36,8 +42,8 @@ impl ClientSpec {
             secret: secret.into(),
             scopes: None,
             removed: Vec::new(),
-            apps: App::ALL.to_vec(),
-            workspace: true,
+            apps: None,
+            workspace: None,
             actor: None,
         }
     }
@@ -78,14 +84,14 @@ impl ClientSpec {
     /// Restricts the entitlements to these applications.
     #[must_use]
     pub fn apps(mut self, apps: impl IntoIterator<Item = App>) -> ClientSpec {
-        self.apps = apps.into_iter().collect();
+        self.apps = Some(apps.into_iter().collect());
         self
     }
 
     /// Removes the workspace binding.
     #[must_use]
     pub fn without_workspace(mut self) -> ClientSpec {
-        self.workspace = false;
+        self.workspace = Some(false);
         self
     }
 
@@ -95,6 +101,18 @@ impl ClientSpec {
     pub fn acting_for(mut self, actor_reference: impl Into<String>) -> ClientSpec {
         self.actor = Some(actor_reference.into());
         self
+    }
+}
+
+impl ClientSpec {
+    /// The ids of the applications that it is entitled to.
+    pub(crate) fn entitlements(&self) -> Vec<String> {
+        let apps = self.apps.as_deref().unwrap_or(App::ALL);
+        apps.iter().map(|app| app.id().to_owned()).collect()
+    }
+
+    pub(crate) fn has_workspace(&self) -> bool {
+        self.workspace.unwrap_or(true)
     }
 }
 

@@ -3,7 +3,6 @@
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::app::App;
 use crate::call::{Answer, Call};
 use crate::client::ClientSpec;
 use crate::message::{Reply, Seconds};
@@ -45,46 +44,22 @@ pub(super) fn clients(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
     let clients = registry.clients.values().map(|client| {
         let spec = &client.spec;
-        let apps = spec.apps.iter().map(|app| app.id());
         json!({
             "id": spec.id,
             "scopes": client.scopes,
-            "apps": apps.collect::<Vec<_>>(),
-            "workspace": spec.workspace,
+            "apps": spec.entitlements(),
+            "workspace": spec.has_workspace(),
             "actingFor": store.actors.reference(client.actor),
         })
     });
     Ok(Reply::ok(&json!({"clients": clients.collect::<Vec<_>>()})))
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Client {
-    id: String,
-    secret: String,
-    scopes: Option<Vec<String>>,
-    apps: Option<Vec<String>>,
-    workspace: Option<bool>,
-    acting_for: Option<String>,
-}
-
 pub(super) fn add_client(call: &Call<'_>) -> Answer {
-    let client: Client = schema::fields(call.body())?;
-    let mut spec = ClientSpec::new(&client.id, client.secret);
-    if let Some(scopes) = client.scopes {
-        spec = spec.scopes(scopes);
-    }
-    if let Some(apps) = client.apps {
-        spec = spec.apps(apps.iter().filter_map(|id| App::from_id(id)));
-    }
-    if client.workspace == Some(false) {
-        spec = spec.without_workspace();
-    }
-    if let Some(actor) = client.acting_for {
-        spec = spec.acting_for(actor);
-    }
-    call.suite.add_client(spec).map_err(Refusal::invalid)?;
-    Ok(Reply::json(201, &json!({"id": client.id})))
+    let client: ClientSpec = schema::fields(call.body())?;
+    let answer = json!({"id": client.id});
+    call.suite.add_client(client).map_err(Refusal::invalid)?;
+    Ok(Reply::json(201, &answer))
 }
 
 pub(super) fn remove_client(call: &Call<'_>) -> Answer {

@@ -171,13 +171,8 @@ fn issue(
         jti: format!("tok-{}", registry.number()),
         client_id: client.spec.id.clone(),
         actor: suite.store().actors.reference(client.actor),
-        entitlements: client
-            .spec
-            .apps
-            .iter()
-            .map(|app| app.id().to_owned())
-            .collect(),
-        workspace: client.spec.workspace.then(|| suite.workspace()),
+        entitlements: client.spec.entitlements(),
+        workspace: client.spec.has_workspace().then(|| suite.workspace()),
     };
     let mut body = Map::new();
     let token = jwt::issue(&suite.token_key, &claims, suite.contradicts(A70));
