@@ -1,6 +1,7 @@
 //! What the lists have in common: page size, cursor, search text, and the walk over the rows.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::call::Call;
 use crate::contradict::Assumption;
@@ -30,6 +31,15 @@ pub(super) struct PageBody<T> {
     pub(super) schema_version: Option<&'static str>,
     pub(super) items: Vec<T>,
     pub(super) next_cursor: Option<String>,
+}
+
+/// An item, and what only its details show.
+#[derive(Debug, Serialize)]
+pub(super) struct Details<T> {
+    #[serde(flatten)]
+    pub(super) item: T,
+    #[serde(flatten)]
+    pub(super) more: Value,
 }
 
 /// A page to be filled.

@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 
-use super::listing::{Needle, Page};
+use super::listing::{Details, Needle, Page};
 use crate::call::{Answer, Call};
 use crate::data::opportunities::Opportunity;
 use crate::data::{Brief, Store, Text};
@@ -24,17 +25,6 @@ struct Item {
     currency: Text,
     updated_at: Timestamp,
     record_version: u64,
-}
-
-/// The details of an opportunity.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Detail {
-    #[serde(flatten)]
-    item: Item,
-    created_at: Timestamp,
-    entered_stage_at: Timestamp,
-    close_reason: Option<Text>,
 }
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
@@ -64,12 +54,13 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 pub(crate) fn get(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
     let (index, row) = call.record(&store.opportunities)?;
-    Ok(Reply::ok(&Detail {
-        created_at: row.created_at,
-        entered_stage_at: row.entered_stage_at,
-        close_reason: row.close_reason.clone(),
-        item: item(&store, index, row),
-    }))
+    let more = json!({
+        "createdAt": row.created_at,
+        "enteredStageAt": row.entered_stage_at,
+        "closeReason": row.close_reason,
+    });
+    let item = item(&store, index, row);
+    Ok(Reply::ok(&Details { item, more }))
 }
 
 pub(super) fn matches(store: &Store, needle: &Needle, row: &Opportunity) -> bool {

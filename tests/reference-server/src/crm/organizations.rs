@@ -2,8 +2,9 @@
 
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::json;
 
-use super::listing::{Needle, Page};
+use super::listing::{Details, Needle, Page};
 use crate::call::{Answer, Call};
 use crate::data::organizations::Organization;
 use crate::data::{Store, Text};
@@ -19,15 +20,6 @@ struct Item {
     status: Text,
     updated_at: Timestamp,
     record_version: u64,
-}
-
-/// The details of an organization.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Briefing {
-    #[serde(flatten)]
-    item: Item,
-    created_at: Timestamp,
 }
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
@@ -46,10 +38,9 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
 pub(crate) fn get(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
     let (index, row) = call.record(&store.organizations)?;
-    Ok(Reply::ok(&Briefing {
-        created_at: row.created_at,
-        item: item(&store, index, row),
-    }))
+    let more = json!({"createdAt": row.created_at});
+    let item = item(&store, index, row);
+    Ok(Reply::ok(&Details { item, more }))
 }
 
 pub(super) fn matches(needle: &Needle, row: &Organization) -> bool {

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::listing::{Needle, Page};
+use super::listing::{Details, Needle, Page};
 use crate::call::{Answer, Call};
 use crate::data::people::Person;
 use crate::data::{Brief, Store, Text};
@@ -27,18 +27,6 @@ struct Item {
     record_version: u64,
 }
 
-/// The details of a person.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Briefing {
-    #[serde(flatten)]
-    item: Item,
-    given_name: Text,
-    family_name: Text,
-    created_at: Timestamp,
-    recent_activity: Vec<Value>,
-}
-
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let (text, status) = (call.query("q"), call.query("status"));
     let page = Page::new(call, &[text, status])?;
@@ -59,13 +47,15 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     let (index, person) = call.record(&store.people)?;
     let length = store.timeline_length(index);
     let recent = (length.saturating_sub(BRIEFED)..length).rev();
-    Ok(Reply::ok(&Briefing {
-        given_name: person.given.clone(),
-        family_name: person.family.clone(),
-        created_at: person.created_at,
-        recent_activity: recent.filter_map(|at| entry(&store, index, at)).collect(),
-        item: item(&store, index, person),
-    }))
+    let recent = recent.filter_map(|at| entry(&store, index, at));
+    let more = json!({
+        "givenName": person.given,
+        "familyName": person.family,
+        "createdAt": person.created_at,
+        "recentActivity": recent.collect::<Vec<_>>(),
+    });
+    let item = item(&store, index, person);
+    Ok(Reply::ok(&Details { item, more }))
 }
 
 pub(crate) fn timeline(call: &Call<'_>) -> Answer {
