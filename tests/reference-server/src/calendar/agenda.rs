@@ -1,6 +1,6 @@
 //! The state of the Calendar: events, holds, and the busy times of each collection.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -32,8 +32,8 @@ struct Times {
 pub(crate) struct Agenda {
     events: BTreeMap<u64, Event>,
     times: HashMap<Arc<str>, Times>,
-    /// Versions of holds; those released are gone.
-    pub(crate) holds: HashMap<u64, u64>,
+    /// Those that are not released.
+    pub(crate) holds: HashSet<u64>,
 }
 
 impl Agenda {

@@ -12,19 +12,16 @@ pub(crate) fn manage(call: &Call<'_>) -> Answer {
     let mut store = call.suite.store_mut();
     if body["operation"] != "release" {
         let index = store.number(Kind::Hold);
-        store.agenda.holds.insert(index, 1);
+        store.agenda.holds.insert(index);
         let reference = store.references.name(Kind::Hold, index);
         call.committed();
         return Ok(Reply::json(201, &result("hold.create", &reference, 1)));
     }
-    let released = body["publicReference"]
-        .as_str()
-        .and_then(|reference| Some((reference, store.references.index(Kind::Hold, reference)?)))
-        .and_then(|(reference, index)| Some((reference, store.agenda.holds.remove(&index)?)));
-    let (reference, version) = released.ok_or_else(|| Refusal::not_found("no such hold"))?;
+    let reference = body["publicReference"].as_str().unwrap_or_default();
+    let index = store.references.index(Kind::Hold, reference);
+    if !index.is_some_and(|index| store.agenda.holds.remove(&index)) {
+        return Err(Refusal::not_found("no such hold"));
+    }
     call.committed();
-    Ok(Reply::json(
-        200,
-        &result("hold.release", reference, version + 1),
-    ))
+    Ok(Reply::ok(&result("hold.release", reference, 2)))
 }

@@ -90,7 +90,6 @@ fn the_document_has_every_field_of_a_fault() {
         // The error of an unknown field lists those that are known.
         let file = format!(r#"{{"faults": [{fault}]}}"#);
         let error = suite().load_faults(file.as_bytes()).unwrap_err();
-        let error = error.to_string();
         let mut known: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
         known.sort_unstable();
         let document = contract().operations[0]

@@ -9,19 +9,14 @@ use crate::message::Reply;
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
-    let mut tasks: HashMap<u64, u64> = HashMap::new();
+    let (mut tasks, mut opportunities) = (HashMap::new(), HashMap::new());
     for (_, task) in store.tasks.rows(0).filter(|(_, task)| !task.is_final()) {
-        if let Some(owner) = task.owner {
-            *tasks.entry(owner).or_default() += 1;
-        }
+        *tasks.entry(task.owner).or_default() += 1;
     }
-    let mut opportunities: HashMap<u64, u64> = HashMap::new();
     for (_, row) in store.opportunities.rows(0).filter(|(_, row)| row.is_open()) {
-        if let Some(owner) = row.owner {
-            *opportunities.entry(owner).or_default() += 1;
-        }
+        *opportunities.entry(row.owner).or_default() += 1;
     }
-    let of = |counts: &HashMap<u64, u64>, actor| counts.get(&actor).copied().unwrap_or_default();
+    let of = |counts: &HashMap<Option<u64>, u64>, actor| counts.get(&Some(actor)).copied();
     let items: Vec<Value> = store
         .actors
         .rows(0)
@@ -30,8 +25,8 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
                 "publicReference": store.actors.reference(index),
                 "displayName": actor.display_name,
                 "workload": {
-                    "openTasks": of(&tasks, index),
-                    "openOpportunities": of(&opportunities, index),
+                    "openTasks": of(&tasks, index).unwrap_or(0),
+                    "openOpportunities": of(&opportunities, index).unwrap_or(0),
                 },
             })
         })
