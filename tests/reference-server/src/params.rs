@@ -86,14 +86,20 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
         }
         rest = &tail[digits..];
     }
-    let number = |digits: &[u8]| std::str::from_utf8(digits).ok()?.parse::<i32>().ok();
+    let number = |digits: &[u8]| {
+        let next = |number: i32, digit: &u8| number * 10 + i32::from(digit - b'0');
+        digits.iter().fold(0, next)
+    };
     let offset = match rest {
         [b'Z' | b'z'] => 0,
         [sign @ (b'+' | b'-'), h1, h2, b':', m1, m2] => {
             let digits = [h1, h2, m1, m2].map(|byte| *byte);
             let plain = digits.iter().all(u8::is_ascii_digit);
-            let (hours, minutes) = (number(&digits[..2])?, number(&digits[2..])?);
-            if !plain || hours > 23 || minutes > 59 {
+            if !plain {
+                return None;
+            }
+            let (hours, minutes) = (number(&digits[..2]), number(&digits[2..]));
+            if hours > 23 || minutes > 59 {
                 return None;
             }
             (hours * 60 + minutes) * if *sign == b'-' { -60 } else { 60 }
@@ -101,16 +107,24 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
         _ => return None,
     };
     // Nine digits of a fraction are kept, and a leap second is the one before it.
-    let fraction = text.get(19..20 + digits.min(9)).filter(|_| digits > 0);
-    let civil = format!(
-        "{}{}",
-        &text[..19].to_ascii_uppercase(),
-        fraction.unwrap_or("")
+    let fraction = text.as_bytes().get(20..20 + digits.min(9));
+    let nanos = number(fraction.unwrap_or_default());
+    let nanos = (digits.min(9)..9).fold(nanos, |nanos, _| nanos * 10);
+    let part = |from: usize, to: usize| number(&head[from..to]);
+    let second = Some(part(17, 19)).filter(|second| *second <= 60)?.min(59);
+    let small = |number: i32| i8::try_from(number).ok();
+    let civil = DateTime::new(
+        i16::try_from(part(0, 4)).ok()?,
+        small(part(5, 7))?,
+        small(part(8, 10))?,
+        small(part(11, 13))?,
+        small(part(14, 16))?,
+        small(second)?,
+        nanos,
     );
-    let civil: DateTime = civil.parse().ok()?;
-    let at = civil.to_zoned(Offset::from_seconds(offset).ok()?.to_time_zone());
-    match at {
-        Ok(at) => Some(at.timestamp()).filter(|at| *at >= YEAR_ZERO),
+    let civil = civil.ok()?;
+    match Offset::from_seconds(offset).ok()?.to_timestamp(civil) {
+        Ok(at) => Some(at).filter(|at| *at >= YEAR_ZERO),
         // The last day of the last year is beyond what a timestamp holds, in part or in every zone.
         Err(_) => (civil.year() == 9999).then_some(Timestamp::MAX),
     }

@@ -1,5 +1,6 @@
 //! The rules for bodies that the contract leaves open, as this server assumes them: the schemas of `assumed.yaml`.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
@@ -32,10 +33,14 @@ impl Broken {
     /// is nullable.
     pub(crate) fn check(&mut self, name: &str, value: &Value, at: &str) {
         let schema = schema(name);
-        let mut value = value.clone();
-        if let Value::Object(fields) = &mut value {
-            let nullable = |field: &str| schema["properties"][field]["nullable"] == true;
-            fields.retain(|field, value| !value.is_null() || nullable(field));
+        let left_out = |(field, value): (&String, &Value)| {
+            value.is_null() && schema["properties"][field]["nullable"] != true
+        };
+        let mut value = Cow::Borrowed(value);
+        if members(&value).any(left_out)
+            && let Value::Object(fields) = value.to_mut()
+        {
+            fields.retain(|field, value| !left_out((field, value)));
         }
         for (place, rule) in check::problems(&ASSUMED, Side::Request, schema, &value, at) {
             self.add(&place, rule);
