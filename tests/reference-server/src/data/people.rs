@@ -59,19 +59,27 @@ impl Record for Person {
 
 impl Person {
     pub(crate) fn display_name(&self) -> String {
-        let space = if self.family.is_empty() { "" } else { " " };
-        format!("{}{space}{}", self.given, self.family)
+        if self.family.is_empty() {
+            return self.given.to_string();
+        }
+        [&*self.given, " ", &*self.family].concat()
     }
 
     /// The address, or one derived from the name.
     pub(crate) fn email(&self, index: u64) -> String {
-        let plain = |name: &str| {
-            let letters = name.chars().filter(char::is_ascii_alphabetic);
-            letters.collect::<String>().to_ascii_lowercase()
+        if let Some(email) = &self.email {
+            return email.clone();
+        }
+        let plain = |name: &str, email: &mut String| {
+            let letters = name.bytes().filter(u8::is_ascii_alphabetic);
+            email.extend(letters.map(|letter| char::from(letter.to_ascii_lowercase())));
         };
-        self.email.clone().unwrap_or_else(|| {
-            let (given, family) = (plain(&self.given), plain(&self.family));
-            format!("{given}.{family}{index}@example.com")
-        })
+        let mut email = String::with_capacity(48);
+        plain(&self.given, &mut email);
+        email.push('.');
+        plain(&self.family, &mut email);
+        email.push_str(&index.to_string());
+        email.push_str("@example.com");
+        email
     }
 }

@@ -192,7 +192,7 @@ impl<'d> Check<'d> {
         if self.left == 0 || self.found.len() >= self.most {
             return;
         }
-        if schema["nullable"] == true && value.is_null() {
+        if value.is_null() && schema["nullable"] == true {
             return;
         }
         if *schema == false {
@@ -204,16 +204,17 @@ impl<'d> Check<'d> {
         }
         // First, so that a variant of which a field is missing is left at once.
         for name in list(&schema["required"]).iter().filter_map(Value::as_str) {
-            self.required(&schema["properties"][name], name, value);
+            if value.as_object().is_some_and(|it| !it.contains_key(name)) {
+                self.missing(&schema["properties"][name], name);
+            }
         }
         for (keyword, rule) in members(schema) {
             self.keyword(schema, keyword, rule, value);
         }
     }
 
-    fn required(&mut self, property: &Value, name: &str, value: &Value) {
-        let missing = value.as_object().is_some_and(|it| !it.contains_key(name));
-        if missing && !self.side.leaves_out(self.document, property) {
+    fn missing(&mut self, property: &Value, name: &str) {
+        if !self.side.leaves_out(self.document, property) {
             self.below(name, |check| check.broken(MISSING));
         }
     }
@@ -221,6 +222,9 @@ impl<'d> Check<'d> {
     fn keyword(&mut self, schema: &'d Value, keyword: &str, rule: &'d Value, value: &Value) {
         match (keyword, value) {
             ("$ref", _) => self.reference(rule, value),
+            ("readOnly", _) if self.side == Side::Request && *rule == true => {
+                self.broken("is read-only");
+            }
             ("allOf", _) => list(rule).iter().for_each(|part| self.value(part, value)),
             ("oneOf" | "anyOf", _) => self.union(schema, keyword, value),
             ("const", _) if rule != value => self.broken(format!("must be {}", plain(rule))),
@@ -283,7 +287,7 @@ impl<'d> Check<'d> {
             ("properties", Value::Object(fields)) => {
                 for (name, field) in fields {
                     if let Some(property) = rule.get(name) {
-                        self.below(name, |check| check.property(property, field));
+                        self.below(name, |check| check.value(property, field));
                     }
                 }
             }
@@ -297,13 +301,6 @@ impl<'d> Check<'d> {
             }
             _ => {}
         }
-    }
-
-    fn property(&mut self, schema: &'d Value, value: &Value) {
-        if self.side == Side::Request && self.side.leaves_out(self.document, schema) {
-            self.broken("is read-only");
-        }
-        self.value(schema, value);
     }
 
     /// Checks a bound of a size.
