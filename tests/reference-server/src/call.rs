@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::auth::Caller;
 use crate::data::{Record, Table};
-use crate::json::Json;
 use crate::message::{Reply, Request};
 use crate::refusal::Refusal;
 use crate::schema::{Sent, Served};
@@ -61,11 +60,6 @@ impl Call<'_> {
     /// The body, if it is JSON or a form.
     pub(crate) fn body(&self) -> &Value {
         self.sent.body.as_ref().unwrap_or(&Value::Null)
-    }
-
-    /// The JSON body with every digit of its numbers.
-    pub(crate) fn json(&self) -> &Json {
-        self.sent.json.as_ref().unwrap_or(&Json::Null)
     }
 
     /// Counts a durable change made by this operation.

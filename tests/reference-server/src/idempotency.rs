@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::call::Call;
 use crate::data::Store;
-use crate::json::Json;
 use crate::keys;
 use crate::refusal::Refusal;
 
@@ -96,10 +95,10 @@ pub(crate) fn once_per_key(
     apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
 ) -> Result<Settled, Refusal> {
     let key = call.request.header("idempotency-key").unwrap_or_default();
-    once(call, key, fingerprint(call, call.json()), apply)
+    once(call, key, fingerprint(call, &call.sent.canonical), apply)
 }
 
 /// The fingerprint of a parsed command: notation, order of members and null members do not matter.
-pub(crate) fn fingerprint(call: &Call<'_>, command: &Json) -> Fingerprint {
-    keys::digest(format!("{}{command}", call.operation.id).as_bytes())
+pub(crate) fn fingerprint(call: &Call<'_>, command: &str) -> Fingerprint {
+    keys::digest([&*call.operation.id, command].concat().as_bytes())
 }

@@ -2,7 +2,6 @@
 //! digit, whatever their size: an amount never becomes a floating-point number.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::str::FromStr;
 
 use serde_json::Value;
@@ -14,7 +13,7 @@ const DEEPEST: usize = 128;
 /// The fields of an object; of those with the same name, the last.
 pub(crate) type Members = BTreeMap<String, Json>;
 
-/// A value. Its `Display` is what commands are compared by: fields in order and without null ones, plain numbers.
+/// A value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Json {
     Null,
@@ -41,10 +40,6 @@ impl Json {
     }
 
     /// A whole number of 64 bits.
-    pub(crate) fn as_i64(&self) -> Option<i64> {
-        self.whole()
-    }
-
     fn whole<T: FromStr>(&self) -> Option<T> {
         let Json::Number(number) = self else {
             return None;
@@ -56,48 +51,64 @@ impl Json {
     }
 
     /// The same with numbers of 64 bits, where whole ones are integers; what is beyond them is the greatest there is.
-    pub(crate) fn to_value(&self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         match self {
             Json::Null => Value::Null,
-            Json::Bool(value) => (*value).into(),
-            Json::Number(number) => {
+            Json::Bool(value) => value.into(),
+            Json::Number(ref number) => {
                 let near: f64 = number.parse().unwrap_or_default();
                 let near = near.clamp(f64::MIN, f64::MAX);
                 // What is no whole number must not become one.
                 let rounded = near.fract() == 0.0 && !self.is_whole();
                 let near = if rounded { near.next_up() } else { near };
-                let signed = self.as_i64().map(Value::from);
+                let signed = self.whole::<i64>().map(Value::from);
                 let whole = signed.or_else(|| self.whole::<u64>().map(Value::from));
                 whole.unwrap_or_else(|| near.into())
             }
-            Json::Text(text) => text.as_str().into(),
-            Json::Array(items) => items.iter().map(Json::to_value).collect(),
-            Json::Object(members) => members
-                .iter()
-                .map(|(name, member)| (name.clone(), member.to_value()))
-                .collect(),
+            Json::Text(text) => text.into(),
+            Json::Array(items) => items.into_iter().map(Json::into_value).collect(),
+            Json::Object(members) => {
+                let members = members.into_iter();
+                members
+                    .map(|(name, member)| (name, member.into_value()))
+                    .collect()
+            }
         }
     }
-}
 
-impl fmt::Display for Json {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// What commands are compared by: fields in order and without null ones, plain numbers.
+    pub(crate) fn canonical(&self) -> String {
+        let mut text = Vec::new();
+        self.write(&mut text);
+        String::from_utf8(text).expect("JSON is UTF-8")
+    }
+
+    fn write(&self, to: &mut Vec<u8>) {
+        let quote = |text: &str, to: &mut Vec<u8>| {
+            serde_json::to_writer(to, text).expect("a vector takes everything");
+        };
         match self {
-            Json::Null => f.write_str("null"),
-            Json::Bool(value) => write!(f, "{value}"),
-            Json::Number(number) => f.write_str(number),
-            Json::Text(text) => write!(f, "{}", Value::from(text.as_str())),
+            Json::Null => to.extend(b"null"),
+            Json::Bool(value) => to.extend(value.to_string().bytes()),
+            Json::Number(number) => to.extend(number.bytes()),
+            Json::Text(text) => quote(text, to),
             Json::Array(items) => {
-                f.write_str("[")?;
-                items.iter().try_for_each(|item| write!(f, "{item},"))?;
-                f.write_str("]")
+                to.push(b'[');
+                for item in items {
+                    item.write(to);
+                    to.push(b',');
+                }
+                to.push(b']');
             }
             Json::Object(members) => {
-                f.write_str("{")?;
+                to.push(b'{');
                 for (name, member) in members.iter().filter(|(_, member)| **member != Json::Null) {
-                    write!(f, "{}:{member},", Value::from(name.as_str()))?;
+                    quote(name, to);
+                    to.push(b':');
+                    member.write(to);
+                    to.push(b',');
                 }
-                f.write_str("}")
+                to.push(b'}');
             }
         }
     }

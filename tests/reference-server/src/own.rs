@@ -44,7 +44,7 @@ pub(crate) fn load(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Add
 fn add(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, Refusal> {
     let body =
         Json::read(json).map_err(|problem| Refusal::invalid(format!("the file: {problem}")))?;
-    let body = body.to_value();
+    let body = body.into_value();
     check(&body)?;
     let mut added: Added = kinds().map(|kind| (kind, Vec::new())).collect();
     for (kind, _, place, record) in records(&body) {

@@ -203,8 +203,9 @@ impl<'d> Check<'d> {
             return self.broken(format!("must be of type {wanted}"));
         }
         // First, so that a variant of which a field is missing is left at once.
-        for name in list(&schema["required"]).iter().filter_map(Value::as_str) {
-            if value.as_object().is_some_and(|it| !it.contains_key(name)) {
+        if let Some(fields) = value.as_object() {
+            let required = list(&schema["required"]).iter().filter_map(Value::as_str);
+            for name in required.filter(|name| !fields.contains_key(*name)) {
                 self.missing(&schema["properties"][name], name);
             }
         }

@@ -190,7 +190,7 @@ fn with_integers(value: &mut Value) {
         Value::Object(fields) => fields.values_mut().for_each(with_integers),
         Value::Number(number) if number.is_f64() => {
             let read = Json::read(number.to_string().as_bytes());
-            *value = read.map_or(Value::Null, |json| json.to_value());
+            *value = read.map_or(Value::Null, Json::into_value);
         }
         _ => {}
     }

@@ -11,7 +11,6 @@ use crate::call::{Answer, Call};
 use crate::cursor::{self, Binding};
 use crate::faults::FRAMING;
 use crate::idempotency;
-use crate::json::Json;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
@@ -102,10 +101,12 @@ fn settle(call: &Call<'_>, described: &Served) -> Result<bool, Refusal> {
         return Ok(true);
     };
     let bytes = &call.request.body;
-    let text = || String::from_utf8_lossy(bytes).into_owned();
-    let body = Json::read(bytes).map_or_else(|_| text(), |json| json.to_string());
+    let body = match &*call.sent.canonical {
+        "" => String::from_utf8_lossy(bytes),
+        canonical => canonical.into(),
+    };
     let query = call.request.query.as_deref().unwrap_or_default();
-    let command = Json::Text(format!("{}?{query} {body}", call.request.path));
+    let command = format!("{}?{query} {body}", call.request.path);
     let print = idempotency::fingerprint(call, &command);
     let settled = idempotency::once(call, key, print, |_| Ok(Value::Null));
     // The one code that is documented anywhere, so that a client knows it.

@@ -22,8 +22,8 @@ pub(crate) struct Sent {
     pub(crate) query: BTreeMap<String, Value>,
     /// The body, if it is JSON or a form.
     pub(crate) body: Option<Value>,
-    /// The same with every digit of its numbers.
-    pub(crate) json: Option<Json>,
+    /// What the JSON body is compared by, to the last digit; empty without one.
+    pub(crate) canonical: String,
 }
 
 /// Every rule that a request breaks: where, and what.
@@ -151,8 +151,8 @@ fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mu
             Ok(json) => json,
             Err(problem) => return broken.add("", problem),
         };
-        sent.body = Some(json.to_value());
-        sent.json = Some(json);
+        sent.canonical = json.canonical();
+        sent.body = Some(json.into_value());
     } else if given == "application/x-www-form-urlencoded" {
         sent.body = form(document, schema, &request.body, broken);
     }

@@ -147,7 +147,7 @@ pub(crate) fn settle(
     envelope: &Envelope,
     apply: impl FnOnce(&mut Store, Timestamp) -> Result<Value, Refusal>,
 ) -> Answer {
-    let print = idempotency::fingerprint(call, call.json());
+    let print = idempotency::fingerprint(call, &call.sent.canonical);
     let key = match &envelope.command_id {
         Some(id) => format!("id:{id}"),
         None => format!("body:{}", keys::encode(&print)),
