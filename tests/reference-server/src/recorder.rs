@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
 use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
 
 use crate::app::App;
 use crate::generated::operations::Operation;
@@ -169,8 +170,9 @@ fn headers(request: &Request) -> Vec<(String, String)> {
 /// A query whose credentials are redacted. They do not belong there, which is why a test looks.
 fn query(query: &str) -> String {
     let secret = |name: &str| {
+        let name = percent_decode_str(name).decode_utf8_lossy().to_lowercase();
         let named = ["token", "secret", "password", "assertion", "credential"];
-        named.iter().any(|part| name.to_lowercase().contains(part))
+        named.iter().any(|part| name.contains(part))
     };
     let pairs = query.split('&').map(|pair| match pair.split_once('=') {
         Some((name, _)) if secret(name) => format!("{name}=[redacted]"),

@@ -41,7 +41,10 @@ pub(crate) const MISSING: &str = "missing";
 const MOST_STEPS: usize = 300_000;
 
 /// At most so many problems of one value are reported.
-const MOST_PROBLEMS: usize = 100;
+pub(super) const MOST_PROBLEMS: usize = 100;
+
+/// The last of a full list.
+pub(super) const MORE: &str = "breaks more rules than are listed here";
 
 /// The rules of `schema` that `value` breaks.
 pub(crate) fn problems(
@@ -58,7 +61,7 @@ pub(crate) fn problems(
         check.found.clear();
         check.broken("there is too much to check");
     } else if check.found.len() >= MOST_PROBLEMS {
-        check.broken("breaks more rules than are listed here");
+        check.broken(MORE);
     }
     check.found
 }

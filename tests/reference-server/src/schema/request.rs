@@ -6,7 +6,7 @@ use std::fmt;
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
-use super::check::{self, MISSING, Problem, Side};
+use super::check::{self, MISSING, MORE, MOST_PROBLEMS, Problem, Side};
 use super::document::{Document, list, members, plain};
 use super::parameter::Types;
 use super::served::Served;
@@ -94,9 +94,12 @@ pub(crate) fn read(operation: &Served, request: &Request, params: &[String]) -> 
 }
 
 impl Broken {
-    /// Adds a rule, unless it is known to be broken at that place.
+    /// Adds a rule, unless it is known to be broken at that place. A list that is full says so.
     pub(crate) fn add(&mut self, place: &str, rule: impl Into<String>) {
-        let problem = (place.to_owned(), rule.into());
+        let problem = match self.0.len() {
+            ..MOST_PROBLEMS => (place.to_owned(), rule.into()),
+            _ => (String::new(), MORE.to_owned()),
+        };
         if !self.0.contains(&problem) {
             self.0.push(problem);
         }

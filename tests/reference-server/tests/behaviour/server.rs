@@ -58,14 +58,14 @@ async fn recorded_requests_show_no_secret() {
     let lost = lost.header("content-type", "application/x-www-form-urlencoded");
     peer.read(lost.body(peer.grant())).await.expect(404);
     let query = format!(
-        "/people?Access_Token=eyJ&q=an&client_secret={}",
+        "/people?Access_%54oken=eyJ&q=an&client_secret={}",
         peer.server.client_secret()
     );
     peer.crm(&query).await.expect(200);
     let query = peer.server.requests_for("listPeople")[0].query.clone();
     assert_eq!(
         query.unwrap(),
-        "Access_Token=[redacted]&q=an&client_secret=[redacted]"
+        "Access_%54oken=[redacted]&q=an&client_secret=[redacted]"
     );
 
     let secret = peer.server.client_secret();

@@ -114,8 +114,9 @@ async fn a_client_that_is_added_again_has_no_old_token() {
 #[tokio::test]
 async fn a_form_of_many_fields_is_read_once() {
     let peer = Peer::start().await;
-    let fields: Vec<String> = (0..60_000).map(|number| format!("f{number}=1")).collect();
-    for more in [fields.join("&"), "f=1&".repeat(60_000)] {
+    let fields: Vec<String> = (0..40_000).map(|number| format!("f{number}=1")).collect();
+    let twice = [&*fields, &*fields].concat();
+    for more in [fields.join("&"), twice.join("&"), "f=1&".repeat(60_000)] {
         let got = peer.form(&format!("{}&{more}", peer.grant())).await;
         assert!(got.status < 500 && got.text.len() < 5_000, "{}", got.status);
     }
