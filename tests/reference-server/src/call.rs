@@ -46,7 +46,7 @@ impl Call<'_> {
         table.existing(self.param(0))
     }
 
-    /// The value of a query parameter that is text.
+    /// The value of a query parameter that is a string.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         self.sent.query.get(name)?.as_str()
     }

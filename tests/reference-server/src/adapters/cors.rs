@@ -9,7 +9,7 @@ use crate::base::Base;
 use crate::builder::Builder;
 use crate::message::{Reply, Request};
 
-/// Stands for every origin.
+/// Every origin.
 const ANY: &str = "*";
 
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE";

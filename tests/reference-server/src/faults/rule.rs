@@ -17,7 +17,7 @@ use crate::schema::Served;
 use crate::suite::Suite;
 use crate::token::registry;
 
-/// An active fault. Its fields are those of a fault file, except for its state.
+/// An active fault, with the fields of a fault file and its state.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {

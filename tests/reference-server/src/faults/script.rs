@@ -58,7 +58,7 @@ fn rule(fault: &RawValue, suite: &Suite) -> Result<Rule, String> {
     Ok(rule)
 }
 
-/// Where an array stands instead of an object: a struct would take its fields from it, one after the other.
+/// The place of an array instead of an object. A struct would take its fields from it, one after the other.
 fn array(fault: &Value) -> Option<&'static str> {
     let objects = [
         "",

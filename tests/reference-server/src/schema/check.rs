@@ -134,7 +134,7 @@ fn is(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// A keyword's value that is text.
+/// A keyword's value that is a string.
 fn text(rule: &Value) -> &str {
     rule.as_str().unwrap_or_default()
 }
@@ -151,7 +151,7 @@ fn order(number: &Value, bound: &Value) -> Ordering {
 struct Check<'d> {
     document: &'d Document,
     side: Side,
-    /// Where the value stands.
+    /// The place of the value.
     place: String,
     /// The references that are followed, each with its value: one that comes back to itself has nothing to add.
     following: Vec<(*const Value, *const Value)>,
@@ -296,7 +296,7 @@ impl<'d> Check<'d> {
                 }
             }
             ("additionalProperties", Value::Object(fields)) => {
-                // Nobody checks which fields have names that match one of these patterns.
+                // The server does not check which fields have names that match one of these patterns.
                 let may_match = schema.get("patternProperties").is_some();
                 let is_other = |name: &str| schema["properties"].get(name).is_none() && !may_match;
                 for (name, field) in fields.iter().filter(|(name, _)| is_other(name)) {

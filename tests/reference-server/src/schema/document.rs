@@ -66,9 +66,9 @@ const DATA: [&str; 8] = [
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     pub(super) root: Value,
-    /// The patterns, without those of another dialect: nobody checks these.
+    /// The patterns that the server can check.
     patterns: HashMap<String, Regex>,
-    /// What nobody checks, where first, and how often.
+    /// The unchecked keywords, the first place of each, and how often it occurs.
     unchecked: BTreeMap<String, (String, usize)>,
 }
 

@@ -13,7 +13,7 @@ use crate::params::Query;
 /// Headers that are no parameters, whatever a document says.
 const NO_PARAMETERS: [&str; 3] = ["accept", "authorization", "content-type"];
 
-/// Where a parameter stands in a request.
+/// The part of a request that has a parameter.
 #[derive(Debug)]
 enum Place {
     /// The position in the path's template.

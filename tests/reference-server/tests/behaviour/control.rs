@@ -127,7 +127,7 @@ async fn a_mistake_is_named_and_changes_nothing() {
 }
 
 /// A request, its headers, and the status: a foreign page in a browser can send neither JSON nor the `Origin` of the control
-/// endpoint's own page. `OWN` stands for its URL, `PORT` for its port, and `CRM` for the URL of an application.
+/// endpoint's own page. `OWN` means its URL, `PORT` for its port, and `CRM` for the URL of an application.
 const SENDERS: &str = "
     GET /-/state | host: evil.example | 403
     POST /-/reset | origin: OWN | 200

@@ -247,7 +247,7 @@ async fn a_fault_that_cannot_be_is_rejected_by_field_rule_and_value() {
     peer.crm("/people").await.expect(200);
 }
 
-/// Faults files, in which `~` stands for the end of a line, and the error.
+/// Faults files, in which `~` means the end of a line, and the error.
 const BROKEN: &str = r#"
     [] | must be an object with the field `faults`: got an array
     {} | missing field `faults` at line 1 column 2

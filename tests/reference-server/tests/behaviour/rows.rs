@@ -1,4 +1,4 @@
-//! Tables of requests, a row each, in which `{person}` and the like stand for the sample records of a server.
+//! Tables of requests, a row each, in which `{person}` and the like mean the sample records of a server.
 
 use sdk_reference_server::{App, Operation};
 use serde_json::{Value, json};

@@ -68,7 +68,7 @@ fn warn(args: &Args) {
 
 /// Prints the variables for a client, the addresses, and that it is ready. A reader may close the pipe after that.
 fn announce(server: &ReferenceServer, args: &Args) {
-    // Whoever reads the log as JSON reads nothing else there.
+    // A program that reads the log as JSON finds nothing else there.
     let mut out: Box<dyn Write> = match args.log {
         Some(RequestLog::Json) => Box::new(std::io::stderr()),
         _ => Box::new(std::io::stdout()),

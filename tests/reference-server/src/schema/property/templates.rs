@@ -5,7 +5,7 @@ use fastrand::Rng;
 
 use super::driver::Pool;
 
-/// The ID of an operation, and a body or a path that the server understands. `{ORG}` stands for a reference of that kind.
+/// The ID of an operation, and a body or a path that the server understands. `{ORG}` means a reference of that kind.
 const KNOWN: &str = r#"
     submitCommand | {"commandType": "person.create", "payload": {"displayName": "Ada", "organizationReference": "{ORG}"}}
     submitCommand | {"commandType": "person.update", "subjectReference": "{PER}", "payload": {"jobTitle": "Tester"}}

@@ -53,7 +53,7 @@ pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Requ
         request.body = if media_type == "application/json" {
             value.to_string().into()
         } else {
-            // Fields that are not text are left out.
+            // Fields that are not strings are left out.
             let fields = members(&value);
             let fields = fields.filter_map(|(name, it)| Some((&**name, it.as_str()?)));
             form(fields).into()
