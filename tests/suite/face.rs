@@ -10,7 +10,7 @@ use sdk_core::{App, ErrorKind, Method};
 use sdk_reference_server::ReferenceServer;
 use serde_json::json;
 
-use crate::faults::fixtures::{PERSON, add_person, get_person};
+use crate::fixtures::{PERSON, add_person, get_person};
 use crate::peer::{self, Peer, always};
 use crate::samples::event;
 use crate::support::{Clients, assert_unsent, builder_at, calendar_for, crm_at, crm_for, stored};

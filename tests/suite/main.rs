@@ -1,29 +1,19 @@
 //! Tests of the clients through their public face, against the reference server or a scripted peer.
 
-mod codegen;
 mod commands;
 mod contract;
-mod doctor;
-mod drift;
-mod examples;
 mod face;
 mod faults;
-mod installations;
+mod fixtures;
+mod forward_compat;
 mod links;
-mod memory;
 mod modules;
-mod observe;
-mod open;
 mod peer;
 mod programs;
-mod readme;
+mod replies;
 mod repository;
 mod samples;
-mod slices;
+mod seams;
+mod secrets;
 mod support;
-mod texts;
-mod times;
-mod transport;
-mod values;
 mod walks;
-mod wire;

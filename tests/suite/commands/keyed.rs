@@ -5,9 +5,9 @@ use sdk_core::Receipt;
 use sdk_reference_server::Operation;
 
 use super::stage::{Mishap, Stage};
+use crate::peer::proxy::{Then, Way};
 use crate::peer::{Over, over_all};
 use crate::samples::{draft, import, kick_off};
-use crate::wire::{Then, Way};
 
 over_all! {
     fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply

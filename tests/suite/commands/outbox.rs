@@ -5,7 +5,7 @@ mod lab;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::wire::Way;
+use crate::peer::proxy::Way;
 use lab::{Kill, Lab, Life, ORDERS};
 
 /// At how many bytes of the requests, and of the replies, the service is killed.

@@ -4,10 +4,10 @@ use sdk_core::{App, Method, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
-use crate::faults::fixtures::server;
+use crate::fixtures::server;
+use crate::peer::proxy::{Proxy, Then, Way};
 use crate::peer::{Over, Protocol};
 use crate::support::{Clients, builder_for, once};
-use crate::wire::{Proxy, Then, Way};
 
 /// A server, and clients of its applications over wires that can be broken.
 pub(super) struct Stage {

@@ -2,9 +2,9 @@
 
 use tokio::task::JoinSet;
 
-use super::fixtures::{PERSON, get_person, person, server};
-use crate::observe::Diary;
+use crate::fixtures::{PERSON, get_person, person, server};
 use crate::peer::{Over, Protocol, always, over_all, script, stall, token};
+use crate::seams::observe::Diary;
 use crate::support::{Ahead as _, Clients, builder_to, crm_at, crm_for, drop_when, until};
 use crate::walks::page;
 

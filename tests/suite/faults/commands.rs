@@ -4,7 +4,7 @@ use sdk_core::{Effect, ErrorKind, ExactReplay, Suite};
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::fixtures::{add_person, server};
+use crate::fixtures::{add_person, server};
 use crate::peer::{Peer, always, json};
 use crate::samples::event;
 use crate::support::{Clients, assert_failed, calendar_for, key, suite_at};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use sdk_core::{App, Backoff, Effect, ErrorKind, RetryPolicy};
 
-use super::fixtures::{add_person, committed, created, get_person, person};
+use crate::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{
     Last, Over, Peer, Reserved, Step, always, close, go_away, over_all, refuse, reset, script,
 };

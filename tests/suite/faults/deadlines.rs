@@ -7,7 +7,7 @@ use sdk_core::{Effect, ErrorKind, RetryPolicy};
 use serde_json::json;
 use tokio::time::{Instant, advance};
 
-use super::fixtures::{add_person, created, get_person, person};
+use crate::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Over, Step, always, json, over_all, reply, script, stall};
 use crate::samples::kick_off;
 use crate::support::{

@@ -6,7 +6,7 @@ use sdk_reference_server::Operation;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::fixtures::server;
+use crate::fixtures::server;
 use crate::peer::{Peer, json};
 use crate::samples::kick_off;
 use crate::support::{

@@ -4,9 +4,9 @@ use std::pin::pin;
 
 use futures_util::poll;
 
-use super::fixtures::{add_person, get_person, person};
-use crate::observe::{Diary, watched};
+use crate::fixtures::{add_person, get_person, person};
 use crate::peer::{Over, Protocol, always, over_all, reply, script, stall, token};
+use crate::seams::observe::{Diary, watched};
 use crate::support::{Clients, Events, builder_to, drop_when, until};
 
 over_all! {

@@ -17,15 +17,15 @@ use sdk_core::{
 use sdk_reference_server::Operation;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::fixtures::{Tokens, add_person, get_person, person, server};
+use crate::fixtures::{Tokens, add_person, get_person, person, server};
 use crate::peer::{Over, Step, always, over_all, reply};
 use crate::programs::output;
 use crate::samples::new_person;
+use crate::seams::transport::service::Scripted;
 use crate::support::{
     Ahead as _, Clients as _, Events, assert_failed, assert_says, assert_unsent, builder_at,
     builder_to, quick_retry,
 };
-use crate::transport::service::Scripted;
 
 const SECOND: Duration = Duration::from_secs(1);
 

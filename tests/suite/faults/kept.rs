@@ -6,8 +6,8 @@ use sdk_core::{App, CallOptions, Effect, ErrorKind, ExactReplay, PreparedCommand
 use sdk_outbox::{ParkReason, StoredStep};
 use serde_json::{Value, json};
 
-use super::fixtures::{add_person, committed, created};
 use crate::commands::stored::EVENT_V1;
+use crate::fixtures::{add_person, committed, created};
 use crate::peer::{Peer, always, close, json, reply, script};
 use crate::samples::kick_off;
 use crate::support::{

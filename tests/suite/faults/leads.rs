@@ -3,7 +3,7 @@
 use sdk_core::{App, Effect, ErrorKind, RetryPolicy};
 use serde_json::json;
 
-use super::fixtures::get_person;
+use crate::fixtures::get_person;
 use crate::peer::{Peer, Reserved, always, json, reply, script};
 use crate::support::{Clients, assert_says, assert_tried, builder_at, crm_at};
 

@@ -1,8 +1,6 @@
 //! What must be survived. `fault_NN_…` is row NN of the list of faults; rows 4, 5 and 9 to 11, which are about the
 //! token engine alone, have their tests in `sdk-core`.
 
-mod bounds;
-mod canary;
 mod cancellation;
 mod checkpoints;
 mod commands;
@@ -10,7 +8,6 @@ mod connections;
 mod deadlines;
 mod drift;
 mod dropped;
-pub(crate) mod fixtures;
 mod in_flight;
 mod kept;
 mod leads;
@@ -19,16 +16,12 @@ mod proxies;
 mod redirects;
 mod refusals;
 mod rejections;
-mod replies;
 mod retries;
 mod rotation;
 mod settings;
-mod shapes;
 mod stored;
 mod table;
 mod token_endpoint;
 mod tokens;
-mod truncated;
-mod types;
 mod unsent;
 mod walks;

@@ -10,14 +10,14 @@ use sdk_transport_hyper::HyperTransport;
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::fixtures::{Given, add_person, at_once, committed, get_person, person};
+use crate::fixtures::{Given, add_person, at_once, committed, get_person, person};
+use crate::peer::proxy::{Proxy, Then, Way};
 use crate::peer::{Client, Over, Peer, Protocol, Seen, always, over_all, raw, reply, script};
 use crate::programs::{output, program, told};
+use crate::seams::transport::front;
 use crate::support::{
     Clients, Events, HoldClock, assert_says, assert_tried, builder_at, builder_to, crm_at, until,
 };
-use crate::transport::front;
-use crate::wire::{Proxy, Then, Way};
 
 #[tokio::test]
 async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {

@@ -5,10 +5,10 @@ use std::error::Error as _;
 use sdk_core::{Effect, Error, ErrorKind};
 use sdk_core::{TokenError, TokenErrorKind};
 
-use super::fixtures::add_person;
+use crate::fixtures::add_person;
 use crate::peer::{Peer, always, raw, reply, script};
+use crate::seams::transport::front::through;
 use crate::support::{Clients, Events, assert_says, assert_tried, builder_at};
-use crate::transport::front::through;
 
 fn assert_stopped(error: &Error) {
     assert_tried(error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);

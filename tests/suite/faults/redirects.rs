@@ -2,7 +2,7 @@
 
 use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
 
-use super::fixtures::{created, get_person, person};
+use crate::fixtures::{created, get_person, person};
 use crate::peer::{Over, Peer, always, over_all, redirect};
 use crate::samples::kick_off;
 use crate::support::{

@@ -5,8 +5,8 @@ use sdk_core::{
 };
 use serde_json::Value;
 
-use super::fixtures::person;
 use crate::commands::stored::EVENT_V1;
+use crate::fixtures::person;
 use crate::peer::{Peer, always, reply};
 use crate::samples::kick_off;
 use crate::support::{

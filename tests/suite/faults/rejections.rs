@@ -4,11 +4,11 @@ use futures_util::future::{join_all, ready};
 use sdk_core::{AccessToken, App, Effect, ErrorKind, TokenRequest};
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer, Transport};
 
-use super::fixtures::{Tokens, created, get_person, person, server};
+use crate::fixtures::{Tokens, created, get_person, person, server};
 use crate::peer::{Peer, always, reply, script};
 use crate::samples::event;
+use crate::seams::transport::service::Scripted;
 use crate::support::{Clients, HoldClock, assert_says, assert_tried, builder_at, crm_at, crm_for};
-use crate::transport::service::Scripted;
 
 #[tokio::test(start_paused = true)]
 async fn fault_06_a_thousand_calls_with_a_revoked_token_share_one_renewal() {

@@ -8,10 +8,10 @@ use sdk_core::{App, Effect, ErrorKind, Method, RetryPolicy};
 use sdk_crm::GetPerson;
 use tokio::time::{Instant, timeout};
 
-use super::fixtures::{get_person, person};
+use crate::fixtures::{get_person, person};
 use crate::peer::{Peer, always, reply, script};
+use crate::seams::transport::service::Scripted;
 use crate::support::{Clients, assert_failed, builder_at, crm_at, quick_retry};
-use crate::transport::service::Scripted;
 
 #[tokio::test]
 async fn fault_19_a_retry_after_beyond_the_deadline_ends_the_call_at_once() {

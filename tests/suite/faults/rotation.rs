@@ -18,10 +18,10 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
-use super::fixtures::{Bomb, get_person, person, server};
+use crate::fixtures::{Bomb, get_person, person, server};
 use crate::peer::json;
+use crate::seams::transport::service::Scripted;
 use crate::support::{Clients as _, Events, assert_unsent, builder_for, quick_tokens};
-use crate::transport::service::Scripted;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

@@ -6,7 +6,7 @@ use sdk_core::{App, ClientCredentials, Error, ErrorKind, Suite, SuiteBuilder};
 use sdk_crm::Client;
 use sdk_reference_server::ReferenceServer;
 
-use super::fixtures::{get_person, person};
+use crate::fixtures::{get_person, person};
 use crate::peer::{Peer, always};
 use crate::programs::{output, program, told};
 use crate::support::{Clients, assert_says, assert_unsent, builder_at, builder_for};

@@ -8,8 +8,8 @@ use sdk_outbox::{ParkReason, StoredRule, StoredState, StoredStep};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::fixtures::{add_person, committed, created};
 use crate::commands::stored::EVENT_V1;
+use crate::fixtures::{add_person, committed, created};
 use crate::peer::{Peer, always};
 use crate::samples::kick_off;
 use crate::support::{

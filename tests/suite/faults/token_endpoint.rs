@@ -10,12 +10,12 @@ use sdk_core::{TokenError, TokenErrorKind};
 use sdk_reference_server::{ClientSpec, Operation};
 use tokio::time::{Instant, advance};
 
-use super::fixtures::{get_person, in_memory, server};
+use crate::fixtures::{get_person, in_memory, server};
 use crate::peer::reply;
+use crate::seams::transport::service::{Answer, Scripted};
 use crate::support::{
     Clients, Events, assert_failed, assert_says, assert_tried, builder_for, until,
 };
-use crate::transport::service::{Answer, Scripted};
 
 #[tokio::test(start_paused = true)]
 async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives() {

@@ -12,12 +12,12 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, advance, sleep};
 
-use super::fixtures::{Tokens, add_person, get_person, in_memory, person};
+use crate::fixtures::{Tokens, add_person, get_person, in_memory, person};
 use crate::peer::{Peer, always, json, reply, script, token};
+use crate::seams::transport::service::Scripted;
 use crate::support::{
     Clients, HoldClock, assert_refused_with, assert_says, assert_tried, crm_at, until,
 };
-use crate::transport::service::Scripted;
 
 #[tokio::test(start_paused = true)]
 async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sdk_core::{App, Effect, ErrorKind};
 
-use super::fixtures::{add_person, at_once};
+use crate::fixtures::{add_person, at_once};
 use crate::peer::{Peer, always, reply};
 use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_at, crm_at};
 

@@ -15,6 +15,7 @@
 
 mod bomb;
 mod protocol;
+pub(crate) mod proxy;
 mod script;
 mod seen;
 mod serve;

@@ -12,9 +12,9 @@ use sdk_core::PreparedCommand;
 use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use tokio::runtime::Runtime;
 
+use crate::peer::proxy::{Proxy, Then, Way};
 use crate::programs::{Folder, program};
 use crate::support::{Clients, suite_for};
-use crate::wire::{Proxy, Then, Way};
 
 /// How many orders a service takes in its life.
 pub(super) const ORDERS: u64 = 3;

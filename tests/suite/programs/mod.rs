@@ -1,0 +1,117 @@
+//! Examples as programs, the README and what the guide says they print.
+
+mod doctor;
+mod examples;
+mod readme;
+mod texts;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::peer::Peer;
+
+/// A folder of a test's own, empty at first.
+pub(crate) struct Folder(pub(crate) PathBuf);
+
+impl Folder {
+    pub(crate) fn new(name: &str) -> Self {
+        static FOLDERS: AtomicUsize = AtomicUsize::new(0);
+        let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
+        // Two runs of the tests may share the target folder.
+        let name = format!("{name}-{}-{number}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The names of what is in it.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names: Vec<_> = std::fs::read_dir(&self.0)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// An example. `cargo test` builds it along with the tests; `cargo test --test suite` does not.
+pub(crate) fn program(name: &str) -> PathBuf {
+    static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let tests = std::env::current_exe().unwrap();
+    let profile = tests.parent().and_then(Path::parent).unwrap();
+    let program = profile.join("examples").join(name);
+    let program = program.with_extension(std::env::consts::EXE_EXTENSION);
+    // One test after the other, and once for all of them.
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !built.contains(name) && (!program.exists() || is_stale(&program)) {
+        let mut cargo = Command::new(env!("CARGO"));
+        // `--workspace` selects the features that the tests were built with.
+        cargo.args(["build", "--quiet", "--workspace"]);
+        // Cargo sets these for the tests. A build script that reads one would run again.
+        for (name, _) in std::env::vars_os() {
+            let text = name.to_string_lossy();
+            if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
+                cargo.env_remove(&name);
+            }
+        }
+        assert!(cargo.args(["--example", name]).status().unwrap().success());
+    }
+    built.insert(name.to_owned());
+    program
+}
+
+/// Whether one of the files that it was made of has changed since; cargo lists them beside it.
+fn is_stale(program: &Path) -> bool {
+    let made_of = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let mut files = made_of.split_whitespace().skip(1).map(Path::new);
+    files.any(|file| modified(file) > modified(program))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    path.metadata().and_then(|data| data.modified()).ok()
+}
+
+/// What makes an example talk to a peer.
+pub(crate) fn environment(peer: &Peer) -> Vec<(String, String)> {
+    let urls =
+        ["CORE_URL", "CRM_URL", "CALENDAR_URL", "ACCOUNTING_URL"].map(|name| (name, peer.url()));
+    // One origin cannot be the audience of all.
+    let audiences = ["PLATFORM", "CRM", "CALENDAR", "ACCOUNTING"];
+    let audiences = audiences.map(|name| (format!("SUITE_{name}_AUDIENCE"), name.to_owned()));
+    let credential = ["CLIENT_ID", "CLIENT_SECRET"].map(|name| (name, "of-a-test".to_owned()));
+    let all = urls.into_iter().chain(credential);
+    all.map(|(name, value)| (format!("SUITE_{name}"), value))
+        .chain(audiences)
+        .collect()
+}
+
+/// Runs to the end, with what it says.
+pub(crate) fn output(command: &mut Command) -> Output {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap()
+}
+
+/// What it said to people.
+pub(crate) fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}

@@ -1,0 +1,100 @@
+//! What a suite on another's connections may set, and what is refused.
+
+use std::time::Duration;
+
+use sdk_core::testing::ScriptedTransport;
+use sdk_core::{App, ClientCredentials, ErrorKind};
+
+use super::world::world;
+use crate::fixtures::{Given, get_person, person};
+use crate::peer::{Peer, always};
+use crate::support::{Clients, assert_says, assert_unsent, builder_at};
+
+#[tokio::test]
+async fn of_calls_that_choose_the_transport_the_last_one_counts() {
+    const SECOND: Duration = Duration::from_secs(1);
+    let last = Peer::start(always(person()));
+    let builder = || builder_at(&last.url());
+    let first = builder().http_client(reqwest::Client::builder()).suite();
+    for builder in [
+        builder().transport(world()).transport_of(&first),
+        builder()
+            .transport_of(&first)
+            .http_client(reqwest::Client::builder()),
+        // Without effect there, and no mistake.
+        builder()
+            .connect_timeout(SECOND)
+            .http2_pings(SECOND, SECOND)
+            .transport_of(&first),
+    ] {
+        get_person(&builder.crm()).await.unwrap();
+    }
+    assert_eq!(last.requests().len(), 3);
+    let scripted = ScriptedTransport::new().status(404);
+    let suite = builder().transport_of(&first).transport(scripted);
+    assert!(get_person(&suite.crm()).await.unwrap_err().is_not_found());
+    assert_eq!(last.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn of_calls_that_choose_where_tokens_come_from_the_last_one_counts() {
+    let peer = Peer::start(always(person()));
+    let fixed = || ClientCredentials::new("last-client", "s3cret-of-last");
+    let none = || builder_at(&peer.url()).credentials(ClientCredentials::new("", ""));
+    for (builder, exchanged) in [
+        (none().token_source(Given).credentials(fixed()), true),
+        (none().token_source(Given).credential_source(fixed()), true),
+        (none().credential_source(fixed()), true),
+        (none().token_source(Given), false),
+        (none().credential_source(fixed()).token_source(Given), false),
+    ] {
+        let before = peer.exchanges().len();
+        get_person(&builder.crm()).await.unwrap();
+        let exchanges = &peer.exchanges()[before..];
+        assert_eq!(exchanges.len(), usize::from(exchanged));
+        for exchange in exchanges {
+            // As HTTP Basic: `last-client:s3cret-of-last`.
+            let sent = exchange.header("authorization").unwrap();
+            assert!(
+                sent.ends_with("bGFzdC1jbGllbnQ6czNjcmV0LW9mLWxhc3Q="),
+                "{sent}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_two_lists_of_scopes_the_last_one_counts() {
+    let peer = Peer::start(always(person()));
+    let none: [&str; 0] = [];
+    let builder = builder_at(&peer.url()).scopes(App::Crm, none);
+    let crm = builder.scopes(App::Crm, ["crm:people:read"]).crm();
+    get_person(&crm).await.unwrap();
+    assert_says(&peer.exchanges()[0].text(), &["scope=crm%3Apeople%3Aread"]);
+}
+
+#[tokio::test]
+async fn a_name_that_the_first_suite_did_not_bind_to_loopback_is_refused() {
+    let peer = Peer::start(always(person()));
+    let port = peer.url().rsplit(':').next().unwrap().to_owned();
+    let at = |name: &str| {
+        let url = format!("http://{name}:{port}");
+        builder_at(&peer.url()).application_url(App::Crm, url)
+    };
+    let first = at("crm.localhost").http_client(reqwest::Client::builder());
+    let first = first.suite();
+
+    // The names of the first one, and addresses, are surely this machine.
+    for known in ["crm.localhost", "127.0.0.1"] {
+        let other = at(known).transport_of(&first).suite();
+        get_person(&other.crm()).await.unwrap();
+    }
+    let other = at("other.localhost").transport_of(&first).build();
+    let words = ["`other.localhost`", "127.0.0.1"];
+    assert_unsent(&other.unwrap_err(), ErrorKind::Configuration, &words);
+    // The pools of the SDK bind every such name.
+    let usual = builder_at(&peer.url()).suite();
+    let other = at("other.localhost").transport_of(&usual).suite();
+    get_person(&other.crm()).await.unwrap();
+    assert_eq!(peer.requests().len(), 3);
+}

@@ -1,0 +1,8 @@
+//! The places where a caller's code takes part: transports, observers, test values, and several installations that share
+//! one transport.
+
+pub(crate) mod installations;
+mod memory;
+pub(crate) mod observe;
+pub(crate) mod transport;
+mod values;
