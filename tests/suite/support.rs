@@ -18,7 +18,7 @@ use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::peer::Peer;
+use crate::peer::{Over, Peer, Script, Seen};
 
 /// A suite of all four applications of a reference server.
 pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
@@ -135,9 +135,11 @@ fn quick(builder: SuiteBuilder) -> SuiteBuilder {
     builder.retry(quick_retry()).token_policy(quick_tokens())
 }
 
-/// Three attempts in all, at once.
+/// Three attempts in all, at once. Their number is not the default's, which has its own test.
 pub(crate) fn quick_retry() -> RetryPolicy {
-    RetryPolicy::default().with_backoff(Backoff::none())
+    RetryPolicy::default()
+        .with_attempts(3)
+        .with_backoff(Backoff::none())
 }
 
 /// Retries within one exchange at once; lifetimes, margins and backoff as they are by default.
@@ -151,6 +153,70 @@ pub(crate) fn quick_tokens_with(change: impl FnOnce(&mut TokenPolicy)) -> TokenP
     policy.backoff = Backoff::none();
     change(&mut policy);
     policy
+}
+
+/// The outcome of a call against a script: the caller's result, and the requests that the peer received.
+pub(crate) struct ScriptRun<T> {
+    pub(crate) result: Result<T, Error>,
+    /// The attempts; token exchanges are not among them.
+    pub(crate) requests: Vec<Seen>,
+    /// The number of token exchanges.
+    pub(crate) exchanges: usize,
+}
+
+/// Makes a call against a new peer with this script, by the default client.
+pub(crate) async fn run_script<T>(
+    script: impl Into<Script>,
+    call: impl AsyncFnOnce(&Suite) -> Result<T, Error>,
+) -> ScriptRun<T> {
+    run_script_over(Over::DEFAULT, script, call).await
+}
+
+/// [`run_script`] with another client or protocol.
+pub(crate) async fn run_script_over<T>(
+    over: Over,
+    script: impl Into<Script>,
+    call: impl AsyncFnOnce(&Suite) -> Result<T, Error>,
+) -> ScriptRun<T> {
+    let peer = over.start(script);
+    let result = call(&suite_at(&peer)).await;
+    ScriptRun {
+        result,
+        requests: peer.requests(),
+        exchanges: peer.exchanges().len(),
+    }
+}
+
+impl<T> ScriptRun<T> {
+    /// The number of requests that the peer received.
+    pub(crate) fn attempts(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether every attempt has the idempotency key and the body of the first.
+    pub(crate) fn same_bytes(&self) -> bool {
+        let sent = |seen: &Seen| (seen.key().map(str::to_owned), seen.body.clone());
+        self.requests
+            .windows(2)
+            .all(|pair| sent(&pair[0]) == sent(&pair[1]))
+    }
+
+    /// The error of a failed call, which counts the attempts as the peer does.
+    #[track_caller]
+    pub(crate) fn error(&self) -> &Error {
+        let error = self.result.as_ref().err().expect("the call fails");
+        assert_eq!(error.attempts() as usize, self.attempts(), "{error}");
+        error
+    }
+
+    /// Checks the kind, the effect and the attempts of a failed call, whose resends all had the same bytes.
+    #[track_caller]
+    pub(crate) fn assert_failed(&self, kind: ErrorKind, effect: Effect, attempts: u32) -> &Error {
+        let error = self.error();
+        assert_tried(error, kind, effect, attempts);
+        assert!(self.same_bytes(), "{error}");
+        error
+    }
 }
 
 /// Checks that what is shown has all of these words.

@@ -5,7 +5,7 @@ use sdk_core::{Effect, ErrorKind};
 use crate::fixtures::{created, get_person, person};
 use crate::peer::{Over, Peer, Step, always, over_all, raw, reply};
 use crate::samples::kick_off;
-use crate::support::{assert_says, assert_tried, calendar_at, crm_at};
+use crate::support::{Clients, assert_says, crm_at, run_script};
 
 over_all! { fault_17_garbage_is_a_lost_connection }
 
@@ -50,14 +50,15 @@ async fn fault_17_garbage_is_a_lost_connection(over: Over) {
 
 #[tokio::test]
 async fn fault_17_a_command_with_such_a_reply_may_have_happened() {
-    let peer = Peer::start([reply(200).body("<html>")]);
-
-    let error = kick_off(&calendar_at(&peer)).await.unwrap_err();
-
-    assert_tried(&error, ErrorKind::Decode, Effect::Unknown, 1);
-    let key = error.idempotency_key().unwrap().as_str().to_owned();
-    assert_eq!(peer.requests()[0].key(), Some(&*key));
-    assert_eq!(error.command().unwrap().body(), peer.requests()[0].text());
+    let run = run_script([reply(200).body("<html>")], async |suite| {
+        kick_off(&suite.calendar()).await
+    })
+    .await;
+    let error = run.assert_failed(ErrorKind::Decode, Effect::Unknown, 1);
+    let (key, sent) = (error.idempotency_key().unwrap(), &run.requests[0]);
+    assert_eq!(sent.key(), Some(key.as_str()));
+    assert_eq!(error.command().unwrap().body(), sent.text());
+    assert_eq!(run.exchanges, 1);
 }
 
 #[tokio::test]
@@ -79,11 +80,8 @@ async fn fault_18_a_503_is_one_whatever_its_body() {
 
 #[tokio::test]
 async fn fault_18_a_503_repeats_a_command_with_its_key() {
-    let peer = Peer::start([reply(503).body("<html>"), reply(503), created()]);
-    let receipt = kick_off(&calendar_at(&peer)).await.unwrap();
-    assert_eq!(receipt.attempts(), 3);
-    let key = receipt.idempotency_key().unwrap().as_str();
-    let seen = peer.requests();
-    assert_eq!(seen.len(), 3);
-    assert!(seen.iter().all(|seen| seen.key() == Some(key)));
+    let script = [reply(503).body("<html>"), reply(503), created()];
+    let run = run_script(script, async |suite| kick_off(&suite.calendar()).await).await;
+    assert!(run.same_bytes());
+    assert_eq!((run.attempts(), run.result.unwrap().attempts()), (3, 3));
 }
