@@ -1,6 +1,6 @@
 //! Changes of our own specs, each of which must be reported rightly and alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::App;
 use crate::node::{Node, step};
@@ -360,11 +360,36 @@ fn slices(document: &Node) -> Vec<Node> {
     slices.collect()
 }
 
+/// The kind of a place: its last three steps, without names that a document chooses and numbers of items.
+fn kind_of(place: &str) -> String {
+    const NAMED: [&str; 6] = [
+        "headers",
+        "mapping",
+        "paths",
+        "properties",
+        "responses",
+        "schemas",
+    ];
+    let steps: Vec<&str> = place.split('/').collect();
+    let kinds = steps.windows(2).map(|pair| match pair {
+        [before, _] if NAMED.contains(before) => "*",
+        [_, step] if step.parse::<usize>().is_ok() => "#",
+        [_, step] => step,
+        _ => unreachable!("windows of two"),
+    });
+    let kinds: Vec<&str> = kinds.collect();
+    kinds[kinds.len().saturating_sub(3)..].join("/")
+}
+
+/// Two places of each kind in each document are changed: the comparison treats places of one kind alike, and the second may be
+/// the one that is sent rather than received. `LONG_TESTS` changes them all.
 #[test]
 fn nothing_changes_unnoticed() {
+    let is_long = std::env::var_os("LONG_TESTS").is_some();
     // All but the largest.
     for app in &SPECS[1..] {
         let (whole, mut seen) = (spec(app), BTreeSet::new());
+        let mut changed: BTreeMap<String, usize> = BTreeMap::new();
         for old in slices(&whole) {
             let mut all = Vec::new();
             places(&old, &old, "", &mut all);
@@ -375,6 +400,11 @@ fn nothing_changes_unnoticed() {
                 // The texts beside scopes are for people.
                 let replaced = (!is_item && !place.contains("/scopes/")).then_some("= [odd]");
                 if !seen.insert(place.clone()) {
+                    continue;
+                }
+                let of_kind = changed.entry(kind_of(place)).or_default();
+                *of_kind += 1;
+                if *of_kind > 2 && !is_long {
                     continue;
                 }
                 for change in removed.into_iter().chain(replaced) {
