@@ -63,6 +63,10 @@ impl Limits {
 
 #[cfg(test)]
 mod tests {
+    use crate::policy::retry::Backoff;
+    use crate::suite::build::{MAX_RESPONSE_BYTES, MAX_RESPONSE_ELEMENTS, RETRY_BUDGET};
+    use crate::token::policy::TokenPolicy;
+
     use super::*;
 
     fn options(seconds: u64, attempts: u32) -> CallOptions {
@@ -85,7 +89,9 @@ mod tests {
         assert_eq!(of([&call, &client, &suite]), ((1, 2), 1));
         assert_eq!(of([&unset, &client, &suite]), ((2, 4), 2));
         assert_eq!(of([&unset, &unset, &suite]), ((3, 6), 5));
-        assert_eq!(of([&unset; 3]), ((10, 30), 3));
+        let times = (ATTEMPT_TIMEOUT.as_secs(), DEADLINE.as_secs());
+        let attempts = RetryPolicy::default().attempts;
+        assert_eq!(of([&unset; 3]), (times, attempts));
     }
 
     #[test]
@@ -107,5 +113,44 @@ mod tests {
         }
         let default = (SchemaPolicy::Refuse, ScopePolicy::Send, None);
         assert_eq!(of([&unset; 3]), default);
+    }
+
+    /// The only test that states these values. Others read them, or set their own.
+    #[test]
+    fn the_defaults_are_those_that_the_guide_states() {
+        let page = include_str!("../../docs/limits.md");
+        let (mebibytes, times) = (MAX_RESPONSE_BYTES >> 20, [ATTEMPT_TIMEOUT, DEADLINE]);
+        let [attempt, call] = times.map(|it| it.as_secs());
+        let retries = RetryPolicy::default().attempts - 1;
+        for row in [
+            format!("| size of a reply, decompressed | {mebibytes} MiB |"),
+            format!("| {},000 |", MAX_RESPONSE_ELEMENTS / 1_000),
+            format!("| time of an attempt, of a call | {attempt} s, {call} s |"),
+            format!("| retries | {retries}, and a budget"),
+        ] {
+            assert!(page.contains(&row), "the page of limits lacks {row}");
+        }
+        let backoff = |milliseconds, seconds| {
+            let base = Duration::from_millis(milliseconds);
+            Backoff::new(base, Duration::from_secs(seconds))
+        };
+        assert_eq!(RetryPolicy::default().backoff, backoff(200, 5));
+        assert_eq!(RETRY_BUDGET, 500);
+        let tokens = TokenPolicy {
+            max_lifetime: Duration::from_secs(300),
+            default_lifetime: Duration::from_secs(60),
+            soft_fraction: 0.25,
+            hard_fraction: 0.10,
+            soft_jitter: 0.05,
+            min_interval: Duration::from_secs(1),
+            exchange_timeout: Duration::from_secs(10),
+            attempts: 3,
+            backoff: backoff(200, 2),
+            max_retry_after: Duration::from_secs(10),
+            renewal_timeout: Duration::from_secs(60),
+            renewal_backoff: backoff(1_000, 30),
+            max_response_bytes: 64 * 1024,
+        };
+        assert_eq!(TokenPolicy::default(), tokens);
     }
 }

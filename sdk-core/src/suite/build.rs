@@ -27,13 +27,13 @@ use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
 
 /// The default retry budget: 100 retries in a row, and in the long run one for five successes.
-const RETRY_BUDGET: u32 = 500;
+pub(crate) const RETRY_BUDGET: u32 = 500;
 
 /// Far above the largest documented reply, 200 timeline entries.
-const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
+pub(crate) const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
 
 /// Many times those of the largest documented reply, and at worst a few tens of mebibytes in memory.
-const MAX_RESPONSE_ELEMENTS: usize = 100_000;
+pub(crate) const MAX_RESPONSE_ELEMENTS: usize = 100_000;
 
 impl SuiteBuilder {
     /// Checks everything and builds the suite. Nothing is sent and nothing is started.
