@@ -1,0 +1,1 @@
+//! Nothing: the manifest selects features of dependencies.
