@@ -1,6 +1,6 @@
-//! The world of one test: a reference server whose clock stands still, and clients of its four applications.
+//! The server and the clients of one test: a reference server whose clock stands still, and a client of each application.
 
-use sdk_core::{ClientCredentials, Error, PreparedCommand, RawJson, Receipt, Suite};
+use sdk_core::{ClientCredentials, Suite, SuiteBuilder};
 use sdk_reference_server::{ClientSpec, Operation, RecordedRequest, ReferenceServer, Transport};
 
 use crate::support::{Clients, builder_for};
@@ -14,8 +14,19 @@ pub(crate) struct World {
     pub(crate) platform: sdk_platform::Client,
 }
 
+/// A suite that calls a server without a socket.
+fn builder(server: &ReferenceServer) -> SuiteBuilder {
+    builder_for(server).transport(server.service())
+}
+
 impl World {
-    /// The demo data, and a client with all rights.
+    /// The demo data in memory, and a client with all rights.
+    pub(super) fn in_memory() -> World {
+        let server = ReferenceServer::builder().frozen_clock().in_memory();
+        World::through(builder(&server).build().unwrap(), server)
+    }
+
+    /// [`World::in_memory`], but over sockets.
     pub(crate) async fn start() -> World {
         let server = ReferenceServer::builder()
             .transport(Transport::Hyper)
@@ -37,8 +48,8 @@ impl World {
         }
     }
 
-    /// The same server through clients of other rights.
-    pub(crate) fn with_rights(self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> World {
+    /// The same server through clients with other rights.
+    pub(super) fn with_rights(self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> World {
         World::through(self.suite_of(rights), self.server)
     }
 
@@ -50,59 +61,30 @@ impl World {
         self.platform.prewarm().await.unwrap();
     }
 
-    /// The same server through a client of other rights.
-    pub(crate) fn suite_of(&self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> Suite {
+    /// The suite of a client with other rights.
+    pub(super) fn suite_of(&self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> Suite {
         let (id, secret) = ("narrow-client", "narrow-secret");
         self.server.add_client(rights(ClientSpec::new(id, secret)));
-        builder_for(&self.server)
-            .http_client(http())
+        builder(&self.server)
             .credentials(ClientCredentials::new(id, secret))
             .build()
             .unwrap()
     }
 
-    /// The same client as another process has it, which knows nothing of the keys that this one sent.
-    pub(crate) fn elsewhere(&self) -> Suite {
-        builder_for(&self.server)
-            .http_client(http())
-            .build()
-            .unwrap()
+    /// The suite that another process has: the same client, which knows nothing of the keys that this one sent.
+    pub(super) fn elsewhere(&self) -> Suite {
+        builder(&self.server).build().unwrap()
     }
 
-    /// Sends a prepared command with whichever client of a suite it is for.
-    pub(crate) async fn send_prepared(
-        suite: &Suite,
-        command: &PreparedCommand,
-    ) -> Result<Receipt<RawJson>, Error> {
-        match command.application() {
-            "crm" => sdk_crm::Client::new(suite)?.send_prepared(command).await,
-            "calendar" => {
-                sdk_calendar::Client::new(suite)?
-                    .send_prepared(command)
-                    .await
-            }
-            "accounting" => {
-                sdk_accounting::Client::new(suite)?
-                    .send_prepared(command)
-                    .await
-            }
-            _ => {
-                sdk_platform::Client::new(suite)?
-                    .send_prepared(command)
-                    .await
-            }
-        }
-    }
-
-    /// The last request that the server saw for an operation.
-    pub(crate) fn last(&self, operation: Operation) -> RecordedRequest {
+    /// The last request that the server received for an operation.
+    pub(super) fn last(&self, operation: Operation) -> RecordedRequest {
         let mut seen = self.server.requests_for(operation);
         seen.pop()
-            .unwrap_or_else(|| panic!("the server saw no {}", operation.id()))
+            .unwrap_or_else(|| panic!("the server received no {}", operation.id()))
     }
 
     /// The body of that request.
-    pub(crate) fn last_body(&self, operation: Operation) -> serde_json::Value {
+    pub(super) fn last_body(&self, operation: Operation) -> serde_json::Value {
         serde_json::from_slice(self.last(operation).body()).unwrap()
     }
 }

@@ -61,7 +61,7 @@ async fn another_decision(world: &World) -> Result<Receipt<RawJson>, Error> {
 
 #[tokio::test]
 async fn a_review_stands_in_the_history_of_its_submission() {
-    let world = World::start().await;
+    let world = World::in_memory();
     let submission = world.server.sample_intake_submission();
 
     world.crm.intake().review(review(&world)).await.unwrap();

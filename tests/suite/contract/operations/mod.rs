@@ -132,7 +132,7 @@ macro_rules! operations {
 
                 #[tokio::test]
                 async fn succeeds() {
-                    let world = World::start().await;
+                    let world = World::in_memory();
                     let got = { let $world = &world; $call }.await.unwrap();
                     let response = $crate::contract::operations::Answer::response(got.clone());
                     case::succeeded(&world, OPERATION, &response);
@@ -142,7 +142,7 @@ macro_rules! operations {
                 $(
                     #[tokio::test]
                     async fn fails() {
-                        let world = World::start().await;
+                        let world = World::in_memory();
                         let error = { let $fails_world = &world; $fails }.await.err().unwrap();
                         case::refused(&world, OPERATION, &error, ($status, $code, $message));
                     }

@@ -80,7 +80,7 @@ fn an_intent_is_pending(_: &World, receipt: &Receipt<RawJson>) {
 
 #[tokio::test]
 async fn a_counterparty_that_was_created_is_counted() {
-    let world = World::start().await;
+    let world = World::in_memory();
     let counterparties = world.accounting.counterparties();
 
     counterparties.create(new_counterparty()).await.unwrap();
