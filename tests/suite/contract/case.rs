@@ -1,53 +1,45 @@
-//! What is held against every call of a scenario: the operation table, and what the server recorded.
+//! The checks of every call of a scenario: the operation table, the requests, and the records of the server.
 
-use sdk_core::{Effect, Error, ErrorKind, Response, Safety};
+use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Response, Safety};
 use sdk_reference_server::{App, Operation, RecordedRequest};
 
-use super::wire;
 use super::world::World;
 
 /// Checks the single call of an operation that succeeded.
 pub(super) fn succeeded<T>(world: &World, operation: Operation, got: &Response<T>) {
     let (id, row) = (operation.id(), row(operation));
     let seen = world.server.requests_for(operation);
-    wire::check(row, &seen);
+    check_requests(row, &seen);
     assert_eq!(got.api_operation().id, id);
     assert_eq!(u64::from(got.attempts()), world.server.attempts(operation));
-    let last = seen.last().unwrap();
-    assert_eq!(Some(got.http_status()), last.status, "{id}");
+    let (last, status) = (seen.last().unwrap(), got.http_status());
+    assert_eq!(Some(status), last.status, "{id}");
     assert_eq!(got.request_id(), Some(&*request_id(last)), "{id}");
-    assert!(
-        row.statuses.contains(&got.http_status()),
-        "{id}: {}",
-        got.http_status()
-    );
+    assert!(row.statuses.contains(&status), "{id}: {status}");
     let commits = u64::from(is_command(row));
     assert_eq!(world.server.commits(operation), commits, "{id}: commits");
     let exchanges = u64::from(row.authenticated || operation == Operation::ExchangeToken);
     assert_eq!(world.server.exchanges(), exchanges, "{id}: exchanges");
 }
 
-/// Checks a failure that a scenario expects: a documented one, with this code and beginning of the message.
+/// Checks a failure that a scenario expects: a documented one, with this code and beginning of the message, and final.
 pub(super) fn refused(
     world: &World,
     operation: Operation,
     error: &Error,
-    expected: (u16, &str, &str),
+    (status, code, message): (u16, &str, &str),
 ) {
-    let (status, code, message) = expected;
-    assert!(
-        is_documented(row(operation), status),
-        "{}: {status}",
-        operation.id()
-    );
+    let documented = is_documented(row(operation), status);
+    assert!(documented, "{}: {status}", operation.id());
     failed(world, operation, error, status);
+    assert_eq!(error.attempts(), 1, "{error}");
     assert_code(operation, error, code);
-    // Which only the Calendar says of a key that stands for another command.
+    // Only the Calendar's code says that a key was used for another command.
     assert!(!error.is_idempotency_conflict(), "{error}");
     assert!(error.message().starts_with(message), "{error}");
 }
 
-/// The code of an error; the Calendar writes its codes in capitals.
+/// Checks the code of an error. The Calendar writes its codes in capitals.
 pub(super) fn assert_code(operation: Operation, error: &Error, code: &str) {
     let code = match operation.app() {
         App::Calendar => code.to_uppercase(),
@@ -56,16 +48,13 @@ pub(super) fn assert_code(operation: Operation, error: &Error, code: &str) {
     assert_eq!(error.code(), Some(&*code), "{error}");
 }
 
-/// Checks the last call of an operation, which failed with a status; those before it, if any, did not fail.
+/// Checks the last call of an operation, which failed with a status. Earlier calls, if any, succeeded.
 pub(super) fn failed(world: &World, operation: Operation, error: &Error, status: u16) {
     let (id, row) = (operation.id(), row(operation));
     let seen = world.server.requests_for(operation);
-    let attempts = seen
-        .iter()
-        .rev()
-        .take_while(|seen| !went_well(seen))
-        .count();
-    wire::check(row, &seen[seen.len() - attempts..]);
+    let succeeded = |seen: &RecordedRequest| seen.status.is_some_and(|status| status < 300);
+    let before = seen.iter().rposition(succeeded).map_or(0, |last| last + 1);
+    check_requests(row, &seen[before..]);
     let last = seen.last().unwrap();
     assert_eq!(last.status, Some(status), "{id}: {error}");
 
@@ -87,24 +76,55 @@ pub(super) fn failed(world: &World, operation: Operation, error: &Error, status:
     assert!(line.starts_with(&begins), "{line}");
     assert!(!line.contains('\n'), "{line}");
 
+    let attempts = seen.len() - before;
     assert_eq!(error.attempts() as usize, attempts, "{id}: attempts");
-    let key = error
-        .idempotency_key()
-        .map(sdk_core::IdempotencyKey::as_str);
+    let key = error.idempotency_key().map(IdempotencyKey::as_str);
     assert_eq!(key, last.idempotency_key(), "{id}: key");
-    // A command that may have happened can be sent again; one that was refused has no need of it.
+    // A command that may have happened can be sent again; a rejected command doesn't need that.
     let replayable = is_command(row) && effect == Effect::Unknown;
     assert_eq!(error.command().is_some(), replayable, "{id}: {line}");
-    let commits = if is_command(row) {
-        seen.len() - attempts
-    } else {
-        0
-    };
-    assert_eq!(
-        world.server.commits(operation),
-        commits as u64,
-        "{id}: commits"
-    );
+    let commits = if is_command(row) { before as u64 } else { 0 };
+    assert_eq!(world.server.commits(operation), commits, "{id}: commits");
+}
+
+/// Compares all requests for an operation with its row in the table.
+pub(super) fn check_requests(row: &sdk_core::Operation, seen: &[RecordedRequest]) {
+    let id = row.id;
+    assert!(!seen.is_empty(), "the server received no {id}");
+    for request in seen {
+        assert_eq!(request.app.id(), row.application.name(), "{id}");
+        assert_eq!(request.method, row.method.as_str(), "{id}");
+        assert!(follows(&request.path, row.route), "{id}: {}", request.path);
+        assert_eq!(request.header("accept"), Some("application/json"), "{id}");
+        let agent = request.header("user-agent").unwrap_or_default();
+        assert!(agent.starts_with("suite-sdk-rust/"), "{id}: {agent}");
+
+        let authorization = request.header("authorization");
+        assert_eq!(authorization.is_some(), row.authenticated, "{id}");
+        let content_type = request.header("content-type");
+        assert_eq!(content_type, media_type(row), "{id}");
+        assert_eq!(request.body().is_empty(), !row.body, "{id}");
+        let keyed = row.safety == Safety::Keyed;
+        assert_eq!(request.idempotency_key().is_some(), keyed, "{id}");
+    }
+}
+
+/// All traffic is JSON, except the token exchange, which is form-encoded.
+fn media_type(row: &sdk_core::Operation) -> Option<&'static str> {
+    match (row.body, row.id == Operation::ExchangeToken.id()) {
+        (false, _) => None,
+        (true, false) => Some("application/json"),
+        (true, true) => Some("application/x-www-form-urlencoded"),
+    }
+}
+
+/// Whether a path is one of the template's.
+fn follows(path: &str, template: &str) -> bool {
+    let (path, template) = (path.split('/'), template.split('/'));
+    path.clone().count() == template.clone().count()
+        && path
+            .zip(template)
+            .all(|(segment, wanted)| wanted.starts_with('{') || segment == wanted)
 }
 
 /// The row of an operation in the tables of the four clients.
@@ -143,18 +163,14 @@ fn meaning(status: u16) -> (ErrorKind, Effect, bool) {
         404 => ErrorKind::NotFound,
         409 => ErrorKind::Conflict,
         503 => return (ErrorKind::Unavailable, Effect::Unknown, true),
-        _ => panic!("the contract does not know {status}"),
+        _ => panic!("the contract does not document {status}"),
     };
     (kind, Effect::Refused, false)
 }
 
-/// Whether the operation changes something durable; a token is no such thing.
+/// Whether the operation changes something durable. A token exchange doesn't.
 pub(super) fn is_command(row: &sdk_core::Operation) -> bool {
     row.safety != Safety::Read && row.id != Operation::ExchangeToken.id()
-}
-
-fn went_well(seen: &RecordedRequest) -> bool {
-    seen.status.is_some_and(|status| status < 300)
 }
 
 fn request_id(seen: &RecordedRequest) -> String {

@@ -1,16 +1,59 @@
-//! What holds for every operation, whatever it does: tried with the call of its scenario, and expected by its row.
+//! The behavior of every operation: tried with the call of its scenario, and expected by its row. Every operation has a
+//! scenario.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use sdk_core::{Error, IdempotencyKey, PreparedCommand, RawJson, Receipt, Safety, Suite};
+use sdk_core::{
+    Error, IdempotencyKey, PreparedCommand, Provenance, RawJson, Receipt, Safety, Suite,
+};
 use sdk_reference_server::{App, ClientSpec, Operation};
 
-use super::case::{assert_code, failed, is_command, row, table};
-use super::operations::{Answer, Calls, Visitor, visit_all};
-use super::wire;
+use super::case::{assert_code, check_requests, failed, is_command, row, table};
+use super::operations::{Answer, COVERED, Calls, Visitor, visit_all};
 use super::world::World;
 use crate::support::{Clients, assert_says, stored};
+
+/// Every operation may fail with these for reasons of its own, which tests below try.
+const COMMON: [u16; 3] = [401, 403, 503];
+
+#[test]
+fn every_operation_has_one_scenario() {
+    let mut scenarios: BTreeMap<&str, (&str, bool)> = BTreeMap::new();
+    for (module, operations) in COVERED {
+        for (operation, fails) in *operations {
+            let twice = scenarios.insert(operation.id(), (module, *fails));
+            assert_eq!(twice, None, "{} has two scenarios", operation.id());
+        }
+    }
+    for row in table() {
+        let Some((module, fails)) = scenarios.get(row.id) else {
+            panic!("{row} has no scenario: add one in tests/suite/contract/operations/");
+        };
+        let particular = |status: &&u16| **status >= 400 && !COMMON.contains(*status);
+        if let Some(status) = row.statuses.iter().find(particular) {
+            assert!(
+                fails,
+                "{row} may fail with {status}: add that to its scenario in `{module}`"
+            );
+        }
+        let by_name = row.provenance == Provenance::NameOnly;
+        assert_eq!(*module == "name_only", by_name, "{row} is in `{module}`");
+    }
+}
+
+#[test]
+fn the_tables_of_the_clients_are_those_of_the_server() {
+    assert_eq!(table().count(), Operation::ALL.len());
+    for operation in Operation::ALL {
+        let row = row(operation);
+        assert_eq!(row.application.name(), operation.app().id(), "{row}");
+        assert_eq!(row.method.as_str(), operation.method(), "{row}");
+        assert_eq!(row.route, operation.path(), "{row}");
+        assert_eq!(row.scopes, operation.scopes(), "{row}");
+        assert_eq!(row.authenticated, operation.auth(), "{row}");
+    }
+}
 
 /// Lets each operation fail with a status, unless `prepare` says that it does not, and looks at the error.
 struct Failing<P, C> {
@@ -271,9 +314,9 @@ impl Visitor for Extended {
         assert!(sent.is_ok(), "{id}: {:?}", sent.err());
         let request = world.last(calls.operation);
         assert_eq!(request.header("x-from-the-future"), Some("yes"), "{id}");
-        let query = request.query.as_deref().unwrap_or_default();
+        let query = world.last_query(calls.operation);
         assert!(query.ends_with("fromTheFuture=a+b%26c"), "{id}: {query}");
-        wire::check(row(calls.operation), &[request]);
+        check_requests(row(calls.operation), &[request]);
     }
 }
 

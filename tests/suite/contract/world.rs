@@ -83,6 +83,11 @@ impl World {
             .unwrap_or_else(|| panic!("the server received no {}", operation.id()))
     }
 
+    /// The query of that request, empty if it has none.
+    pub(super) fn last_query(&self, operation: Operation) -> String {
+        self.last(operation).query.unwrap_or_default()
+    }
+
     /// The body of that request.
     pub(super) fn last_body(&self, operation: Operation) -> serde_json::Value {
         serde_json::from_slice(self.last(operation).body()).unwrap()
