@@ -9,7 +9,7 @@ use super::world::http;
 pub(super) struct Bypass {
     http: reqwest::Client,
     origin: String,
-    token: Option<String>,
+    token: String,
 }
 
 /// A reply, read whole.
@@ -46,20 +46,7 @@ impl Bypass {
         Bypass {
             http,
             origin: server.url(app),
-            token: reply.body["access_token"].as_str().map(str::to_owned),
-        }
-    }
-
-    /// With the same token to another origin.
-    pub(super) fn at(self, origin: String) -> Bypass {
-        Bypass { origin, ..self }
-    }
-
-    /// Without any.
-    pub(super) fn without_token(self) -> Bypass {
-        Bypass {
-            token: None,
-            ..self
+            token: reply.body["access_token"].as_str().unwrap().to_owned(),
         }
     }
 
@@ -96,11 +83,7 @@ impl Bypass {
     }
 
     async fn send(&self, request: reqwest::RequestBuilder) -> Plain {
-        read(match &self.token {
-            Some(token) => request.bearer_auth(token),
-            None => request,
-        })
-        .await
+        read(request.bearer_auth(&self.token)).await
     }
 }
 

@@ -1,9 +1,6 @@
 //! The contract through the public face: each operation, each rule, each documented failure. What the caller gets
 //! counts as much as what the server saw.
 
-mod authentication;
-mod authorization;
-mod availability;
 mod both;
 mod bypass;
 mod case;

@@ -3,10 +3,11 @@
 use sdk_core::{RawJson, Response};
 use sdk_platform::types::{TokenForm, TokenResponse};
 use sdk_reference_server::{App, Operation};
+use serde_json::json;
 
 use super::operations;
 use crate::contract::world::World;
-use crate::support::assert_says;
+use crate::support::{Clients, answer, assert_says};
 
 operations! {
     ExchangeToken: |world| world.platform.oauth().token(&token_request(world)) => a_token,
@@ -57,4 +58,48 @@ fn one_projection(world: &World, publication: &Response<RawJson>) {
     assert_eq!(value["sourceRecordId"], *record);
     let path = format!("/platform/v1/publications/{app}/{kind}/{record}");
     assert_eq!(world.last(Operation::GetPublication).path, path);
+}
+
+#[tokio::test]
+async fn a_publication_needs_the_entitlements_of_the_platform_and_of_its_source() {
+    let world = World::in_memory();
+    let (app, kind, record) = world.server.sample_publication();
+    let entitled = [vec![App::Crm], vec![App::Platform, App::Calendar]];
+
+    for (apps, missing) in entitled.into_iter().zip(["platform", "crm"]) {
+        let platform = world.suite_of(|client| client.apps(apps)).platform();
+
+        let publication = platform.publications().get(&*app, &*kind, &*record);
+        let error = publication.await.unwrap_err();
+
+        assert!(error.is_forbidden());
+        assert_eq!(error.code(), Some("entitlement_required"));
+        let message = format!("the client is not entitled to {missing}");
+        assert_eq!(error.message(), message);
+    }
+}
+
+/// Only the Platform documents who may try again: its envelope says so.
+#[tokio::test]
+async fn the_envelope_says_whether_to_try_again() {
+    let world = World::in_memory();
+    for (retryable, attempts) in [(false, 1), (true, 3)] {
+        let envelope = json!({"error": {
+            "code": "maintenance",
+            "message": "down for the day",
+            "requestId": "req-of-the-envelope",
+            "retryable": retryable,
+        }});
+        let fault = answer(&world.server, Operation::ListApps, envelope.to_string());
+        let fault = fault.status(503);
+
+        let error = world.platform.apps().list().await.unwrap_err();
+
+        let told = (error.is_retryable(), error.attempts());
+        assert_eq!(told, (retryable, attempts));
+        assert_eq!(error.code(), Some("maintenance"));
+        assert_eq!(error.message(), "down for the day");
+        assert_eq!(error.request_id(), Some("req-of-the-envelope"));
+        fault.remove();
+    }
 }
