@@ -124,6 +124,7 @@ async fn what_is_down_is_asked_again_if_that_is_harmless() {
         // What was sent can be sent again, to the last byte.
         if let Some(command) = error.command() {
             assert_eq!(command.body().as_bytes(), world.last(operation).body());
+            assert_eq!(command.idempotency_key(), error.idempotency_key());
         }
     };
 

@@ -4,15 +4,12 @@
 mod both;
 mod bypass;
 mod case;
-mod conflicts;
 mod cursors;
 mod defaults;
 mod every;
 mod filters;
-mod keys;
 mod listing;
 pub(crate) mod operations;
 mod rules;
-mod tokens;
 mod walks;
 pub(crate) mod world;

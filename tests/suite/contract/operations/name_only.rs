@@ -77,14 +77,3 @@ fn no_invoices(_: &World, invoices: &Response<RawJson>) {
 fn an_intent_is_pending(_: &World, receipt: &Receipt<RawJson>) {
     assert_eq!(receipt.to_value().unwrap()["outcome"], "pending");
 }
-
-#[tokio::test]
-async fn a_counterparty_that_was_created_is_counted() {
-    let world = World::in_memory();
-    let counterparties = world.accounting.counterparties();
-
-    counterparties.create(new_counterparty()).await.unwrap();
-
-    let overview = world.accounting.overview().get().await.unwrap();
-    assert_eq!(overview.to_value().unwrap()["counterparties"], 41);
-}
