@@ -5,7 +5,8 @@ use sdk_crm::types::TaskOwner;
 use sdk_reference_server::{App, Operation};
 
 use super::bypass::Bypass;
-use super::listing::{self, Listing, references};
+use super::listing::{self, Listing};
+use super::lists::references;
 use super::world::World;
 use crate::support::Clients;
 

@@ -7,7 +7,7 @@ use sdk_crm::types::{
 use sdk_reference_server::Operation;
 use serde_json::Value;
 
-use super::listing::{collect, references};
+use super::lists::{collect, references};
 use super::world::World;
 use crate::support::Clients;
 

@@ -4,12 +4,11 @@
 mod both;
 mod bypass;
 mod case;
-mod cursors;
 mod defaults;
 mod every;
 mod filters;
 mod listing;
+mod lists;
 pub(crate) mod operations;
 mod rules;
-mod walks;
 pub(crate) mod world;
