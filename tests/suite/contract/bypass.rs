@@ -20,14 +20,6 @@ pub(super) struct Plain {
     pub(super) body: Value,
 }
 
-impl Plain {
-    /// The items of a list.
-    #[track_caller]
-    pub(super) fn items(&self) -> &[Value] {
-        self.body["items"].as_array().unwrap()
-    }
-}
-
 impl Bypass {
     /// With a token for one application.
     pub(super) async fn to(server: &ReferenceServer, app: App) -> Bypass {

@@ -56,7 +56,7 @@ fn lists(world: &World) -> [List<'_>; 6] {
 }
 
 /// The first page of a list.
-async fn first(mut pages: Pages<Record>) -> Result<Response<Page<Record>>, Error> {
+pub(super) async fn first(mut pages: Pages<Record>) -> Result<Response<Page<Record>>, Error> {
     let page = pages.try_next().await?;
     Ok(page.expect("every list has a page"))
 }

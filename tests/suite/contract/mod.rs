@@ -4,7 +4,6 @@
 mod both;
 mod bypass;
 mod case;
-mod defaults;
 mod every;
 mod filters;
 mod listing;

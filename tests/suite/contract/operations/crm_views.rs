@@ -1,12 +1,13 @@
 //! CRM: what is known of the service, and the views that it computes.
 
-use sdk_core::{RawJson, Response};
+use sdk_core::{App, RawJson, Response};
 use sdk_crm::types::{
     AttentionQueue, AttentionType, Funnel, Presentation, ReasonCode, SubjectType, ViewKind,
 };
 
 use super::operations;
 use crate::contract::world::World;
+use crate::support::Clients;
 
 operations! {
     GetHealth: |world| world.crm.service().health() => health;
@@ -80,5 +81,22 @@ fn the_application_is_described(_: &World, presentation: &Response<Presentation>
     assert!(orders.is_sorted() && orders.len() == sections.len());
     assert_eq!(presentation.views[0].kind, Some(ViewKind::List));
     assert!(presentation.views.len() <= 60 && presentation.actions.len() <= 60);
+    assert!(!presentation.actions.is_empty());
+}
+
+#[tokio::test]
+async fn the_presentation_has_what_the_scopes_reach() {
+    let world = World::in_memory();
+    let scopes = ["crm:today:read", "crm:tasks:read", "crm:tasks:write"];
+    let crm = world.suite.with_scopes(App::Crm, scopes).unwrap().crm();
+
+    let presentation = crm.presentation().get().await.unwrap();
+
+    let sections = presentation.navigation.sections.as_ref().unwrap();
+    let required = sections.iter().map(|section| &section.required_scope);
+    let required: Vec<_> = required.flatten().map(String::as_str).collect();
+    assert_eq!(required, ["crm:today:read", "crm:tasks:read"]);
+    let mut actions = presentation.actions.iter();
+    assert!(actions.all(|action| action.required_scope.as_deref() == Some("crm:tasks:write")));
     assert!(!presentation.actions.is_empty());
 }

@@ -1,5 +1,6 @@
 //! Query parameters that are given by name.
 
+use sdk_crm::types::IntakeState;
 use sdk_reference_server::{App, Operation};
 
 use crate::contract::both::Both;
@@ -30,4 +31,12 @@ async fn one_that_the_sdk_does_not_know_may_be_given_several_times() {
 
     let seen = both.world.last(Operation::ListPeople);
     assert_eq!(seen.query.as_deref(), Some("limit=5&tag=a&tag=b"));
+}
+
+#[tokio::test]
+async fn status_and_state_of_submissions_exclude_each_other() {
+    let both = Both::sides_of(App::Crm).await;
+    let list = both.world.crm.intake().list().status("received");
+    let why = "`status` must not be set together with `state`: got both";
+    both.sdk_refuses(list.state(IntakeState::All), why).await;
 }
