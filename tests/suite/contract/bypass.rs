@@ -49,20 +49,8 @@ impl Bypass {
 
     /// Posts JSON, with an idempotency key if there is one.
     pub(super) async fn post(&self, path: &str, key: Option<&str>, body: &Value) -> Plain {
-        self.post_as("application/json", path, key, &body.to_string())
-            .await
-    }
-
-    /// Posts any text as any media type.
-    pub(super) async fn post_as(
-        &self,
-        media_type: &str,
-        path: &str,
-        key: Option<&str>,
-        body: &str,
-    ) -> Plain {
-        let request = self.http.post(self.url(path)).body(body.to_owned());
-        let request = request.header("content-type", media_type);
+        let request = self.http.post(self.url(path)).body(body.to_string());
+        let request = request.header("content-type", "application/json");
         self.send(match key {
             Some(key) => request.header("idempotency-key", key),
             None => request,

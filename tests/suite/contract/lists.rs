@@ -11,7 +11,7 @@ use super::world::World;
 use crate::support::{assert_refused_with, assert_says};
 
 /// A list, the number of its records, the most that a page may have, and the pages of a size.
-type List<'w> = (
+pub(super) type List<'w> = (
     Operation,
     usize,
     u32,
@@ -19,7 +19,7 @@ type List<'w> = (
 );
 
 /// Every list that has a cursor.
-fn lists(world: &World) -> [List<'_>; 6] {
+pub(super) fn lists(world: &World) -> [List<'_>; 6] {
     let (crm, person) = (&world.crm, world.server.sample_person());
     let people = |limit| crm.people().list().limit(limit).pages();
     let organizations = |limit| crm.organizations().list().limit(limit).pages();

@@ -6,7 +6,6 @@ mod bypass;
 mod case;
 mod every;
 mod filters;
-mod listing;
 mod lists;
 pub(crate) mod operations;
 mod rules;

@@ -1,14 +1,12 @@
 //! Each bound, pattern, enumeration and exclusion, on both sides.
 
-mod headers;
 mod imports;
 mod invoices;
 mod keys;
-mod page_size;
+mod lists;
 mod path_segments;
-mod query;
 mod references;
-mod search_text;
+mod requests;
 mod window;
 
 use sdk_core::Error;

@@ -1,0 +1,82 @@
+//! The headers and query parameters that a caller adds to a request by name.
+
+use sdk_reference_server::Operation;
+use serde_json::json;
+
+use super::refuses;
+use crate::contract::world::World;
+
+#[tokio::test]
+async fn a_header_that_the_sdk_sets_itself_is_not_taken_from_the_caller() {
+    let world = World::in_memory();
+    let owned = [
+        "Authorization",
+        "accept",
+        "Content-Type",
+        "content-length",
+        "Host",
+        "Cookie",
+        "User-Agent",
+        "Accept-Encoding",
+        "Content-Encoding",
+        "Transfer-Encoding",
+        "Connection",
+        "Upgrade",
+        "TE",
+        "Expect",
+        "X-HTTP-Method-Override",
+    ];
+
+    for name in owned {
+        let call = world.crm.people().list().header(name, "anything");
+        let why = format!("`header {name}` must be left to the SDK: got one from the caller");
+        refuses(&world, call, &why).await;
+    }
+    let command = world.crm.commands().submit(json!({}));
+    let command = command.header("Idempotency-Key", "a-key-of-its-own");
+    let why =
+        "`header Idempotency-Key` must be set with `idempotency_key` on the call: got a header";
+    refuses(&world, command, why).await;
+}
+
+#[tokio::test]
+async fn a_header_that_http_does_not_allow_is_not_sent() {
+    let world = World::in_memory();
+    let visible = "`header x-note` must have only visible ASCII characters: got others";
+    let name = "`header x note` must have a valid HTTP header name: got an invalid one";
+    for (header, value, why) in [
+        ("x-note", "a\r\nx-forged: 1", visible),
+        ("x-note", "ü", visible),
+        ("x-note", "\0", visible),
+        ("x note", "a", name),
+    ] {
+        let call = world.crm.people().list().header(header, value);
+        refuses(&world, call, why).await;
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_is_given_once() {
+    let world = World::in_memory();
+    let crm = &world.crm;
+    let why = |name| {
+        format!("`{name}` must be set once, with its own method or with `query`: got it twice")
+    };
+    let twice = crm.people().list().limit(5).query("limit", "6");
+    let mut walk = twice.clone().items();
+    refuses(&world, twice, &why("limit")).await;
+    refuses(&world, async { walk.try_next().await }, &why("limit")).await;
+    let search = crm.search().query("ann").query("q", "bob");
+    refuses(&world, search, &why("q")).await;
+}
+
+#[tokio::test]
+async fn a_parameter_that_the_sdk_does_not_know_may_be_given_several_times() {
+    let world = World::in_memory();
+
+    let people = world.crm.people().list().limit(5);
+    people.query("tag", "a").query("tag", "b").await.unwrap();
+
+    let query = world.last_query(Operation::ListPeople);
+    assert_eq!(query, "limit=5&tag=a&tag=b");
+}
