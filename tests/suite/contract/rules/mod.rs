@@ -4,8 +4,7 @@ mod imports;
 mod invoices;
 mod keys;
 mod lists;
-mod path_segments;
-mod references;
+mod paths;
 mod requests;
 mod window;
 

@@ -1,0 +1,140 @@
+//! Values in a path. A reference has the form that the contract gives for its kind, when it is parsed and when it is
+//! sent. The three parts of a publication's path have no documented form, and each is one segment all the same.
+
+use std::str::FromStr;
+
+use sdk_core::Error;
+use sdk_crm::types::{
+    ActorReference, IntakeReference, OpportunityReference, OrganizationReference, PersonReference,
+};
+use sdk_reference_server::Operation;
+
+use super::refuses;
+use crate::contract::both::assert_refused_locally;
+use crate::contract::world::World;
+use crate::support::assert_refused_with;
+
+/// Texts that are close to a reference with this prefix, and texts that would leave a path.
+fn others(prefix: &str) -> Vec<String> {
+    let near = [
+        format!("{prefix}0123456789A"),
+        format!("{prefix}0123456789ABC"),
+        format!("{prefix}0123456789ab"),
+        format!("{prefix}0123456789AG"),
+        format!("XX{prefix}0123456789AB"),
+        format!("{prefix}0123456789AB/timeline"),
+    ];
+    let leaving = ["", ".", "..", "%2e%2e", "../organizations", "?q=an"];
+    near.into_iter().chain(leaving.map(str::to_owned)).collect()
+}
+
+fn why(name: &str, prefix: &str, text: &str) -> String {
+    format!("`{name}` must match ^{prefix}[A-F0-9]{{12}}$: got {text:?}")
+}
+
+/// A call takes no text but a reference with this prefix.
+async fn takes<T, C: IntoFuture<Output = Result<T, Error>>>(
+    world: &World,
+    prefix: &str,
+    call: impl Fn(String) -> C,
+) {
+    for text in others(prefix) {
+        let why = why("reference", prefix, &text);
+        refuses(world, call(text), &why).await;
+    }
+}
+
+#[tokio::test]
+async fn a_path_takes_references_of_its_kind() {
+    let world = World::in_memory();
+    let crm = &world.crm;
+    takes(&world, "IN-", |text| crm.intake().get(text)).await;
+    takes(&world, "PER-", |text| crm.people().get(text)).await;
+    takes(&world, "PER-", |text| crm.people().timeline(text)).await;
+    takes(&world, "ORG-", |text| crm.organizations().get(text)).await;
+    takes(&world, "OP-", |text| crm.opportunities().get(text)).await;
+}
+
+fn is_parsed_strictly<T: FromStr<Err = Error>>(name: &str, prefix: &str) {
+    for text in others(prefix) {
+        let Err(error) = text.parse::<T>() else {
+            panic!("{name} takes {text}");
+        };
+        assert_refused_locally(&error, &why(name, prefix, &text));
+    }
+    assert!(format!("{prefix}0123456789AB").parse::<T>().is_ok());
+}
+
+#[test]
+fn a_reference_is_parsed_strictly() {
+    is_parsed_strictly::<IntakeReference>("IntakeReference", "IN-");
+    is_parsed_strictly::<PersonReference>("PersonReference", "PER-");
+    is_parsed_strictly::<OrganizationReference>("OrganizationReference", "ORG-");
+    is_parsed_strictly::<OpportunityReference>("OpportunityReference", "OP-");
+    is_parsed_strictly::<ActorReference>("ActorReference", "ACR-");
+}
+
+/// The values that it takes are in `contract::filters`.
+#[tokio::test]
+async fn the_owner_of_opportunities_is_none_or_an_actor() {
+    let world = World::in_memory();
+    let more = ["None", "nobody", "mine", "PER-0123456789AB"];
+    for owner in others("ACR-").iter().map(String::as_str).chain(more) {
+        let why = format!("`owner` must match ^(none|ACR-[A-F0-9]{{12}})$: got {owner:?}");
+        let list = world.crm.opportunities().list().owner(owner);
+        refuses(&world, list, &why).await;
+    }
+}
+
+#[tokio::test]
+async fn fault_56_a_text_that_is_no_segment_is_not_sent() {
+    let world = World::in_memory();
+    let publications = world.platform.publications();
+    let not_segments = [
+        "",
+        ".",
+        "..",
+        "%2e%2E",
+        "a/b",
+        "a%2Fb",
+        "..\\b",
+        "a\nb",
+        "%00",
+        "..;",
+        "a;b=c",
+        "a%3bb",
+        "%252e%252e",
+        "%2525252f",
+        // Each layer takes another pass, and no server has as many.
+        &format!("%{}", "25".repeat(20)),
+    ];
+
+    for text in not_segments {
+        for (name, call) in [
+            ("appId", publications.get(text, "organization", "1")),
+            ("resourceType", publications.get("crm", text, "1")),
+            (
+                "sourceRecordId",
+                publications.get("crm", "organization", text),
+            ),
+        ] {
+            let rule = "must be a single path segment: not empty, not `.` or `..`, without slashes, semicolons or \
+                        control characters";
+            refuses(&world, call, &format!("`{name}` {rule}: got {text:?}")).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn any_other_segment_arrives_as_it_was() {
+    let world = World::in_memory();
+    let publications = world.platform.publications();
+
+    let call = publications.get("crm", "organization", "50 %?&#ü");
+    let error = call.await.unwrap_err();
+
+    assert_refused_with(&error, 404);
+    let path = world.last(Operation::GetPublication).path;
+    let record = path.rsplit('/').next().unwrap();
+    assert_eq!(record, "50%20%25%3F&%23%C3%BC");
+}
