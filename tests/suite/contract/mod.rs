@@ -1,8 +1,6 @@
-//! The contract through the public face: each operation, each rule, each documented failure. What the caller gets
-//! counts as much as what the server saw.
+//! The contract through the public API: each operation, each rule, each documented failure. The tests check the
+//! caller's result and the requests that the server received.
 
-mod both;
-mod bypass;
 mod case;
 mod every;
 mod filters;

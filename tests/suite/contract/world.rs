@@ -33,7 +33,9 @@ impl World {
             .frozen_clock()
             .start()
             .await;
-        let suite = builder_for(&server).http_client(http()).build().unwrap();
+        // Loopback needs no certificates, and reading those of the system takes longer than a test.
+        let http = reqwest::Client::builder().tls_certs_only([]);
+        let suite = builder_for(&server).http_client(http).build().unwrap();
         World::through(suite, server)
     }
 
@@ -92,9 +94,4 @@ impl World {
     pub(super) fn last_body(&self, operation: Operation) -> serde_json::Value {
         serde_json::from_slice(self.last(operation).body()).unwrap()
     }
-}
-
-/// Without the certificates of the system: loopback needs none, and reading them takes longer than a test.
-pub(crate) fn http() -> reqwest::ClientBuilder {
-    reqwest::Client::builder().tls_certs_only([])
 }

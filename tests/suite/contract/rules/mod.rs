@@ -1,16 +1,14 @@
-//! Each bound, pattern, enumeration and exclusion, on both sides.
+//! Each bound, pattern, enumeration and exclusion: the SDK sends no request that breaks it, and the error names
+//! parameter, rule and value. The server's property tests show that the server rejects such requests too.
 
-mod imports;
-mod invoices;
-mod keys;
+mod commands;
 mod lists;
 mod paths;
 mod requests;
 mod window;
 
-use sdk_core::Error;
+use sdk_core::{Effect, Error, ErrorKind};
 
-use super::both::assert_refused_locally;
 use super::world::World;
 
 /// The SDK sends nothing, not even a request for a token, and the error names parameter, rule and value.
@@ -28,4 +26,15 @@ pub(super) async fn refuses<T>(
     let line = format!("{}.{}: {why}", operation.application, operation.id);
     assert_eq!(error.to_string(), line);
     assert_eq!(world.server.requests().len(), before, "{why}");
+}
+
+/// Checks that an error says: not sent, for this reason.
+fn assert_refused_locally(error: &Error, why: &str) {
+    assert_eq!(error.message(), why);
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "{why}");
+    assert!(error.is_invalid_input() && !error.is_retryable(), "{why}");
+    assert_eq!(error.effect(), Effect::NotSent, "{why}");
+    assert_eq!((error.attempts(), error.status()), (0, None), "{why}");
+    let sent = error.request_id().is_some() || error.body().is_some();
+    assert!(!sent, "{why}");
 }

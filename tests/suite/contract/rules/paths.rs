@@ -9,8 +9,7 @@ use sdk_crm::types::{
 };
 use sdk_reference_server::Operation;
 
-use super::refuses;
-use crate::contract::both::assert_refused_locally;
+use super::{assert_refused_locally, refuses};
 use crate::contract::world::World;
 use crate::support::assert_refused_with;
 

@@ -1,0 +1,124 @@
+//! The form of an `Idempotency-Key`, and the bodies of commands.
+
+use sdk_accounting::types::{CounterpartyReference, ImportMode, InvoiceDraftCreate, TaxAmount};
+use sdk_calendar::types::EventCommand;
+use sdk_core::IdempotencyKey;
+use sdk_reference_server::Operation;
+use serde_json::json;
+
+use super::{assert_refused_locally, refuses};
+use crate::contract::world::World;
+use crate::samples::{draft, import, kick_off};
+
+#[test]
+fn a_key_has_16_to_160_characters_of_a_few_kinds() {
+    let odd = |odd| {
+        let text = format!("sixteen-chars-{odd}-and-more");
+        let rule = format!("must match ^[A-Za-z0-9._:-]+$: got the character {odd:?}");
+        (text, rule)
+    };
+    let length = |length| {
+        let rule = format!("must have 16 to 160 characters: got {length} characters");
+        ("k".repeat(length), rule)
+    };
+    let lengths = [0, 15, 161].map(length);
+    let odds = [' ', '/', '#', 'é', '\r', '\n', '\0'].map(odd);
+    for (text, rule) in lengths.into_iter().chain(odds) {
+        let error = text.parse::<IdempotencyKey>().unwrap_err();
+        assert_refused_locally(&error, &format!("`Idempotency-Key` {rule}"));
+    }
+}
+
+#[tokio::test]
+async fn keys_of_16_and_of_160_characters_are_taken() {
+    let world = World::in_memory();
+    let every = "ABCXYZabcxyz0189._:-";
+
+    for key in [every[..16].to_owned(), every.repeat(8), "k".repeat(16)] {
+        let command = kick_off(&world.calendar).idempotency_key(&key);
+        let receipt = command.await.unwrap();
+        assert_eq!(receipt.http_status(), 201);
+        assert_eq!(receipt.idempotency_key().unwrap().as_str(), key);
+        let seen = world.last(Operation::SubmitEventCommand);
+        assert_eq!(seen.idempotency_key(), Some(&*key));
+    }
+}
+
+#[tokio::test]
+async fn the_mode_of_an_import_is_one_of_four() {
+    let world = World::in_memory();
+    let runs = world.accounting.import_runs();
+
+    let why = "`mode` must be one of opening_balances, summary_history, full_history, evidence_only: \
+               got \"odd\"";
+    let odd = runs.create(&import("ledger-adapter", "odd".into()));
+    refuses(&world, odd, why).await;
+    for mode in ImportMode::KNOWN {
+        let run = import("ledger-adapter", (*mode).into());
+        assert_eq!(runs.create(&run).await.unwrap().http_status(), 201);
+        assert_eq!(world.last_body(Operation::CreateImportRun)["mode"], *mode);
+    }
+    assert_eq!(world.server.commits(Operation::CreateImportRun), 4);
+}
+
+#[tokio::test]
+async fn a_draft_has_1_to_200_lines() {
+    let world = World::in_memory();
+    let counterparty = world.server.sample_counterparty();
+    let drafts = world.accounting.invoice_drafts();
+
+    for count in [0, 201] {
+        let why = format!("`lines` must have 1 to 200 items: got {count} items");
+        refuses(&world, drafts.create(&draft(&counterparty, count)), &why).await;
+    }
+    for count in [1, 200] {
+        let receipt = drafts.create(&draft(&counterparty, count)).await.unwrap();
+        assert_eq!(receipt.http_status(), 201);
+    }
+    assert_eq!(world.server.commits(Operation::CreateInvoiceDraft), 2);
+}
+
+#[tokio::test]
+async fn the_counterparty_of_a_draft_has_the_form_of_one() {
+    let world = World::in_memory();
+    let drafts = world.accounting.invoice_drafts();
+
+    for text in [
+        "",
+        "FCP-abc",
+        "FCP-0123456789A",
+        "FCP-0123456789ABC",
+        "FCP-0123456789ab",
+        "PER-0123456789AB",
+    ] {
+        let rule = format!("must match ^FCP-[A-Z0-9]{{12}}$: got {text:?}");
+        let why = format!("`counterpartyReference` {rule}");
+        refuses(&world, drafts.create(&draft(text, 1)), &why).await;
+        let parsed = text.parse::<CounterpartyReference>().unwrap_err();
+        assert_refused_locally(&parsed, &format!("`CounterpartyReference` {rule}"));
+    }
+}
+
+#[tokio::test]
+async fn the_times_of_a_command_are_held_to_their_notation() {
+    let world = World::in_memory();
+    let text = "2026-02-30T09:00:00Z";
+    let why = |field, form| format!("`{field}` must be an RFC 3339 {form}: got {text:?}");
+    for (field, command) in [
+        ("startsAt", EventCommand::create().starts_at(text)),
+        ("endsAt", EventCommand::create().ends_at(text)),
+    ] {
+        let why = why(field, "date-time, such as 2026-01-15T09:00:00Z");
+        refuses(&world, world.calendar.events().command(&command), &why).await;
+    }
+    let draft =
+        || InvoiceDraftCreate::new("FCP-A0B1C2D3E4F5", TaxAmount::new(), [json!({}).into()]);
+    for (field, draft) in [
+        ("documentDate", draft().document_date(text)),
+        ("dueDate", draft().due_date(text)),
+    ] {
+        let why = why(field, "date, such as 2026-01-15");
+        let call = world.accounting.invoice_drafts().create(&draft);
+        refuses(&world, call, &why).await;
+    }
+}
