@@ -5,7 +5,6 @@
 mod accounting;
 mod calendar;
 mod crm_commands;
-mod crm_lists;
 mod crm_records;
 mod crm_views;
 mod name_only;
@@ -84,7 +83,7 @@ macro_rules! modules {
     };
 }
 
-modules! { crm_views crm_lists crm_records crm_commands calendar accounting name_only platform }
+modules! { crm_views crm_records crm_commands calendar accounting name_only platform }
 
 /// Takes scenarios: an operation, its call, a function that looks at the reply, and, unless all that it documents is
 /// what [`every`](super::every) operation has, a call that fails, with its status, code and the beginning of its message.
