@@ -255,6 +255,13 @@ pub(crate) fn assert_refused_with(error: &Error, status: u16) {
     assert_eq!(told, (Some(status), Effect::Refused), "{error}");
 }
 
+/// The number of rounds of a test that looks at many cases: some of each kind, or many more under `LONG_TESTS`, which
+/// `.ci/nightly` sets.
+pub(crate) fn rounds(usual: usize, long: usize) -> usize {
+    let is_long = std::env::var_os("LONG_TESTS").is_some();
+    if is_long { long } else { usual }
+}
+
 /// A key that a test can look for.
 pub(crate) fn key(text: &str) -> IdempotencyKey {
     text.parse().unwrap()
