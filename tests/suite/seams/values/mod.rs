@@ -1,7 +1,5 @@
-//! Values that tests of programs make, and runs that can be repeated: the feature `test-util`.
+//! Values that tests of programs make, next to those that calls return, and runs that can be repeated: the feature `test-util`.
 
-mod errors;
-mod replies;
+mod made;
 mod scripted;
-mod seeds;
 mod statuses;

@@ -1,12 +1,13 @@
-//! A transport that answers from a script.
+//! A transport that answers from a script, and a seed with which a run can be repeated.
 
 use std::time::Duration;
 
 use sdk_core::testing::{self, ScriptedTransport};
-use sdk_core::{Effect, ErrorKind};
+use sdk_core::{Effect, ErrorKind, RetryPolicy};
 use serde_json::Value;
+use tokio::time::Instant;
 
-use crate::fixtures::add_person;
+use crate::fixtures::{add_person, get_person};
 use crate::samples::kick_off;
 use crate::support::{Clients, assert_says, assert_tried};
 
@@ -39,26 +40,21 @@ async fn a_command_survives_what_is_scripted_under_one_key() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stall_takes_the_time_of_an_attempt_and_what_it_sent_is_unknown() {
-    let transport = ScriptedTransport::new().stalled();
-    let started = tokio::time::Instant::now();
-    let error = add_person(&transport.suite().crm()).await.unwrap_err();
+async fn a_stall_takes_the_time_of_an_attempt_and_a_request_after_the_last_answer_fails() {
+    let transport = ScriptedTransport::new().stalled().status(404);
+    let minute = Duration::from_secs(60);
+    let crm = transport.suite().timeout(minute).deadline(minute * 2).crm();
+    let started = Instant::now();
+    let error = add_person(&crm).await.unwrap_err();
     assert_tried(&error, ErrorKind::Timeout, Effect::Unknown, 1);
-    assert!(started.elapsed() >= Duration::from_secs(10));
-}
-
-#[tokio::test]
-async fn a_request_after_the_last_answer_is_refused_by_its_path() {
-    let transport = ScriptedTransport::new().status(404);
-    let crm = transport.suite().crm();
-    let missing = crm.people().get("PER-0123456789AB").await.unwrap_err();
-    assert!(missing.is_not_found());
+    assert!(started.elapsed() >= minute);
+    assert!(get_person(&crm).await.unwrap_err().is_not_found());
 
     let error = crm.people().list().await.unwrap_err();
 
     assert_tried(&error, ErrorKind::InvalidInput, Effect::NotSent, 1);
     assert_says(&error, &["the script has ended", "GET /api/crm/v1/people"]);
-    assert_eq!(transport.requests().len(), 1);
+    assert_eq!(transport.requests().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
@@ -72,15 +68,46 @@ async fn a_made_command_is_sent_and_waits_as_a_scripted_header_asks() {
     let suite = transport.suite().token_url("https://id.suite.test/token");
     let command = &sdk_calendar::operations::SUBMIT_EVENT_COMMAND;
     let command = testing::prepared(command, &serde_json::json!({"title": "Kick-off"}));
-    let started = tokio::time::Instant::now();
+    let started = Instant::now();
     assert_eq!(transport.answers_left(), 2);
 
     let receipt = suite.calendar().send_prepared(&command).await.unwrap();
 
     assert_eq!(receipt.attempts(), 2);
     assert!(started.elapsed() >= Duration::from_secs(7));
-    assert_eq!(
-        (transport.requests().len(), transport.answers_left()),
-        (2, 0)
-    );
+    let left = (transport.requests().len(), transport.answers_left());
+    assert_eq!(left, (2, 0));
+}
+
+/// The keys of three commands, and the waits of a call that is attempted four times.
+async fn keys_and_waits(seed: Option<u64>) -> (Vec<String>, Vec<Duration>) {
+    let transport = (0..4).fold(ScriptedTransport::new(), |it, _| it.status(503));
+    let mut builder = transport.suite();
+    builder = builder.retry(RetryPolicy::default().with_attempts(4));
+    if let Some(seed) = seed {
+        builder = builder.seed(seed);
+    }
+    let suite = builder.suite();
+    let calendar = suite.calendar();
+    let key = |_| {
+        let command = kick_off(&calendar).prepare().unwrap();
+        command.idempotency_key().unwrap().as_str().to_owned()
+    };
+    let keys = (0..3).map(key).collect();
+    let error = get_person(&suite.crm()).await.unwrap_err();
+    let waits = error.attempt_log()[1..].iter().map(|it| it.waited);
+    (keys, waits.collect())
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_seed_gives_the_same_keys_and_waits_and_none_gives_others() {
+    let (keys, waits) = keys_and_waits(Some(7)).await;
+    assert_eq!((keys.len(), waits.len()), (3, 3));
+    let again = keys_and_waits(Some(7)).await;
+    assert_eq!(again, (keys.clone(), waits.clone()));
+    for seed in [Some(8), None] {
+        let (other_keys, other_waits) = keys_and_waits(seed).await;
+        assert!(keys.iter().all(|key| !other_keys.contains(key)));
+        assert_ne!(other_waits, waits);
+    }
 }
