@@ -2,7 +2,7 @@
 
 use sdk_core::{App, Error, ErrorKind, Suite};
 
-use super::world::{of, world};
+use super::{World, of};
 use crate::fixtures::{get_person, person};
 use crate::peer::{Peer, always, json, reply, script};
 use crate::support::{Clients, Events, assert_says, assert_unsent, builder_at};
@@ -17,7 +17,9 @@ async fn every_error_of_an_installation_names_it() {
     let unknown = crm.raw_call((sdk_core::Method::Get, "/../x"));
     let read = crm.raw_call((sdk_core::Method::Get, "/x")).prepare();
     let lonely = Suite::builder().label("acme").build();
-    let unset = of(Suite::builder(), 1).label("acme").transport(world());
+    let unset = of(Suite::builder(), 1)
+        .label("acme")
+        .transport(World::default());
     let command = crm.commands().submit(crate::samples::new_person("Ann"));
     let command = command.prepare().unwrap();
     let mut walk = crm.people().list().limit(51).pages();
