@@ -13,7 +13,6 @@
 //!
 //! It speaks HTTP/1.1 and, to clients that begin with its preface, HTTP/2; each step says what it is in both.
 
-mod bomb;
 mod protocol;
 pub(crate) mod proxy;
 mod script;
@@ -32,12 +31,12 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::support::{apart, until};
 
-pub(crate) use bomb::gzip_bomb;
-pub(crate) use protocol::{Client, Over, Protocol, over_all};
+pub(crate) use protocol::{Client, Over, Protocol, over_all, through};
 pub(crate) use script::{Script, always, script};
 pub(crate) use seen::Seen;
 pub(crate) use step::{
-    Last, Step, close, endless, go_away, json, raw, redirect, refuse, reply, reset, stall, token,
+    Last, Step, close, endless, go_away, gzip_bomb, json, raw, redirect, refuse, reply, reset,
+    stall, token,
 };
 
 /// A peer that listens on a free port of loopback until it is dropped.

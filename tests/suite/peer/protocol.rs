@@ -2,7 +2,9 @@
 
 use sdk_core::SuiteBuilder;
 use sdk_transport_hyper::HyperTransport;
+use sdk_transport_hyper::hyper_util::client::proxy::matcher::Matcher;
 
+use super::proxy::known;
 use super::{Peer, Reserved, Script};
 
 /// A version of HTTP.
@@ -66,6 +68,18 @@ impl Over {
     }
 }
 
+/// Sends with each HTTP client through a proxy for everything. Neither loads the roots of the system, which takes long.
+pub(crate) fn through(proxy: &str, builder: impl Fn() -> SuiteBuilder) -> [SuiteBuilder; 2] {
+    let reqwest = reqwest::Client::builder().tls_certs_only([]);
+    let reqwest = reqwest.proxy(reqwest::Proxy::all(proxy).unwrap());
+    let hyper = HyperTransport::builder().tls(known());
+    let hyper = hyper.proxies(Matcher::builder().all(proxy).build());
+    [
+        builder().http_client(reqwest),
+        builder().transport(hyper.build()),
+    ]
+}
+
 /// Runs tests with both HTTP clients over both protocols, as `name::http1`, `name::http2`, `name::hyper_http1` and
 /// `name::hyper_http2`; if so said, with a paused clock.
 macro_rules! over_all {
@@ -74,30 +88,23 @@ macro_rules! over_all {
         $crate::peer::over_all! { #[tokio::test(start_paused = true)] $($name)+ }
     };
     (#[$test:meta] $($name:ident)+) => {$(
+        $crate::peer::over_all! {
+            #[$test] $name in
+            http1: Reqwest Http1, http2: Reqwest Http2, hyper_http1: Hyper Http1, hyper_http2: Hyper Http2
+        }
+    )+};
+    (#[$test:meta] $name:ident in $($case:ident: $client:ident $protocol:ident),+) => {
         mod $name {
             use $crate::peer::{Client, Over, Protocol};
 
-            #[$test]
-            async fn http1() {
-                super::$name(Over::new(Client::Reqwest, Protocol::Http1)).await;
-            }
-
-            #[$test]
-            async fn http2() {
-                super::$name(Over::new(Client::Reqwest, Protocol::Http2)).await;
-            }
-
-            #[$test]
-            async fn hyper_http1() {
-                super::$name(Over::new(Client::Hyper, Protocol::Http1)).await;
-            }
-
-            #[$test]
-            async fn hyper_http2() {
-                super::$name(Over::new(Client::Hyper, Protocol::Http2)).await;
-            }
+            $(
+                #[$test]
+                async fn $case() {
+                    super::$name(Over::new(Client::$client, Protocol::$protocol)).await;
+                }
+            )+
         }
-    )+};
+    };
 }
 
 pub(crate) use over_all;

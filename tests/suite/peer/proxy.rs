@@ -1,13 +1,21 @@
-//! A wire that breaks at any byte: forwards to a server, and at some point holds everything or resets the connection.
+//! A forwarder in front of a server. It forwards plain bytes, unpacks TLS, or opens tunnels as a proxy does. It notes each
+//! connection, and it can break one at any byte.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use sdk_transport_hyper::rustls::pki_types::pem::PemObject as _;
+use sdk_transport_hyper::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use sdk_transport_hyper::rustls::server::WebPkiClientVerifier;
+use sdk_transport_hyper::rustls::{ClientConfig, RootCertStore, ServerConfig, crypto};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::io::{AsyncWriteExt as _, BufReader, split};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
+use tokio_rustls::TlsAcceptor;
 
+use super::lock;
 use crate::support::apart;
 
 /// Which bytes are counted: those of requests, or those of replies.
@@ -22,58 +30,103 @@ pub(crate) enum Way {
 pub(crate) enum Then {
     /// Nothing passes any more, and the connection stays open.
     Hold,
-    /// The client's connection is reset.
+    /// The client's connection is reset. Only without TLS and tunnels.
     Reset,
 }
 
-/// A proxy on a free port of loopback, on a thread and a runtime of its own, until it is dropped.
+/// A forwarder on a free port of loopback, on a thread and a runtime of its own, until it is dropped.
 pub(crate) struct Proxy {
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     shared: Arc<Shared>,
     _stop: oneshot::Sender<()>,
 }
 
+/// How a connection begins.
+enum Front {
+    Plain,
+    Tls(TlsAcceptor),
+    Tunnel,
+}
+
 struct Shared {
-    target: String,
+    front: Front,
+    target: OnceLock<SocketAddr>,
     state: Mutex<State>,
-    changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    trip: Option<Trip>,
+    trip: Option<(Way, usize, Then)>,
     tripped: bool,
     /// Bytes that have passed, up and down.
     passed: [usize; 2],
-}
-
-#[derive(Clone, Copy)]
-struct Trip {
-    way: Way,
-    left: usize,
-    then: Then,
+    /// What the beginnings of connections say.
+    seen: Vec<String>,
 }
 
 impl Proxy {
     /// Forwards to an origin such as `http://127.0.0.1:4010`.
     pub(crate) fn start(origin: &str) -> Self {
+        let proxy = Self::open(Front::Plain);
+        proxy.lead_to(address(origin));
+        proxy
+    }
+
+    /// Forwards to a server that starts later, whose address [`Self::lead_to`] sets.
+    pub(crate) fn waiting() -> Self {
+        Self::open(Front::Plain)
+    }
+
+    /// Unpacks TLS for an origin. It requires a certificate, and sees name, protocol, and whether the certificate is the
+    /// known one.
+    pub(crate) fn tls(origin: &str, protocols: &[&str]) -> Self {
+        let (chain, key) = identity();
+        let provider = Arc::new(crypto::aws_lc_rs::default_provider());
+        let verifier = WebPkiClientVerifier::builder_with_provider(roots(), Arc::clone(&provider));
+        let config = ServerConfig::builder_with_provider(provider);
+        let config = config.with_safe_default_protocol_versions().unwrap();
+        let config = config.with_client_cert_verifier(verifier.build().unwrap());
+        let mut config = config.with_single_cert(chain, key).unwrap();
+        config.alpn_protocols = protocols.iter().map(|it| it.as_bytes().to_vec()).collect();
+        let proxy = Self::open(Front::Tls(Arc::new(config).into()));
+        proxy.lead_to(address(origin));
+        proxy
+    }
+
+    /// Opens tunnels to an address, whatever it is asked for, to clients with the credential `ann:hunter2`. It sees the heads.
+    pub(crate) fn tunnel(to: SocketAddr) -> Self {
+        let proxy = Self::open(Front::Tunnel);
+        proxy.lead_to(to);
+        proxy
+    }
+
+    fn open(front: Front) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
-            target: origin.trim_start_matches("http://").to_owned(),
+            front,
+            target: OnceLock::new(),
             state: Mutex::default(),
-            changed: Condvar::new(),
         });
         let wire = Arc::clone(&shared);
         let stop = apart(move || async move {
-            accept(TcpListener::from_std(listener).unwrap(), wire).await;
+            let listener = TcpListener::from_std(listener).unwrap();
+            while let Ok((near, _)) = listener.accept().await {
+                let wire = Arc::clone(&wire);
+                tokio::spawn(async move { wire.serve(near).await });
+            }
         });
         Self {
             address,
             shared,
             _stop: stop,
         }
+    }
+
+    /// Sets the address of the server.
+    pub(crate) fn lead_to(&self, target: SocketAddr) {
+        self.shared.target.set(target).unwrap();
     }
 
     /// Its origin, without a trailing slash.
@@ -85,41 +138,116 @@ impl Proxy {
     pub(crate) fn break_after(&self, bytes: usize, way: Way, then: Then) {
         let mut state = self.shared.state();
         state.tripped = false;
-        state.trip = Some(Trip {
-            way,
-            left: bytes,
-            then,
-        });
+        state.trip = Some((way, bytes, then));
     }
 
     /// Waits until the wire is broken, or says that it was not by then.
     pub(crate) fn broke_within(&self, patience: Duration) -> bool {
-        let state = self.shared.state();
-        let waited = self
-            .shared
-            .changed
-            .wait_timeout_while(state, patience, |state| !state.tripped);
-        waited.unwrap_or_else(PoisonError::into_inner).0.tripped
+        let start = Instant::now();
+        while !self.shared.state().tripped && start.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.shared.state().tripped
     }
 
     /// How many bytes have passed so far.
     pub(crate) fn passed(&self, way: Way) -> usize {
         self.shared.state().passed[way as usize]
     }
+
+    /// What it saw of each connection.
+    pub(crate) fn seen(&self) -> Vec<String> {
+        self.shared.state().seen.clone()
+    }
 }
 
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
+    }
+
+    /// Serves a connection; `None` when it ends before the wire breaks.
+    async fn serve(&self, mut near: TcpStream) -> Option<()> {
+        near.set_nodelay(true).ok()?;
+        match &self.front {
+            Front::Plain => {
+                let then = self.forward(&mut near).await?;
+                if then == Then::Reset {
+                    // Without time to linger, the end of a connection is a reset.
+                    near.set_zero_linger().ok()?;
+                    drop(near);
+                    self.state().tripped = true;
+                    return Some(());
+                }
+                self.state().tripped = true;
+                // Until the client is gone, and with it what it had sent.
+                while near.read(&mut [0; 1024]).await.ok()? > 0 {}
+            }
+            Front::Tls(acceptor) => {
+                let mut near = acceptor.accept(near).await.ok()?;
+                let tls = near.get_ref().1;
+                let protocol = String::from_utf8_lossy(tls.alpn_protocol()?);
+                let shown = tls.peer_certificates() == Some(&identity().0[..]);
+                let seen = format!("{} {protocol} {shown}", tls.server_name()?);
+                self.state().seen.push(seen);
+                self.forward(&mut near).await?;
+            }
+            Front::Tunnel => {
+                let (mut near, mut head) = (BufReader::new(near), String::new());
+                while !head.ends_with("\r\n\r\n") {
+                    let read = near.read_line(&mut head).await.ok()?;
+                    (read > 0).then_some(())?;
+                }
+                let lets = head.contains("Proxy-Authorization: Basic YW5uOmh1bnRlcjI=\r\n");
+                self.state().seen.push(head);
+                let status = if lets { "200 OK" } else { "407 Who?" };
+                let reply = format!("HTTP/1.1 {status}\r\n\r\n");
+                near.write_all(reply.as_bytes()).await.ok()?;
+                lets.then_some(())?;
+                self.forward(&mut near).await?;
+            }
+        }
+        Some(())
+    }
+
+    /// Copies in both directions until either side ends, or the wire breaks.
+    async fn forward(&self, near: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Option<Then> {
+        let mut far = TcpStream::connect(self.target.get()?).await.ok()?;
+        far.set_nodelay(true).ok()?;
+        let ((from_near, to_near), (from_far, to_far)) = (split(near), far.split());
+        tokio::select! {
+            then = self.pump(from_near, to_far, Way::Up) => then,
+            then = self.pump(from_far, to_near, Way::Down) => then,
+        }
+    }
+
+    async fn pump(
+        &self,
+        mut from: impl AsyncRead + Unpin,
+        mut to: impl AsyncWrite + Unpin,
+        way: Way,
+    ) -> Option<Then> {
+        let mut buffer = [0; 4096];
+        loop {
+            let read = from.read(&mut buffer).await.ok().filter(|read| *read > 0)?;
+            let (allowed, then) = self.pass(way, read);
+            to.write_all(&buffer[..allowed]).await.ok()?;
+            to.flush().await.ok()?;
+            if then.is_some() {
+                return then;
+            }
+        }
     }
 
     /// How many of so many bytes may pass, and what happens then.
     fn pass(&self, way: Way, bytes: usize) -> (usize, Option<Then>) {
         let mut state = self.state();
         let (allowed, then) = match &mut state.trip {
-            Some(trip) if trip.way == way && trip.left <= bytes => (trip.left, Some(trip.then)),
-            Some(trip) if trip.way == way => {
-                trip.left -= bytes;
+            Some((counted, left, then)) if *counted == way && *left <= bytes => {
+                (*left, Some(*then))
+            }
+            Some((counted, left, _)) if *counted == way => {
+                *left -= bytes;
                 (bytes, None)
             }
             _ => (bytes, None),
@@ -130,61 +258,35 @@ impl Shared {
         state.passed[way as usize] += allowed;
         (allowed, then)
     }
-
-    fn tripped(&self) {
-        self.state().tripped = true;
-        self.changed.notify_all();
-    }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
-    while let Ok((client, _)) = listener.accept().await {
-        tokio::spawn(connection(client, Arc::clone(&shared)));
-    }
+fn address(origin: &str) -> SocketAddr {
+    origin.trim_start_matches("http://").parse().unwrap()
 }
 
-async fn connection(mut client: TcpStream, shared: Arc<Shared>) {
-    let Ok(mut server) = TcpStream::connect(&shared.target).await else {
-        return;
-    };
-    let _ = client
-        .set_nodelay(true)
-        .and_then(|()| server.set_nodelay(true));
-    let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
-    let broken = tokio::select! {
-        then = pump(from_client, to_server, Way::Up, &shared) => then,
-        then = pump(from_server, to_client, Way::Down, &shared) => then,
-    };
-    match broken {
-        None => {}
-        Some(Then::Reset) => {
-            // Without time to linger, the end of a connection is a reset.
-            let _ = client.set_zero_linger();
-            drop(client);
-            shared.tripped();
-        }
-        Some(Then::Hold) => {
-            shared.tripped();
-            // Until the client is gone, and with it what it had sent.
-            while client.read(&mut [0; 1024]).await.is_ok_and(|read| read > 0) {}
-        }
-    }
+/// A certificate of `localhost` and `suite.test` that nobody signed; servers and clients show the same one.
+fn identity() -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+    let certificate = include_bytes!("../../reference-server/tests/tls/cert.pem");
+    let key = include_bytes!("../../reference-server/tests/tls/key.pem");
+    let certificate = CertificateDer::from_pem_slice(certificate).unwrap();
+    (
+        vec![certificate],
+        PrivateKeyDer::from_pem_slice(key).unwrap(),
+    )
 }
 
-/// Copies until either side ends, or the wire breaks.
-async fn pump(
-    mut from: impl AsyncReadExt + Unpin,
-    mut to: impl AsyncWriteExt + Unpin,
-    way: Way,
-    shared: &Shared,
-) -> Option<Then> {
-    let mut buffer = [0; 4096];
-    loop {
-        let read = from.read(&mut buffer).await.ok().filter(|read| *read > 0)?;
-        let (allowed, then) = shared.pass(way, read);
-        to.write_all(&buffer[..allowed]).await.ok()?;
-        if then.is_some() {
-            return then;
-        }
-    }
+fn roots() -> Arc<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(identity().0);
+    Arc::new(roots)
+}
+
+/// The settings of a client that trusts the certificate and shows it too.
+pub(crate) fn known() -> ClientConfig {
+    let (chain, key) = identity();
+    let provider = Arc::new(crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions().unwrap();
+    let config = config.with_root_certificates(roots());
+    config.with_client_auth_cert(chain, key).unwrap()
 }

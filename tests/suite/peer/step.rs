@@ -106,6 +106,19 @@ pub(crate) fn endless(announced: Option<u64>) -> Step {
     doing(Act::Endless(announced)).header("content-type", "application/json")
 }
 
+/// About `megabytes` of zeros, as gzip, in less than a hundredth of that.
+///
+/// It needs no compressor. In a deflate block with fixed codes, "258 bytes as one byte ago" is 13 bits, so eight of them are
+/// 13 bytes. The block has no end, which no client gets to.
+pub(crate) fn gzip_bomb(megabytes: usize) -> Vec<u8> {
+    const EIGHT_TIMES: [u8; 13] = [163, 96, 20, 140, 130, 81, 48, 10, 70, 193, 40, 24, 5];
+    let mut bomb = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+    // The last block, one literal zero, and 258 more.
+    bomb.extend([99, 24, 5]);
+    bomb.extend(EIGHT_TIMES.repeat(megabytes * 1024 * 1024 / (8 * 258)));
+    bomb
+}
+
 /// Bytes that need not be HTTP, and the end of the connection.
 pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Step {
     doing(Act::Raw(bytes.into()))
@@ -183,10 +196,13 @@ impl Step {
         self
     }
 
+    fn acting(self, act: Act) -> Self {
+        Self { act, ..self }
+    }
+
     /// Announces the whole body and breaks off after so many bytes of it.
     pub(crate) fn cut_at(self, bytes: usize) -> Self {
-        let act = Act::Cut(bytes);
-        Self { act, ..self }
+        self.acting(Act::Cut(bytes))
     }
 
     /// Promises what it does, and breaks off after two small pieces.
@@ -194,38 +210,38 @@ impl Step {
         let Act::Endless(announced) = self.act else {
             panic!("only an endless body is cut short")
         };
-        let act = Act::Promise(announced.unwrap_or_default());
-        Self { act, ..self }
+        self.acting(Act::Promise(announced.unwrap_or_default()))
     }
 
     /// Sends the body in chunks and breaks off before the one that ends it.
     pub(crate) fn unended(self) -> Self {
-        let act = Act::Unended;
-        Self { act, ..self }
+        self.acting(Act::Unended)
     }
 
     /// Sends the body byte by byte, so that no wait for the next byte is long.
     pub(crate) fn dripped(self, pause: Duration) -> Self {
-        let act = Act::Drip(pause);
-        Self { act, ..self }
+        self.acting(Act::Drip(pause))
     }
 
     /// Sends everything byte by byte, from the status line on.
     pub(crate) fn slow_headers(self, pause: Duration) -> Self {
-        let act = Act::Trickle(pause);
-        Self { act, ..self }
+        self.acting(Act::Trickle(pause))
     }
 
     /// Keeps the connection open, to close it under the next request.
     pub(crate) fn close_on_reuse(self) -> Self {
-        let then = Then::CloseOnReuse;
-        Self { then, ..self }
+        Self {
+            then: Then::CloseOnReuse,
+            ..self
+        }
     }
 
     /// Ends the connection with the reply, in all form.
     pub(crate) fn last(self) -> Self {
-        let then = Then::End;
-        Self { then, ..self }
+        Self {
+            then: Then::End,
+            ..self
+        }
     }
 
     /// Waits for [`Peer::release`](super::Peer::release) before anything is sent.

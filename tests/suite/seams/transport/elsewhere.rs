@@ -1,15 +1,13 @@
 //! A server that clients reach elsewhere than where it listens: each way, the calls of a tour.
 
-use std::net::{SocketAddr, TcpListener as Bound};
 use std::time::Duration;
 
 use futures_util::TryStreamExt;
 use http::Version;
 use sdk_core::Suite;
 use sdk_reference_server::{App, Builder, Operation, ReferenceServer, Transport};
-use tokio::io::copy_bidirectional;
-use tokio::net::{TcpListener, TcpStream};
 
+use crate::peer::proxy::Proxy;
 use crate::samples::kick_off;
 use crate::support::{Clients, builder_for};
 
@@ -33,32 +31,17 @@ async fn tour(server: &ReferenceServer, suite: Suite) {
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
 }
 
-/// Hands on what comes to a port, as a port mapping does.
-async fn forward(from: Bound, to: SocketAddr) {
-    from.set_nonblocking(true).unwrap();
-    let from = TcpListener::from_std(from).unwrap();
-    while let Ok((mut near, _)) = from.accept().await {
-        tokio::spawn(async move {
-            let mut far = TcpStream::connect(to).await.unwrap();
-            copy_bidirectional(&mut near, &mut far).await
-        });
-    }
-}
-
 #[tokio::test]
 async fn behind_a_port_mapping_and_below_a_path() {
     for path in ["", "/below/a/path"] {
-        let (mut builder, mut ports) = (server(), Vec::new());
-        for app in App::all() {
-            let port = Bound::bind("127.0.0.1:0").unwrap();
-            let number = port.local_addr().unwrap().port();
-            let url = format!("http://localhost:{number}{path}");
-            builder = builder.public_url(app, url);
-            ports.push((app, port));
-        }
-        let server = builder.start().await;
-        for (app, port) in ports {
-            tokio::spawn(forward(port, server.address(app).unwrap()));
+        let ports: Vec<_> = App::all().map(|app| (app, Proxy::waiting())).collect();
+        let server = ports.iter().fold(server(), |server, (app, port)| {
+            let url = format!("http://localhost:{}{path}", port.address.port());
+            server.public_url(*app, url)
+        });
+        let server = server.start().await;
+        for (app, port) in &ports {
+            port.lead_to(server.address(*app).unwrap());
         }
         tour(&server, builder_for(&server).build().unwrap()).await;
     }

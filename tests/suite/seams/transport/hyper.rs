@@ -13,13 +13,14 @@ use sdk_transport_hyper::hyper_util::client::legacy::connect::dns::Name;
 use sdk_transport_hyper::hyper_util::client::proxy::matcher::Matcher;
 use sdk_transport_hyper::{HyperTransport, HyperTransportBuilder};
 use tokio::net::{TcpListener, TcpSocket};
+use tokio::time::advance;
 use tower_service::Service;
 
-use super::front::{known, tls, tunnels};
 use crate::fixtures::{Given, add_person, get_person, person};
+use crate::peer::proxy::{Proxy, known};
 use crate::peer::{Client, Over, Peer, Protocol, always, script};
 use crate::support::{
-    Clients, assert_says, assert_tried, assert_unsent, builder_at, builder_to, drop_when,
+    Clients, HoldClock, assert_says, assert_tried, assert_unsent, builder_at, builder_to, drop_when,
 };
 
 /// A suite at an origin, which needs no server for its tokens.
@@ -37,7 +38,7 @@ fn knowing() -> HyperTransportBuilder {
 async fn tls_offers_both_protocols_names_the_host_and_shows_the_certificate() {
     for offered in [&["h2", "http/1.1"][..], &["http/1.1"]] {
         let peer = Peer::start(always(person()));
-        let server = tls(&peer.url(), offered);
+        let server = Proxy::tls(&peer.url(), offered);
         let origin = format!("https://localhost:{}", server.address.port());
         let crm = suite(&origin, knowing()).crm();
 
@@ -60,20 +61,19 @@ async fn tls_offers_both_protocols_names_the_host_and_shows_the_certificate() {
 }
 
 #[tokio::test]
-async fn fault_70_a_tunnel_leads_to_the_server_or_is_refused_before_anything_is_sent() {
+async fn a_tunnel_leads_to_the_server_or_is_refused_before_anything_is_sent() {
     let peer = Peer::start(always(person()));
-    let server = tls(&peer.url(), &["h2"]);
-    let proxy = tunnels(server.address);
-    for credential in ["ann:hunter2@", "ann:wrong@", ""] {
+    let server = Proxy::tls(&peer.url(), &["h2"]);
+    let proxy = Proxy::tunnel(server.address);
+    let call = |credential| {
         let proxies = format!("http://{credential}{}", proxy.address);
         let client = knowing().proxies(Matcher::builder().https(proxies).build());
         let suite = suite("https://suite.test", client).retry(RetryPolicy::none());
-        let outcome = add_person(&suite.crm()).await;
-        if credential == "ann:hunter2@" {
-            outcome.unwrap();
-            continue;
-        }
-        let error = outcome.unwrap_err();
+        add_person(&suite.crm()).send()
+    };
+    call("ann:hunter2@").await.unwrap();
+    for credential in ["ann:wrong@", ""] {
+        let error = call(credential).await.unwrap_err();
         assert_tried(&error, ErrorKind::Connect, Effect::NotSent, 1);
         let through = format!("suite.test:443 through the proxy http://{}", proxy.address);
         assert_says(&error, &[&through, "proxy authorization required"]);
@@ -83,19 +83,18 @@ async fn fault_70_a_tunnel_leads_to_the_server_or_is_refused_before_anything_is_
     let connect = |head: &String| head.starts_with("CONNECT suite.test:443 HTTP/1.1\r\n");
     assert!(asked.len() == 3 && asked.iter().all(connect), "{asked:?}");
     assert_eq!(server.seen(), ["suite.test h2 true"]);
-    let [seen] = &peer.requests()[..] else {
-        panic!("one call came through")
-    };
-    assert!(seen.target.starts_with("/api/crm/"), "{}", seen.target);
-    assert_eq!(seen.header("proxy-authorization"), None);
+    let seen = peer.requests();
+    assert_eq!(seen.len(), 1);
+    assert!(seen[0].target.starts_with("/api/crm/"), "{seen:?}");
+    assert_eq!(seen[0].header("proxy-authorization"), None);
 }
 
-/// Resolves every name to loopback, and notes it.
-#[derive(Clone, Default)]
-struct Asked(Arc<Mutex<Vec<String>>>);
+/// Resolves every name to these addresses, ports included, and notes it.
+#[derive(Clone)]
+struct Resolver(Vec<SocketAddr>, Arc<Mutex<Vec<String>>>);
 
-impl Service<Name> for Asked {
-    type Response = std::array::IntoIter<SocketAddr, 1>;
+impl Service<Name> for Resolver {
+    type Response = std::vec::IntoIter<SocketAddr>;
     type Error = io::Error;
     type Future = Ready<io::Result<Self::Response>>;
 
@@ -104,106 +103,26 @@ impl Service<Name> for Asked {
     }
 
     fn call(&mut self, name: Name) -> Self::Future {
-        self.0.lock().unwrap().push(name.to_string());
-        ready(Ok([SocketAddr::from(([127, 0, 0, 1], 0))].into_iter()))
+        self.1.lock().unwrap().push(name.to_string());
+        ready(Ok(self.0.clone().into_iter()))
     }
 }
 
 #[tokio::test]
 async fn a_connector_of_the_caller_resolves_names_below_tls() {
     let peer = Peer::start(always(person()));
-    let server = tls(&peer.url(), &["http/1.1"]);
-    let asked = Asked::default();
-    let connector = HttpConnector::new_with_resolver(asked.clone());
-    let own = || knowing().connector(connector.clone());
-    let origin = format!("https://suite.test:{}", server.address.port());
+    let server = Proxy::tls(&peer.url(), &["http/1.1"]);
+    let resolver = Resolver(vec![server.address], Arc::default());
+    let own = || knowing().connector(HttpConnector::new_with_resolver(resolver.clone()));
 
-    get_person(&suite(&origin, own()).crm()).await.unwrap();
+    let crm = suite("https://suite.test", own()).crm();
+    get_person(&crm).await.unwrap();
 
-    assert_eq!(*asked.0.lock().unwrap(), ["suite.test"]);
+    assert_eq!(*resolver.1.lock().unwrap(), ["suite.test"]);
     assert_eq!(server.seen(), ["suite.test http/1.1 true"]);
     // Nobody knows whether it binds such names to loopback.
     let error = suite("http://localhost:1", own()).build().unwrap_err();
     assert_unsent(&error, ErrorKind::Configuration, &["127.0.0.1"]);
-}
-
-#[tokio::test]
-async fn a_client_that_exists_already_is_shared_also_below_layers() {
-    let peer = Peer::start(always(person()));
-    let proxies = Matcher::builder().all(peer.url().replace("//", "//ann:hunter2@"));
-    let client = HyperTransport::builder().proxies(proxies.build()).build();
-    let near = peer.url().replace("127.0.0.1", "deep.localhost");
-    for origin in [&peer.url(), &near, "http://crm.suite.test"] {
-        let bare = || builder_at(origin).token_source(Given).allow_insecure_http();
-        for suite in [
-            bare().transport(client.clone()),
-            bare().transport(client.service()),
-        ] {
-            get_person(&suite.crm()).await.unwrap();
-        }
-    }
-
-    let seen = peer.requests();
-    let shared: Vec<_> = seen.iter().map(|seen| seen.connection).collect();
-    assert_eq!(shared, [1, 1, 2, 2, 3, 3]);
-    for (number, seen) in seen.iter().enumerate() {
-        // Those to loopback know no proxy.
-        let is_far = number > 3;
-        assert_eq!(seen.target.starts_with("http://crm.suite.test/"), is_far);
-        let credential = is_far.then_some("Basic YW5uOmh1bnRlcjI=");
-        assert_eq!(seen.header("proxy-authorization"), credential);
-    }
-}
-
-#[test]
-fn a_proxy_that_is_not_one_of_http_is_refused() {
-    let proxies = Matcher::builder().all("socks5h://127.0.0.1:1080").build();
-    let built = suite("https://crm.suite.test", knowing().proxies(proxies)).build();
-    let words = ["cannot be built", "socks5h"];
-    assert_unsent(&built.unwrap_err(), ErrorKind::Configuration, &words);
-}
-
-#[tokio::test]
-async fn fault_45_a_connection_on_which_an_attempt_timed_out_is_not_used_again() {
-    let late = || [person().held(), person().dripped(Duration::from_millis(40))];
-    let http1 = late().map(|late| (Protocol::Http1, [1, 1, 2, 3, 3], late));
-    let http2 = late().map(|late| (Protocol::Http2, [1, 1, 1, 2, 2], late));
-    for (protocol, expected, late) in http1.into_iter().chain(http2) {
-        let over = Over::new(Client::Hyper, protocol);
-        let peer = over.start(script([person(), person().held(), late]).then_always(person()));
-        let suite = builder_to(&peer).token_source(Given);
-        let crm = suite.retry(RetryPolicy::none()).crm();
-        get_person(&crm).await.unwrap();
-        // A connection of streams is not to blame for a caller who waits no longer.
-        drop_when(peer.saw(2), get_person(&crm).send()).await;
-
-        let call = get_person(&crm).timeout(Duration::from_millis(500));
-        assert_eq!(call.await.unwrap_err().kind(), ErrorKind::Timeout);
-        for _ in 0..2 {
-            get_person(&crm).await.unwrap();
-        }
-
-        let used = peer.requests().into_iter().map(|seen| seen.connection);
-        assert_eq!(used.collect::<Vec<_>>(), expected);
-    }
-}
-
-/// Resolves every name to these addresses, ports included.
-#[derive(Clone)]
-struct Leads([SocketAddr; 2]);
-
-impl Service<Name> for Leads {
-    type Response = std::array::IntoIter<SocketAddr, 2>;
-    type Error = io::Error;
-    type Future = Ready<io::Result<Self::Response>>;
-
-    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, _name: Name) -> Self::Future {
-        ready(Ok(self.0.into_iter()))
-    }
 }
 
 /// A listener that accepts no connection, and whose queue is full: nobody answers further attempts to connect.
@@ -223,15 +142,76 @@ async fn fault_92_all_addresses_of_a_name_are_tried_with_a_connector_of_the_call
     let (dead, _queued) = dead();
     let peer = Peer::start(always(person()));
     let alive = peer.url().trim_start_matches("http://").parse().unwrap();
-    let addresses = Leads([dead.local_addr().unwrap(), alive]);
+    let resolver = Resolver(vec![dead.local_addr().unwrap(), alive], Arc::default());
     let client = HyperTransport::builder()
         .proxies(None)
-        .connector(HttpConnector::new_with_resolver(addresses))
+        .connector(HttpConnector::new_with_resolver(resolver))
         .connect_timeout(Duration::from_secs(1));
     let suite = suite("http://suite.test", client).retry(RetryPolicy::none());
 
-    let crm = suite.allow_insecure_http().crm();
-    get_person(&crm).await.unwrap();
+    get_person(&suite.allow_insecure_http().crm())
+        .await
+        .unwrap();
 
     assert_eq!(peer.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn a_client_that_exists_already_is_shared_also_below_layers() {
+    let peer = Peer::start(always(person()));
+    let proxies = Matcher::builder().all(peer.url().replace("//", "//ann:hunter2@"));
+    let client = HyperTransport::builder().proxies(proxies.build()).build();
+    let near = peer.url().replace("127.0.0.1", "deep.localhost");
+    for origin in [&peer.url(), &near, "http://crm.suite.test"] {
+        let bare = || builder_at(origin).token_source(Given).allow_insecure_http();
+        let direct = bare().transport(client.clone());
+        for suite in [direct, bare().transport(client.service())] {
+            get_person(&suite.crm()).await.unwrap();
+        }
+    }
+
+    let seen = peer.requests();
+    let shared: Vec<_> = seen.iter().map(|seen| seen.connection).collect();
+    assert_eq!(shared, [1, 1, 2, 2, 3, 3]);
+    for (number, seen) in seen.iter().enumerate() {
+        // Those to loopback know no proxy.
+        let is_far = number > 3;
+        assert_eq!(seen.target.starts_with("http://crm.suite.test/"), is_far);
+        let credential = is_far.then_some("Basic YW5uOmh1bnRlcjI=");
+        assert_eq!(seen.header("proxy-authorization"), credential);
+    }
+    let proxies = Matcher::builder().all("socks5h://127.0.0.1:1080").build();
+    let built = suite("https://crm.suite.test", knowing().proxies(proxies)).build();
+    let words = ["cannot be built", "socks5h"];
+    assert_unsent(&built.unwrap_err(), ErrorKind::Configuration, &words);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_on_which_an_attempt_timed_out_is_not_used_again() {
+    const LIMIT: Duration = Duration::from_secs(5);
+    let _clock = HoldClock::new();
+    let late = || [person().held(), person().dripped(Duration::from_millis(40))];
+    let http1 = late().map(|late| (Protocol::Http1, [1, 1, 2, 3, 3], late));
+    let http2 = late().map(|late| (Protocol::Http2, [1, 1, 1, 2, 2], late));
+    for (protocol, expected, late) in http1.into_iter().chain(http2) {
+        let over = Over::new(Client::Hyper, protocol);
+        let peer = over.start(script([person(), person().held(), late]).then_always(person()));
+        let suite = builder_to(&peer).token_source(Given);
+        let crm = suite.retry(RetryPolicy::none()).crm();
+        get_person(&crm).await.unwrap();
+        // A connection of streams is not to blame for a caller who waits no longer.
+        drop_when(peer.saw(2), get_person(&crm).send()).await;
+
+        let call = tokio::spawn(get_person(&crm).timeout(LIMIT).send());
+        peer.saw(3).await;
+        advance(LIMIT).await;
+        let error = call.await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        for _ in 0..2 {
+            get_person(&crm).await.unwrap();
+        }
+
+        let used = peer.requests().into_iter().map(|seen| seen.connection);
+        assert_eq!(used.collect::<Vec<_>>(), expected);
+    }
 }

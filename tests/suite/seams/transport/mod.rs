@@ -2,9 +2,13 @@
 
 mod elsewhere;
 mod evidence;
-pub(crate) mod front;
+
 mod handed;
 mod hyper;
 mod own;
 mod replies;
 pub(crate) mod service;
+
+pub(crate) mod front {
+    pub(crate) use crate::peer::through;
+}
