@@ -1,13 +1,23 @@
-//! A client of reqwest that exists already, and what can then not be guaranteed.
+//! A client that exists already, with its layers, and what can then not be guaranteed.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use http::Request;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
 use reqwest::redirect::Policy;
+use sdk_core::testing::ScriptedTransport;
+use sdk_core::transport::RequestBody;
 use sdk_core::{
     App, ClientAuthentication, ClientCredentials, Effect, ErrorKind, Suite, SuiteBuilder,
 };
-use sdk_reference_server::ReferenceServer;
+use sdk_reference_server::{Operation, ReferenceServer};
+use tower_service::Service;
 
-use super::service::Scripted;
-use crate::fixtures::{created, get_person, person};
+use crate::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, always, redirect};
 use crate::samples::kick_off;
 use crate::support::{Clients, assert_says, assert_tried, builder_at, builder_for};
@@ -34,102 +44,146 @@ async fn a_client_that_exists_already_serves_calls_and_exchanges() {
     }
 }
 
+/// A layer that counts, and names the request on its way.
+#[derive(Clone)]
+struct Counting<S>(S, Arc<AtomicUsize>);
+
+impl<S: Service<Request<RequestBody>>> Service<Request<RequestBody>> for Counting<S> {
+    type Response = S::Response;
+    type Error = S::Error;
+    type Future = S::Future;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.0.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request<RequestBody>) -> S::Future {
+        let number = self.1.fetch_add(1, Ordering::Relaxed);
+        let value = HeaderValue::from(number);
+        request.headers_mut().insert("x-number", value);
+        self.0.call(request)
+    }
+}
+
+#[tokio::test]
+async fn calls_and_exchanges_go_through_a_client_of_hyper_with_its_layers() {
+    let server = ReferenceServer::start().await;
+    let count = Arc::new(AtomicUsize::new(0));
+    // A client of another library than the SDK's own.
+    let client = Client::builder(TokioExecutor::new()).build_http();
+    let layered = Counting(Counting(client, Arc::default()), Arc::clone(&count));
+    let suite = builder_for(&server).transport(layered).build().unwrap();
+
+    let people = suite.crm().people().list().limit(3).await.unwrap();
+    assert_eq!(people.items().unwrap().len(), 3);
+    let receipt = kick_off(&suite.calendar()).await.unwrap();
+    assert_eq!(receipt.is_committed(), Some(true));
+
+    // Two tokens and two calls.
+    assert_eq!(count.load(Ordering::Relaxed), 4);
+    assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
+    for request in server.requests() {
+        assert!(request.headers.iter().any(|(name, _)| name == "x-number"));
+    }
+}
+
+#[tokio::test]
+async fn a_transport_gets_the_whole_request() {
+    let scripted = ScriptedTransport::new().json(201, r#"{"outcome": "succeeded"}"#);
+    let suite = builder_at("https://crm.suite.test/base").transport(scripted.clone());
+    let crm = suite.user_agent("billing/1.4").crm();
+    add_person(&crm).await.unwrap();
+
+    let request = scripted.requests().remove(0);
+    assert_eq!(request.method(), "POST");
+    let uri = "https://crm.suite.test/base/api/crm/v1/commands";
+    assert_eq!(request.uri(), uri);
+    let header = |name| request.headers()[&name].to_str().unwrap();
+    assert!(header(AUTHORIZATION).starts_with("Bearer "));
+    assert!(request.headers()[AUTHORIZATION].is_sensitive());
+    assert_eq!(header(ACCEPT), "application/json");
+    assert_eq!(header(CONTENT_TYPE), "application/json");
+    assert!(header(USER_AGENT).starts_with("billing/1.4 suite-sdk-rust/"));
+    // The transport sets it, which knows how to write it.
+    assert!(!request.headers().contains_key(HOST));
+    assert!(
+        request
+            .body()
+            .starts_with(br#"{"commandType":"person.create""#)
+    );
+}
+
 #[test]
 fn a_client_that_cannot_be_built_is_a_mistake_in_the_settings() {
     let odd = reqwest::Client::builder().user_agent("two\nlines");
     let built = builder_at("https://suite.test").http_client(odd).build();
     let error = built.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Configuration);
-    assert_says(
-        &error,
-        &["the HTTP client cannot be built: ", "header value"],
-    );
+    let words = ["the HTTP client cannot be built: ", "header value"];
+    assert_says(&error, &words);
 }
 
 #[tokio::test]
-async fn fault_28_a_redirect_that_a_handed_in_client_followed_is_an_error() {
+async fn a_redirect_that_a_handed_in_client_followed_is_an_error_and_takes_no_secret_along() {
     for status in [301, 302, 303, 307, 308] {
         let elsewhere = Peer::start(always(person()));
         let peer = Peer::start(always(redirect(status, elsewhere.url())));
         let error = get_person(&following(&peer).crm()).await.unwrap_err();
-
         assert_tried(&error, ErrorKind::UnexpectedStatus, Effect::Unknown, 1);
         assert_says(&error, &[&elsewhere.url(), "redirect::Policy::none()"]);
-        // reqwest takes no credential to another origin.
-        assert_eq!(elsewhere.requests()[0].header("authorization"), None);
-    }
-}
 
-#[tokio::test]
-async fn fault_28_a_redirect_takes_no_command_along() {
-    for status in [307, 308] {
-        let elsewhere = Peer::start(always(created()));
-        let peer = Peer::start(always(redirect(status, elsewhere.url())));
-        let call = kick_off(&following(&peer).calendar());
-        let error = call.await.unwrap_err();
-
-        assert_eq!(error.kind(), ErrorKind::UnexpectedStatus);
-        assert_eq!(error.status(), Some(status));
-        assert_eq!(elsewhere.connections(), 0);
-    }
-}
-
-#[tokio::test]
-async fn fault_28_a_redirected_exchange_of_a_handed_in_client_takes_no_secret_along() {
-    for status in [301, 302, 303, 307, 308] {
-        let elsewhere = Peer::start(always(person()));
         let moved = redirect(status, format!("{}/oauth/token", elsewhere.url()));
         let peer = Peer::start(always(person()).tokens_always(moved));
         let basic = ClientCredentials::new("client", "hunter2");
-        let form = basic
-            .clone()
-            .with_authentication(ClientAuthentication::RequestBody);
+        let form = basic.clone();
+        let form = form.with_authentication(ClientAuthentication::RequestBody);
         for credentials in [form, basic] {
             let crm = following(&peer).credentials(credentials).crm();
             let error = get_person(&crm).await.unwrap_err();
-
             assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
             assert!(!error.is_retryable(), "{error}");
             assert_says(&error, &["redirect"]);
         }
         assert_eq!(peer.requests().len(), 0);
+        // reqwest takes no credential to another origin.
         for seen in elsewhere.exchanges().iter().chain(&elsewhere.requests()) {
-            let shown = format!("{seen:?}");
-            assert!(!shown.contains("hunter2"), "{shown}");
+            assert!(!format!("{seen:?}").contains("hunter2"), "{seen:?}");
             assert_eq!(seen.header("authorization"), None);
         }
+    }
+    for status in [307, 308] {
+        let elsewhere = Peer::start(always(created()));
+        let peer = Peer::start(always(redirect(status, elsewhere.url())));
+        let error = kick_off(&following(&peer).calendar()).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedStatus);
+        assert_eq!(error.status(), Some(status));
+        assert_eq!(elsewhere.connections(), 0, "a command stays here");
     }
 }
 
 #[test]
-fn fault_44_a_transport_that_resolves_names_itself_gets_plain_http_by_address_only() {
-    let scripted = Scripted::new(|_| async { unreachable!("nothing is sent") });
+fn a_transport_that_resolves_names_itself_gets_plain_http_by_address_only() {
     let at = |host: &str| {
         Suite::builder()
             .application_url(App::Crm, format!("http://{host}:4010"))
             .core_url(format!("http://{host}:4013"))
             .credentials(ClientCredentials::new("client", "secret"))
     };
-    let through = |own: bool, suite: SuiteBuilder| {
-        if own {
-            suite.transport(scripted.clone())
-        } else {
-            suite.http_client(reqwest::Client::new())
-        }
-    };
-    for own in [true, false] {
+    let through: [fn(SuiteBuilder) -> SuiteBuilder; 2] = [
+        |suite| suite.transport(ScriptedTransport::new()),
+        |suite| suite.http_client(reqwest::Client::new()),
+    ];
+    for through in through {
         for host in ["localhost", "evil.localhost"] {
-            let error = through(own, at(host)).build().unwrap_err();
+            let error = through(at(host)).build().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Configuration);
             assert_says(&error, &[host, "127.0.0.1", "allow_insecure_http"]);
-            let suite = through(own, at(host)).allow_insecure_http();
+            let suite = through(at(host)).allow_insecure_http();
             suite.build().unwrap();
         }
-        through(own, at("127.0.0.1")).build().unwrap();
-        through(own, at("[::1]")).build().unwrap();
+        through(at("127.0.0.1")).build().unwrap();
+        through(at("[::1]")).build().unwrap();
     }
-    // The suite's own client and a builder bind the names.
+    // The suite's own client binds the names; a builder does too, as other tests show.
     at("localhost").build().unwrap();
-    let suite = at("localhost").http_client(reqwest::Client::builder());
-    suite.build().unwrap();
 }

@@ -1,24 +1,26 @@
 //! Replies of a transport of the caller's own: the same limits hold as over sockets.
 
+use std::future::ready;
 use std::io;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, Request};
 use http_body::{Body as _, Frame};
 use http_body_util::StreamBody;
 use sdk_core::transport::{ReplyBody, RequestBody};
-use sdk_core::{Effect, ErrorKind};
+use sdk_core::{Effect, ErrorKind, SuiteBuilder};
 use tokio::time::sleep;
 
-use super::service::{Scripted, reply};
+use super::{Answers, answered, reply};
 use crate::fixtures::{add_person, get_person};
-use crate::support::{Clients, assert_says, assert_tried, quick_tokens_with};
+use crate::support::{Clients, assert_says, assert_tried, builder_at, quick_tokens_with};
 
 const PERSON: &str = r#"{"publicReference": "PER-0123456789AB", "displayName": "Ann"}"#;
 
+#[derive(Clone, Copy)]
 enum Piece {
     Data(&'static str),
     Trailers,
@@ -42,80 +44,77 @@ fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> Re
     ReplyBody::new(StreamBody::new(pieces))
 }
 
-fn with(name: HeaderName, value: &'static str) -> Scripted {
-    Scripted::new(move |_| {
+/// A service that takes the request and answers with these pieces.
+fn sending<P>(status: u16, pieces: P) -> SuiteBuilder
+where
+    P: IntoIterator<Item = Piece, IntoIter: Send + 'static> + Clone + Send + Sync + 'static,
+{
+    answered(move |request| {
+        request.into_body().into_bytes().unwrap();
+        ready(Ok(reply(status, body(pieces.clone()))))
+    })
+}
+
+/// A service that answers with a person and this header.
+fn with(name: HeaderName, value: &'static str) -> SuiteBuilder {
+    answered(move |_| {
         let mut reply = reply(200, PERSON);
-        reply
-            .headers_mut()
-            .insert(name.clone(), value.parse().unwrap());
-        std::future::ready(Ok(reply))
+        let value = value.parse().unwrap();
+        reply.headers_mut().insert(name.clone(), value);
+        ready(Ok(reply))
     })
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_in_pieces_is_read_to_its_end() {
-    let scripted = Scripted::new(|_| async {
-        let (one, two) = PERSON.split_at(20);
-        let pause = Piece::Pause(Duration::from_secs(3));
-        let pieces = [Piece::Data(one), pause, Piece::Data(two), Piece::Trailers];
-        Ok(reply(200, body(pieces)))
-    });
-    let person = get_person(&scripted.suite().crm()).await.unwrap();
-    assert_eq!(person.bytes(), PERSON);
-    assert_eq!(scripted.seen().len(), 1);
-}
+async fn a_body_is_read_to_its_end_within_the_limits_whoever_brings_it() {
+    let (one, two) = PERSON.split_at(20);
+    let pause = Piece::Pause(Duration::from_secs(3));
+    let pieces = [Piece::Data(one), pause, Piece::Data(two), Piece::Trailers];
+    let person = get_person(&sending(200, pieces).crm()).await.unwrap();
+    assert_eq!(
+        (person.bytes(), person.attempts()),
+        (&Bytes::from(PERSON), 1)
+    );
+    let encoded = |encoding| with(CONTENT_ENCODING, encoding);
+    get_person(&encoded("identity").crm()).await.unwrap();
 
-#[tokio::test(start_paused = true)]
-async fn fault_16_a_body_that_breaks_off_or_drips_too_long_is_lost() {
+    type Row = (SuiteBuilder, ErrorKind, u32, &'static str);
+    let (decode, transport) = (ErrorKind::Decode, ErrorKind::Transport);
+    let announced = |length| with(CONTENT_LENGTH, length);
+    let large = "larger than 10000 bytes";
+    let endless = std::iter::repeat_n(Piece::Data(include_str!("replies.rs")), 40);
+    let rows: [Row; 4] = [
+        (announced("999"), transport, 3, ""),
+        (announced("4611686018427387904"), decode, 1, large),
+        (sending(200, endless), decode, 1, large),
+        (encoded("br"), decode, 1, "compressed (br)"),
+    ];
+    for (suite, kind, attempts, word) in rows {
+        let error = get_person(&suite.max_response_bytes(10_000).crm()).await;
+        let error = error.unwrap_err();
+        assert_tried(&error, kind, Effect::Unknown, attempts);
+        assert_eq!(error.status(), Some(200));
+        assert_says(&error, &[word]);
+    }
+    let hour = Piece::Pause(Duration::from_secs(3_600));
     for (end, kind) in [
-        (|| Piece::Reset, ErrorKind::Transport),
-        (|| Piece::Pause(Duration::from_secs(60)), ErrorKind::Timeout),
-    ] as [(fn() -> Piece, ErrorKind); 2]
-    {
-        let scripted = Scripted::new(move |request| async move {
-            request.into_body().into_bytes().unwrap();
-            let pieces = [Piece::Data("{\"a\":"), end(), Piece::Data("1}")];
-            Ok(reply(201, body(pieces)))
-        });
-        let error = add_person(&scripted.suite().crm()).await.unwrap_err();
+        (Piece::Reset, ErrorKind::Transport),
+        (hour, ErrorKind::Timeout),
+    ] {
+        let suite = sending(201, [Piece::Data("{\"a\":"), end, Piece::Data("1}")]);
+        let error = add_person(&suite.crm()).await.unwrap_err();
         assert_tried(&error, kind, Effect::Unknown, 1);
         assert_eq!(error.status(), Some(201));
     }
 }
 
-/// Always ready, and never done.
+/// Pieces that are always ready, and never done.
 #[tokio::test]
-async fn fault_15_pieces_without_an_end_do_not_hold_the_deadline_up() {
-    for piece in [|| Piece::Data(""), || Piece::Trailers] as [fn() -> Piece; 2] {
-        let scripted = Scripted::new(move |_| async move {
-            let pieces = std::iter::repeat_with(piece);
-            Ok(reply(200, body(pieces)))
-        });
-        let soon = Duration::from_millis(50);
-        let call = get_person(&scripted.suite().crm()).deadline(soon).send();
+async fn pieces_without_an_end_do_not_hold_the_deadline_up() {
+    for piece in [Piece::Data(""), Piece::Trailers] {
+        let crm = sending(200, std::iter::repeat(piece)).crm();
+        let call = get_person(&crm).deadline(Duration::from_millis(50));
         assert_eq!(call.await.unwrap_err().kind(), ErrorKind::Timeout);
-    }
-}
-
-#[tokio::test]
-async fn fault_16_a_body_shorter_than_announced_is_cut_off() {
-    let scripted = with(CONTENT_LENGTH, "999");
-    let error = get_person(&scripted.suite().crm()).await.unwrap_err();
-    assert_tried(&error, ErrorKind::Transport, Effect::Unknown, 3);
-    assert_eq!(error.status(), Some(200));
-}
-
-#[tokio::test]
-async fn fault_30_a_body_is_bounded_whoever_brings_it() {
-    let endless = Scripted::new(|_| async {
-        let megabytes = (0..40).map(|_| Piece::Data(include_str!("replies.rs")));
-        Ok(reply(200, body(megabytes)))
-    });
-    for scripted in [with(CONTENT_LENGTH, "4611686018427387904"), endless] {
-        let crm = scripted.suite().max_response_bytes(10_000).crm();
-        let error = get_person(&crm).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Decode);
-        assert_says(&error, &["larger than 10000 bytes"]);
     }
 }
 
@@ -123,7 +122,7 @@ async fn fault_30_a_body_is_bounded_whoever_brings_it() {
 async fn a_body_and_a_token_may_be_as_large_as_allowed_and_no_larger() {
     const TOKEN: &str = r#"{"access_token": "t-1", "token_type": "Bearer", "expires_in": 300}"#;
     for (at, announced) in [(0, true), (0, false), (20, false)] {
-        let scripted = Scripted::new(move |request| async move {
+        let service = Answers(move |request: Request<RequestBody>| {
             let is_token = request.uri().path().ends_with("/oauth/token");
             let text = if is_token { TOKEN } else { PERSON };
             let (one, two) = text.split_at(at);
@@ -132,19 +131,19 @@ async fn a_body_and_a_token_may_be_as_large_as_allowed_and_no_larger() {
                 let length = text.len().into();
                 reply.headers_mut().insert(CONTENT_LENGTH, length);
             }
-            Ok(reply)
-        })
-        .without_tokens();
-        let crm = |reply, token| {
-            let tokens = quick_tokens_with(|it| it.max_response_bytes = token);
-            let suite = scripted.suite().token_policy(tokens);
-            suite.max_response_bytes(reply).crm()
+            ready(Ok(reply))
+        });
+        let call = |most, most_of_token| {
+            let tokens = quick_tokens_with(|it| it.max_response_bytes = most_of_token);
+            let suite = builder_at("https://suite.test").token_policy(tokens);
+            let suite = suite.max_response_bytes(most).transport(service.clone());
+            get_person(&suite.crm()).send()
         };
-        let (reply, token) = (PERSON.len(), TOKEN.len());
-        get_person(&crm(reply, token)).await.unwrap();
-        let error = get_person(&crm(reply - 1, token)).await.unwrap_err();
+        let (most, most_of_token) = (PERSON.len(), TOKEN.len());
+        call(most, most_of_token).await.unwrap();
+        let error = call(most - 1, most_of_token).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
-        let error = get_person(&crm(reply, token - 1)).await.unwrap_err();
+        let error = call(most, most_of_token - 1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
     }
 }
@@ -152,22 +151,13 @@ async fn a_body_and_a_token_may_be_as_large_as_allowed_and_no_larger() {
 #[test]
 fn a_whole_body_tells_its_length_and_its_end() {
     for (text, length) in [("", 0), ("abc", 3)] {
-        let reply = ReplyBody::from(text);
-        let request = RequestBody::from(text);
+        let (reply, request) = (ReplyBody::from(text), RequestBody::from(text));
         assert_eq!(reply.size_hint().exact(), Some(length));
         assert_eq!(request.size_hint().exact(), Some(length));
-        assert_eq!(reply.is_end_stream(), text.is_empty());
-        assert_eq!(request.is_end_stream(), text.is_empty());
+        assert_eq!(
+            (reply.is_end_stream(), request.is_end_stream()),
+            (length == 0, length == 0)
+        );
         assert_eq!(request.into_bytes().unwrap(), text);
     }
-}
-
-#[tokio::test]
-async fn a_body_that_nobody_decoded_is_called_what_it_is() {
-    let scripted = with(CONTENT_ENCODING, "br");
-    let error = get_person(&scripted.suite().crm()).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Decode);
-    assert_says(&error, &["compressed (br)", "transport"]);
-    let scripted = with(CONTENT_ENCODING, "identity");
-    get_person(&scripted.suite().crm()).await.unwrap();
 }

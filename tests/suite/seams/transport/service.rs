@@ -56,11 +56,6 @@ impl Scripted {
         }
     }
 
-    /// How many parts of a program hold it, the test included.
-    pub(crate) fn holders(&self) -> usize {
-        Arc::strong_count(&self.seen)
-    }
-
     /// The requests so far, token exchanges that it answers by itself left out.
     pub(crate) fn seen(&self) -> Vec<Parts> {
         self.seen.lock().unwrap().clone()
