@@ -6,11 +6,9 @@ use std::pin::pin;
 
 use futures_util::poll;
 use opentelemetry::KeyValue;
-use opentelemetry_sdk::metrics::data::{
-    AggregatedMetrics, HistogramDataPoint, MetricData, ResourceMetrics,
-};
+use opentelemetry_sdk::metrics::data::{AggregatedMetrics, HistogramDataPoint, MetricData};
 use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMeterProvider};
-use sdk_core::{SchemaPolicy, Suite};
+use sdk_core::SchemaPolicy;
 use sdk_opentelemetry::Metrics;
 
 use crate::fixtures::{add_person, created, get_person, person};
@@ -18,8 +16,8 @@ use crate::peer::{Peer, always, reply, script, stall, token};
 use crate::samples::kick_off;
 use crate::support::{Clients, builder_at, drop_when};
 
-/// What an instrument has exported: kind, unit, bounds, and its series: attributes, and how often or how much.
-type Exported = (&'static str, String, Vec<f64>, BTreeMap<String, i64>);
+/// An instrument's kind, unit and buckets, and its series: how often, or how much, by attributes.
+type Exported = (String, BTreeMap<String, i64>);
 
 struct Reader {
     provider: SdkMeterProvider,
@@ -38,15 +36,11 @@ impl Reader {
         Metrics::new(&self.provider)
     }
 
-    fn last(&self) -> ResourceMetrics {
+    /// All instruments by name.
+    fn read(&self) -> BTreeMap<String, Exported> {
         self.exporter.reset();
         self.provider.force_flush().unwrap();
-        self.exporter.get_finished_metrics().unwrap().pop().unwrap()
-    }
-
-    /// Everything by name, and the scope that it is in.
-    fn read(&self) -> BTreeMap<String, Exported> {
-        let all = self.last();
+        let all = self.exporter.get_finished_metrics().unwrap().pop().unwrap();
         let mut exported = BTreeMap::new();
         for scope in all.scope_metrics() {
             let own = (scope.scope().name(), scope.scope().version());
@@ -54,44 +48,48 @@ impl Reader {
             let schema = "https://opentelemetry.io/schemas/1.44.0";
             assert_eq!(scope.scope().schema_url(), Some(schema));
             for metric in scope.metrics() {
-                let mut bounds = Vec::new();
-                let (kind, series) = match metric.data() {
-                    AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
-                        let points = histogram.data_points();
-                        let first = histogram.data_points().take(1);
-                        bounds.extend(first.flat_map(HistogramDataPoint::bounds));
-                        let points = points.map(|it| (text(it.attributes()), whole(it.count())));
-                        ("histogram", points.collect::<BTreeMap<_, _>>())
-                    }
-                    AggregatedMetrics::U64(MetricData::Sum(sum)) => {
-                        assert!(sum.is_monotonic());
-                        let points = sum.data_points();
-                        let points = points.map(|it| (text(it.attributes()), whole(it.value())));
-                        ("counter", points.collect())
-                    }
-                    AggregatedMetrics::I64(MetricData::Sum(sum)) => {
-                        assert!(!sum.is_monotonic());
-                        let points = sum.data_points();
-                        let points = points.map(|it| (text(it.attributes()), it.value()));
-                        ("up-down counter", points.collect())
-                    }
-                    other => panic!("{}: {other:?}", metric.name()),
-                };
-                let unit = metric.unit().to_owned();
-                let all = (kind, unit, bounds, series);
-                exported.insert(metric.name().to_owned(), all);
+                let (kind, bounds, series) = read(metric.data());
+                let unit = metric.unit();
+                let shown = format!("| {kind} | `{unit}` |{}", buckets(&bounds));
+                exported.insert(metric.name().to_owned(), (shown, series));
             }
         }
         exported
     }
+
+    /// The series of an instrument.
+    fn series(&self, name: &str) -> BTreeMap<String, i64> {
+        self.read().remove(name).unwrap().1
+    }
 }
 
-fn whole(count: u64) -> i64 {
-    count.try_into().unwrap()
+/// The kind of an instrument, the bounds of its buckets, and its series.
+fn read(data: &AggregatedMetrics) -> (&'static str, Vec<f64>, BTreeMap<String, i64>) {
+    let whole = |count: u64| i64::try_from(count).unwrap();
+    match data {
+        AggregatedMetrics::F64(MetricData::Histogram(histogram)) => {
+            let points = histogram.data_points();
+            let bounds = histogram.data_points().take(1);
+            let bounds = bounds.flat_map(HistogramDataPoint::bounds).collect();
+            let series = points.map(|it| (text(it.attributes()), whole(it.count())));
+            ("histogram", bounds, series.collect())
+        }
+        AggregatedMetrics::U64(MetricData::Sum(sum)) if sum.is_monotonic() => {
+            let points = sum.data_points();
+            let series = points.map(|it| (text(it.attributes()), whole(it.value())));
+            ("counter", Vec::new(), series.collect())
+        }
+        AggregatedMetrics::I64(MetricData::Sum(sum)) if !sum.is_monotonic() => {
+            let points = sum.data_points();
+            let series = points.map(|it| (text(it.attributes()), it.value()));
+            ("up-down counter", Vec::new(), series.collect())
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Attributes in the order of their names, and every port as one.
-fn text<'a>(attributes: impl Iterator<Item = &'a KeyValue>) -> String {
+pub(super) fn text<'a>(attributes: impl Iterator<Item = &'a KeyValue>) -> String {
     let pairs = attributes.map(|pair| match pair.key.as_str() {
         "server.port" => "server.port=0".to_owned(),
         key => format!("{key}={}", pair.value),
@@ -100,51 +98,25 @@ fn text<'a>(attributes: impl Iterator<Item = &'a KeyValue>) -> String {
     pairs.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-const REQUEST: [f64; 14] = [
-    0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
-];
+/// The name of these buckets.
+fn buckets(bounds: &[f64]) -> String {
+    const REQUEST: [f64; 14] = [
+        0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
+    ];
+    match bounds {
+        [] => String::new(),
+        [rest @ .., 30.0, 60.0] if rest == REQUEST => " CALL".to_owned(),
+        _ if bounds == REQUEST => " REQUEST".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
 
 /// The address of a peer, and what it answered by.
 const PEER: &str = "network.protocol.version=1.1 server.address=127.0.0.1 server.port=0";
 
-/// One suite in which everything happens that is counted.
-async fn eventful(suite: &Suite, peer: &Peer) {
-    let (crm, calendar) = (suite.crm(), suite.calendar());
-    // Two failures, and a reply.
-    get_person(&crm).await.unwrap();
-    // Three failures, which are all that there may be.
-    get_person(&crm).await.unwrap_err();
-    // Refused before anything is sent.
-    crm.people().get("nobody").await.unwrap_err();
-    // A command, and its replay with another schema version.
-    kick_off(&calendar).await.unwrap();
-    kick_off(&calendar).await.unwrap();
-    // A call that is dropped.
-    let before = peer.requests().len();
-    drop_when(peer.saw(before + 1), add_person(&crm).send()).await;
-}
-
-fn eventful_peer() -> Peer {
-    let other = br#"{"schemaVersion":"v9","operation":"event.create","outcome":"succeeded","publicReference":"EVT-1","recordVersion":1,"replayed":true}"#;
-    Peer::start(
-        script([
-            reply(503),
-            reply(429).header("retry-after", "0"),
-            person(),
-            reply(503),
-            reply(503),
-            reply(503),
-            created(),
-            created().with_status(200).body(*other),
-            stall(),
-        ])
-        .tokens([reply(503), token("t-1"), token("t-2")]),
-    )
-}
-
-/// What the eventful suite exports: instruments, with their series below them.
+/// What a suite exports in which everything happens that is counted: instruments, with their series below them.
 const EXPORTED: &str = "
-http.client.request.duration histogram s REQUEST
+http.client.request.duration | histogram | `s` | REQUEST
   error.type=429 http.request.method=GET http.response.status_code=429 PEER: 1
   error.type=503 http.request.method=GET http.response.status_code=503 PEER: 4
   error.type=503 http.request.method=POST http.response.status_code=503 PEER: 1
@@ -152,66 +124,76 @@ http.client.request.duration histogram s REQUEST
   http.request.method=POST http.response.status_code=200 PEER: 3
   http.request.method=POST http.response.status_code=201 PEER: 1
   http.request.method=POST server.address=127.0.0.1 server.port=0: 1
-suite.client.call.active up-down counter {call}
+suite.client.call.active | up-down counter | `{call}` |
   suite.application=accounting: 0
   suite.application=calendar: 0
   suite.application=crm: 0
   suite.application=platform: 0
-suite.client.call.duration histogram s CALL
+suite.client.call.duration | histogram | `s` | CALL
   error.type=503 suite.application=crm suite.effect=unknown suite.operation=getPerson suite.outcome=error: 1
   error.type=invalid_input suite.application=crm suite.effect=not_sent suite.operation=getPerson suite.outcome=error: 1
   suite.application=calendar suite.operation=submitEventCommand suite.outcome=ok: 2
   suite.application=crm suite.effect=unknown suite.operation=submitCommand suite.outcome=cancelled: 1
   suite.application=crm suite.operation=getPerson suite.outcome=ok: 1
-suite.client.call.wait.duration histogram s CALL
+suite.client.call.wait.duration | histogram | `s` | CALL
   suite.application=calendar suite.wait.reason=token: 1
   suite.application=crm suite.wait.reason=backoff: 3
   suite.application=crm suite.wait.reason=rate: 1
   suite.application=crm suite.wait.reason=token: 1
-suite.client.commands.replayed counter {command}
+suite.client.commands.replayed | counter | `{command}` |
   suite.operation=submitEventCommand: 1
-suite.client.retries counter {retry}
+suite.client.retries | counter | `{retry}` |
   suite.operation=getPerson suite.retry.reason=429: 1
   suite.operation=getPerson suite.retry.reason=503: 3
-suite.client.retries.denied counter {retry}
+suite.client.retries.denied | counter | `{retry}` |
   suite.application=crm suite.retry.denied_by=attempts: 1
-suite.client.schema.mismatches counter {reply}
+suite.client.schema.mismatches | counter | `{reply}` |
   suite.operation=submitEventCommand: 1
-suite.client.token.renewal.duration histogram s REQUEST
+suite.client.token.renewal.duration | histogram | `s` | REQUEST
   suite.application=calendar: 1
   suite.application=crm: 1
 ";
 
 #[tokio::test]
 async fn each_instrument_has_its_name_unit_kind_buckets_and_attributes() {
-    let (reader, peer) = (Reader::new(), eventful_peer());
+    let other = br#"{"schemaVersion":"v9","operation":"event.create","outcome":"succeeded","publicReference":"EVT-1","recordVersion":1,"replayed":true}"#;
+    let steps = [
+        // Two failures and a success; then three failures, which are all that there may be.
+        reply(503),
+        reply(429).header("retry-after", "0"),
+        person(),
+        reply(503),
+        reply(503),
+        reply(503),
+        // A command, its replay with another schema version, and one that is dropped.
+        created(),
+        created().with_status(200).body(*other),
+        stall(),
+    ];
+    let tokens = [reply(503), token("t-1"), token("t-2")];
+    let (reader, peer) = (Reader::new(), Peer::start(script(steps).tokens(tokens)));
     let builder = builder_at(&peer.url()).schema_policy(SchemaPolicy::Warn);
     let suite = builder.observer(reader.metrics()).suite();
+    let (crm, calendar) = (suite.crm(), suite.calendar());
 
-    eventful(&suite, &peer).await;
+    get_person(&crm).await.unwrap();
+    get_person(&crm).await.unwrap_err();
+    crm.people().get("nobody").await.unwrap_err();
+    kick_off(&calendar).await.unwrap();
+    kick_off(&calendar).await.unwrap();
+    drop_when(peer.saw(9), add_person(&crm).send()).await;
 
     let readme = include_str!("../../../../sdk-opentelemetry/README.md");
     let mut seen = String::from("\n");
-    for (name, (kind, unit, bounds, series)) in reader.read() {
-        let row = format!("| `{name}` | {kind} | `{unit}` |");
+    for (name, (shown, series)) in reader.read() {
+        let row = format!("| `{name}` {}", shown.rsplit_once('|').unwrap().0);
         assert!(readme.contains(&row), "{row}");
-        seen += format!("{name} {kind} {unit} {}", buckets(&bounds)).trim_end();
-        seen.push('\n');
+        writeln!(seen, "{name} {shown}").unwrap();
         for (attributes, count) in series {
             writeln!(seen, "  {attributes}: {count}").unwrap();
         }
     }
     assert_eq!(seen, EXPORTED.replace("PEER", PEER));
-}
-
-/// The name of these buckets.
-fn buckets(bounds: &[f64]) -> String {
-    match bounds {
-        [] => String::new(),
-        [rest @ .., 30.0, 60.0] if rest == REQUEST => "CALL".to_owned(),
-        _ if bounds == REQUEST => "REQUEST".to_owned(),
-        other => format!("{other:?}"),
-    }
 }
 
 #[tokio::test]
@@ -220,20 +202,18 @@ async fn three_thousand_installations_are_one_series_unless_it_is_chosen() {
     let shared = builder_at(&peer.url()).suite();
     for (chosen, installations, series, each) in [(false, 3_000, 1, 3_000), (true, 30, 30, 1)] {
         let reader = Reader::new();
-        let metrics = reader.metrics();
-        let metrics = if chosen {
-            metrics.with_installation()
-        } else {
-            metrics
-        };
+        let mut metrics = reader.metrics();
+        if chosen {
+            metrics = metrics.with_installation();
+        }
         for number in 0..installations {
-            // Refused at once: the series are the same as those of calls that are sent.
+            // Rejected before it is sent: the series are the same as those of calls that are sent.
             let builder = builder_at(&peer.url()).observer(metrics.clone());
             let builder = builder.label(format!("installation {number}"));
             let suite = builder.transport_of(&shared).suite();
             suite.crm().people().get("nobody").await.unwrap_err();
         }
-        let (.., told) = &reader.read()["suite.client.call.duration"];
+        let told = reader.series("suite.client.call.duration");
         assert_eq!(told.len(), series);
         assert!(told.values().all(|count| *count == each), "{told:?}");
         let named = told.keys().all(|it| it.contains("suite.installation="));
@@ -249,17 +229,15 @@ async fn the_route_is_an_attribute_by_choice_and_a_call_is_active_until_it_ends(
 
     let mut call = pin!(get_person(&crm).send());
     assert!(poll!(&mut call).is_pending());
-    let (.., active) = &reader.read()["suite.client.call.active"];
+    let active = reader.series("suite.client.call.active");
     assert_eq!(active.values().sum::<i64>(), 1, "{active:?}");
     call.await.unwrap();
 
-    let seen = reader.read();
-    let (.., series) = &seen["http.client.request.duration"];
-    let series: Vec<_> = series.keys().collect();
-    let templates = ["/api/crm/v1/people/{reference}", "/oauth/token"];
-    assert_eq!(series.len(), templates.len(), "{series:?}");
-    for (series, template) in series.iter().zip(templates) {
-        let last = format!("url.template={template}");
-        assert!(series.ends_with(&last), "{series}");
-    }
+    let series = reader.series("http.client.request.duration");
+    let template = |it: &String| it.rsplit_once("url.template=").unwrap().1.to_owned();
+    let templates: Vec<_> = series.keys().map(template).collect();
+    assert_eq!(
+        templates,
+        ["/api/crm/v1/people/{reference}", "/oauth/token"]
+    );
 }

@@ -1,11 +1,12 @@
-//! What observers are told, what spans and events say, and what the attempts of a failed call were.
+//! What observers receive, what spans and events say, and what the attempts of a failed call were.
 
 mod attempts;
 mod metrics;
 mod spans;
 mod told;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::fmt::{Debug, Display};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sdk_core::Observer;
 use sdk_core::observe::{
@@ -18,30 +19,60 @@ use crate::support::{Clients as _, builder_at};
 
 /// Writes down what it is told, a line for each event.
 #[derive(Clone, Default)]
-pub(crate) struct Diary(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Diary {
+    /// Each event as a line, and as it prints itself.
+    events: Arc<Mutex<Vec<(String, String)>>>,
+    /// What it does after each line.
+    then: Option<fn()>,
+}
 
 impl Diary {
-    fn write(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        lines.push(line);
+    /// An observer that does this whenever it is told anything, such as a panic.
+    fn then(then: fn()) -> Self {
+        Self {
+            then: Some(then),
+            ..Self::default()
+        }
+    }
+
+    fn events(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+        self.events.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self, event: &dyn Debug, line: String) {
+        self.events().push((line, format!("{event:?}")));
+        if let Some(then) = self.then {
+            then();
+        }
     }
 
     /// The lines so far that begin with one of these words.
     pub(crate) fn lines(&self, words: &[&str]) -> Vec<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut lines = lines.clone();
+        let lines = self.events();
+        let mut lines: Vec<_> = lines.iter().map(|(line, _)| line.clone()).collect();
         lines.retain(|line| words.iter().any(|word| line.starts_with(word)));
         lines
     }
 
+    /// [`Self::lines`] as one string.
+    fn text(&self, words: &[&str]) -> String {
+        self.lines(words).join("\n")
+    }
+
+    /// What the events print, each on its own line.
+    fn printed(&self) -> String {
+        let events = self.events();
+        events.iter().map(|(_, it)| format!("{it}\n")).collect()
+    }
+
     /// The lines about calls, attempts, retries and renewals.
     pub(crate) fn all(&self) -> Vec<String> {
-        self.lines(&["call", "attempt", "retry", "denied", "token", "wait"])
+        self.lines(&[""])
     }
 }
 
 /// What there is, each after a blank.
-fn some<T: std::fmt::Display>(parts: &[Option<T>]) -> String {
+fn some<T: Display>(parts: &[Option<T>]) -> String {
     let parts = parts.iter().flatten();
     parts.fold(String::new(), |text, part| format!("{text} {part}"))
 }
@@ -52,7 +83,7 @@ fn id(call: Option<ObservedCall<'_>>) -> &'static str {
 
 impl Observer for Diary {
     fn call_started(&self, call: &ObservedCall<'_>) {
-        self.write(format!("call {} starts", call.operation.id));
+        self.write(call, format!("call {} starts", call.operation.id));
     }
 
     fn call_ended(&self, ended: &CallEnded<'_>) {
@@ -66,15 +97,16 @@ impl Observer for Diary {
             ended.schema_mismatch.then(|| "mismatch".to_owned()),
         ];
         let (outcome, attempts) = (ended.outcome.as_str(), ended.attempts);
-        let told = some(&told);
-        let call = ended.call.operation.id;
-        self.write(format!("call {call} {outcome} after {attempts}{told}"));
+        let (call, told) = (ended.call.operation.id, some(&told));
+        let line = format!("call {call} {outcome} after {attempts}{told}");
+        self.write(&(ended, ended.duration()), line);
     }
 
-    fn attempt_started(&self, attempt: &ObservedAttempt<'_>, _: &mut ExtraHeaders<'_>) {
+    fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
         let (number, call) = (attempt.number, id(attempt.call));
         let (method, template) = (attempt.method.as_str(), attempt.template);
-        self.write(format!("attempt {number} of {call} {method} {template}"));
+        let line = format!("attempt {number} of {call} {method} {template}");
+        self.write(&(attempt, headers), line);
     }
 
     fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
@@ -85,37 +117,37 @@ impl Observer for Diary {
             ended.protocol_version.map(|it| format!("HTTP/{it}")),
             ended.request_id.map(|id| format!("id {id}")),
         ];
-        let attempt = ended.attempt;
-        let (number, call) = (attempt.number, id(attempt.call));
+        let (number, call) = (ended.attempt.number, id(ended.attempt.call));
         let (outcome, told) = (ended.outcome.as_str(), some(&told));
-        self.write(format!("attempt {number} of {call} {outcome}{told}"));
+        let line = format!("attempt {number} of {call} {outcome}{told}");
+        self.write(&(ended, ended.duration()), line);
     }
 
     fn waited(&self, wait: &Wait<'_>) {
         let call = wait.operation.map_or("(no call)", |it| it.id);
         let (reason, millis) = (wait.reason.as_str(), wait.duration.as_millis());
         let application = wait.application;
-        self.write(format!("wait {application}.{call} {reason} {millis}"));
+        let line = format!("wait {application}.{call} {reason} {millis}");
+        self.write(wait, line);
     }
 
     fn retrying(&self, retry: &Retry<'_>) {
         let (call, attempts) = (retry.call.operation.id, retry.attempts);
-        let error_type = retry.error_type;
-        self.write(format!("retry {call} after {attempts}: {error_type}"));
+        let line = format!("retry {call} after {attempts}: {}", retry.error_type);
+        self.write(retry, line);
     }
 
     fn retry_denied(&self, denied: &RetryDenied<'_>) {
         let (call, reason) = (denied.call.operation.id, denied.reason.as_str());
         let (attempts, error_type) = (denied.attempts, denied.error_type);
-        self.write(format!(
-            "denied {call} after {attempts}: {error_type}, {reason}"
-        ));
+        let line = format!("denied {call} after {attempts}: {error_type}, {reason}");
+        self.write(denied, line);
     }
 
     fn token_renewed(&self, renewal: &Renewal<'_>) {
         let application = renewal.application.map(|app| app.name().to_owned());
         let told = some(&[application, renewal.error_type.map(str::to_owned)]);
-        self.write(format!("token{told}"));
+        self.write(renewal, format!("token{told}"));
     }
 }
 
@@ -126,26 +158,14 @@ pub(crate) fn watched(script: impl Into<Script>) -> (Diary, Peer, sdk_crm::Clien
     (diary, peer, crm)
 }
 
-/// Panics whenever it is told anything.
-pub(crate) struct Panics;
+/// Adds these headers and the number of the attempt to every attempt.
+struct Adds<S>(Vec<(S, &'static str)>);
 
-macro_rules! panics {
-    ($($event:ident: $($told:ty),+;)+) => {
-        impl Observer for Panics {$(
-            fn $event(&self, $(_: $told),+) {
-                panic!("{}", stringify!($event));
-            }
-        )+}
-    };
-}
-
-panics! {
-    call_started: &ObservedCall<'_>;
-    call_ended: &CallEnded<'_>;
-    attempt_started: &ObservedAttempt<'_>, &mut ExtraHeaders<'_>;
-    attempt_ended: &AttemptEnded<'_>;
-    waited: &Wait<'_>;
-    retrying: &Retry<'_>;
-    retry_denied: &RetryDenied<'_>;
-    token_renewed: &Renewal<'_>;
+impl<S: AsRef<str> + Send + Sync + 'static> Observer for Adds<S> {
+    fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
+        for (name, value) in &self.0 {
+            headers.add(name.as_ref(), value);
+        }
+        headers.add("x-attempt", &attempt.number.to_string());
+    }
 }
