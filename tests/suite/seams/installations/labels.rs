@@ -51,7 +51,8 @@ async fn every_error_of_an_installation_names_it() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_token_names_the_installation_too() {
+async fn an_error_of_the_token_and_the_spans_of_calls_and_renewals_name_it_too() {
+    let (events, _guard) = Events::here();
     let peer = Peer::start(always(person()).tokens([reply(401)]));
     let crm = builder_at(&peer.url()).label("acme").crm();
     for error in [crm.prewarm().await, get_person(&crm).await.map(drop)] {
@@ -59,17 +60,6 @@ async fn an_error_of_the_token_names_the_installation_too() {
         assert_eq!(error.kind(), ErrorKind::Unauthenticated);
         assert_eq!(error.installation(), Some("acme"));
     }
-}
-
-#[tokio::test]
-async fn the_spans_of_calls_and_renewals_carry_the_label() {
-    let (events, _guard) = Events::here();
-    let peer = Peer::start(always(person()));
-    let suite = builder_at(&peer.url()).label("acme").suite();
-    assert_eq!(suite.label(), Some("acme"));
-    assert_says(&format!("{suite:?}"), &["acme"]);
-    get_person(&suite.crm()).await.unwrap();
-
     for span in ["suite.call", "suite.token"] {
         let lines = events.lines("INFO", &[span, "suite.installation=\"acme\""]);
         assert!(!lines.is_empty(), "{span} in {}", events.take());
@@ -94,5 +84,6 @@ fn a_label_is_one_short_line() {
     for good in ["a", "Zürich GmbH & Co.", &"x".repeat(64)] {
         let suite = of(Suite::builder(), 1).label(good).suite();
         assert_eq!(suite.label(), Some(good));
+        assert_says(&format!("{suite:?}"), &[good]);
     }
 }
