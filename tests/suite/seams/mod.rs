@@ -2,7 +2,6 @@
 //! one transport.
 
 pub(crate) mod installations;
-mod memory;
 pub(crate) mod observe;
 pub(crate) mod transport;
 mod values;

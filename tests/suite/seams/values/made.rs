@@ -193,14 +193,3 @@ async fn a_made_reply_that_does_not_decode_fails_like_a_real_one() {
     assert_eq!(real.kind(), Kind::SchemaVersion, "{real}");
     assert_eq!(facts(&made), facts(&real));
 }
-
-#[test]
-fn a_made_page_has_its_records_and_its_cursor() {
-    let ann: Record = r#"{"displayName":"Ann"}"#.parse().unwrap();
-    let page = testing::page([ann.clone()], Some("next"));
-    assert_eq!(page.items().unwrap(), [ann]);
-    assert_eq!(page.next_cursor(), Some("next"));
-    let own = testing::reply(&LIST_PEOPLE, 200).json(&page);
-    assert_eq!(*own.response::<Page<Record>>().unwrap(), page);
-    assert!(testing::page::<Record>([], None).next_cursor().is_none());
-}
