@@ -1,26 +1,22 @@
-//! A client that exists already, with its layers, and what can then not be guaranteed.
+//! A client that exists already, and what can then not be guaranteed.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
-
-use http::Request;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue, USER_AGENT};
+use http::Version;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use reqwest::redirect::Policy;
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::transport::RequestBody;
-use sdk_core::{
-    App, ClientAuthentication, ClientCredentials, Effect, ErrorKind, Suite, SuiteBuilder,
-};
-use sdk_reference_server::{Operation, ReferenceServer};
-use tower_service::Service;
+use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind, SuiteBuilder};
+use sdk_reference_server::{RecordedRequest, ReferenceServer, Transport};
 
 use crate::fixtures::{add_person, created, get_person, person};
 use crate::peer::{Peer, always, redirect};
 use crate::samples::kick_off;
 use crate::support::{Clients, assert_says, assert_tried, builder_at, builder_for};
+
+const CERTIFICATE: &str = include_str!("../../../reference-server/tests/tls/cert.pem");
+const KEY: &str = include_str!("../../../reference-server/tests/tls/key.pem");
 
 /// A suite of a peer whose client follows redirects.
 fn following(peer: &Peer) -> SuiteBuilder {
@@ -32,58 +28,42 @@ async fn a_client_that_exists_already_serves_calls_and_exchanges() {
     let server = ReferenceServer::start().await;
     let shared = reqwest::Client::builder().redirect(Policy::none());
     let shared = shared.user_agent("another program").build().unwrap();
-    let suite = builder_for(&server).http_client(shared).build().unwrap();
-    suite.crm().people().list().await.unwrap();
-    kick_off(&suite.calendar()).await.unwrap();
-
-    for request in server.requests() {
-        let agent = |(name, value): &(String, String)| {
-            name == "user-agent" && value.starts_with("suite-sdk-rust/")
-        };
-        assert!(request.headers.iter().any(agent), "{request:?}");
+    // A client of another library is a `tower` service.
+    let service = Client::builder(TokioExecutor::new()).build_http::<RequestBody>();
+    for builder in [
+        builder_for(&server).http_client(shared),
+        builder_for(&server).transport(service),
+    ] {
+        let suite = builder.suite();
+        suite.crm().people().list().await.unwrap();
+        let receipt = kick_off(&suite.calendar()).await.unwrap();
+        assert_eq!(receipt.is_committed(), Some(true));
     }
-}
-
-/// A layer that counts, and names the request on its way.
-#[derive(Clone)]
-struct Counting<S>(S, Arc<AtomicUsize>);
-
-impl<S: Service<Request<RequestBody>>> Service<Request<RequestBody>> for Counting<S> {
-    type Response = S::Response;
-    type Error = S::Error;
-    type Future = S::Future;
-
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.0.poll_ready(context)
-    }
-
-    fn call(&mut self, mut request: Request<RequestBody>) -> S::Future {
-        let number = self.1.fetch_add(1, Ordering::Relaxed);
-        let value = HeaderValue::from(number);
-        request.headers_mut().insert("x-number", value);
-        self.0.call(request)
+    let requests = server.requests();
+    assert_eq!(requests.len(), 8, "a token for each call");
+    let agent = |request: &RecordedRequest| request.header("user-agent").map(str::to_owned);
+    for agent in requests.iter().map(agent) {
+        assert!(agent.unwrap().starts_with("suite-sdk-rust/"));
     }
 }
 
 #[tokio::test]
-async fn calls_and_exchanges_go_through_a_client_of_hyper_with_its_layers() {
-    let server = ReferenceServer::start().await;
-    let count = Arc::new(AtomicUsize::new(0));
-    // A client of another library than the SDK's own.
-    let client = Client::builder(TokioExecutor::new()).build_http();
-    let layered = Counting(Counting(client, Arc::default()), Arc::clone(&count));
-    let suite = builder_for(&server).transport(layered).build().unwrap();
-
-    let people = suite.crm().people().list().limit(3).await.unwrap();
-    assert_eq!(people.items().unwrap().len(), 3);
-    let receipt = kick_off(&suite.calendar()).await.unwrap();
-    assert_eq!(receipt.is_committed(), Some(true));
-
-    // Two tokens and two calls.
-    assert_eq!(count.load(Ordering::Relaxed), 4);
-    assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
-    for request in server.requests() {
-        assert!(request.headers.iter().any(|(name, _)| name == "x-number"));
+async fn a_server_of_tls_is_reached_by_either_version_of_http() {
+    for (http1, protocol) in [(false, Version::HTTP_2), (true, Version::HTTP_11)] {
+        let server = ReferenceServer::builder().transport(Transport::Hyper);
+        let server = server.tls(CERTIFICATE, KEY).public_host("localhost");
+        let server = server.start().await;
+        let root = reqwest::Certificate::from_pem(CERTIFICATE.as_bytes()).unwrap();
+        let mut client = reqwest::Client::builder().tls_certs_only([root]);
+        if http1 {
+            client = client.http1_only();
+        }
+        let client = client.build().unwrap();
+        let health = client.get(server.crm_url() + "/api/health").send();
+        assert_eq!(health.await.unwrap().version(), protocol);
+        let suite = builder_for(&server).http_client(client).suite();
+        suite.crm().people().list().await.unwrap();
+        kick_off(&suite.calendar()).await.unwrap();
     }
 }
 
@@ -163,12 +143,7 @@ async fn a_redirect_that_a_handed_in_client_followed_is_an_error_and_takes_no_se
 
 #[test]
 fn a_transport_that_resolves_names_itself_gets_plain_http_by_address_only() {
-    let at = |host: &str| {
-        Suite::builder()
-            .application_url(App::Crm, format!("http://{host}:4010"))
-            .core_url(format!("http://{host}:4013"))
-            .credentials(ClientCredentials::new("client", "secret"))
-    };
+    let at = |host: &str| builder_at(&format!("http://{host}:4010"));
     let through: [fn(SuiteBuilder) -> SuiteBuilder; 2] = [
         |suite| suite.transport(ScriptedTransport::new()),
         |suite| suite.http_client(reqwest::Client::new()),
@@ -178,12 +153,9 @@ fn a_transport_that_resolves_names_itself_gets_plain_http_by_address_only() {
             let error = through(at(host)).build().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Configuration);
             assert_says(&error, &[host, "127.0.0.1", "allow_insecure_http"]);
-            let suite = through(at(host)).allow_insecure_http();
-            suite.build().unwrap();
+            through(at(host)).allow_insecure_http().suite();
         }
-        through(at("127.0.0.1")).build().unwrap();
-        through(at("[::1]")).build().unwrap();
+        through(at("127.0.0.1")).suite();
+        through(at("[::1]")).suite();
     }
-    // The suite's own client binds the names; a builder does too, as other tests show.
-    at("localhost").build().unwrap();
 }

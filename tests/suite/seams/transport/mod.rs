@@ -1,6 +1,5 @@
 //! Transports of the caller's own: what they are asked, what is known about their failures, and which promises still hold.
 
-mod elsewhere;
 mod evidence;
 mod handed;
 mod hyper;
