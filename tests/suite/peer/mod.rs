@@ -15,8 +15,6 @@
 
 mod protocol;
 pub(crate) mod proxy;
-mod script;
-mod seen;
 mod serve;
 mod step;
 mod streams;
@@ -32,11 +30,10 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::support::{apart, until};
 
 pub(crate) use protocol::{Client, Over, Protocol, over_all, through};
-pub(crate) use script::{Script, always, script};
-pub(crate) use seen::Seen;
+pub(crate) use serve::Seen;
 pub(crate) use step::{
-    Last, Step, close, endless, go_away, gzip_bomb, json, raw, redirect, refuse, reply, reset,
-    stall, token,
+    Last, Script, Step, always, close, endless, go_away, gzip_bomb, json, raw, redirect, refuse,
+    reply, reset, script, stall, token,
 };
 
 /// A peer that listens on a free port of loopback until it is dropped.

@@ -1,6 +1,5 @@
 //! What observers receive, what spans and events say, and what the attempts of a failed call were.
 
-mod attempts;
 mod metrics;
 mod spans;
 mod told;
