@@ -85,15 +85,16 @@ fn beside(first: &Suite, number: usize) -> Suite {
 }
 
 /// A person that only this installation has.
-fn reference(number: impl ToString) -> String {
-    format!("PER-{:0>12}", number.to_string())
+fn reference(number: &str) -> String {
+    format!("PER-{number:0>12}")
 }
 
 /// Reads the person of an installation.
 async fn get(crm: &sdk_crm::Client, number: usize) {
-    let person = crm.people().get(reference(number)).await.unwrap();
+    let reference = reference(&number.to_string());
+    let person = crm.people().get(&reference).await.unwrap();
     let read: Option<String> = person.get("publicReference").unwrap();
-    assert_eq!(read, Some(reference(number)));
+    assert_eq!(read, Some(reference));
 }
 
 /// The transport checks each request, so a mixup fails whatever the order of the calls. Nothing sleeps on a paused clock, so
@@ -113,7 +114,7 @@ async fn under_concurrent_calls_nothing_of_one_installation_reaches_another() {
             get(&read, number).await;
         });
         calls.spawn(async move {
-            let command = promotion(&reference(number), "Clerk");
+            let command = promotion(&reference(&number.to_string()), "Clerk");
             write.commands().submit(command).await.unwrap();
         });
     }

@@ -61,7 +61,8 @@ impl Diary {
     /// What the events print, each on its own line.
     fn printed(&self) -> String {
         let events = self.events();
-        events.iter().map(|(_, it)| format!("{it}\n")).collect()
+        let events: Vec<_> = events.iter().map(|(_, it)| it.as_str()).collect();
+        events.join("\n")
     }
 
     /// The lines about calls, attempts, retries and renewals.

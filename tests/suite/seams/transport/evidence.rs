@@ -154,7 +154,8 @@ fn a_transport_error_says_whether_the_request_was_sent() {
 fn print(error: &sdk_core::Error) -> String {
     let error: &dyn std::error::Error = error;
     let all = std::iter::successors(Some(error), |it| it.source());
-    all.map(|it| format!("{it} {it:?}\n")).collect()
+    let all: Vec<_> = all.map(|it| format!("{it} {it:?}\n")).collect();
+    all.concat()
 }
 
 #[tokio::test]
@@ -215,11 +216,11 @@ async fn a_cause_with_a_secret_in_either_string_is_redacted() {
 async fn a_request_that_was_given_up_cannot_be_sent_later() {
     let go = Arc::new(Notify::new());
     let (tell, mut sent) = mpsc::unbounded_channel();
-    let (gate, began) = (Arc::clone(&go), Arc::new(Notify::new()));
-    let begin = Arc::clone(&began);
+    let (gate, reached) = (Arc::clone(&go), Arc::new(Notify::new()));
+    let here = Arc::clone(&reached);
     let suite = answered(move |request| {
         let (gate, tell) = (Arc::clone(&gate), tell.clone());
-        begin.notify_one();
+        here.notify_one();
         tokio::spawn(async move {
             gate.notified().await;
             let body = request.into_body();
@@ -230,7 +231,7 @@ async fn a_request_that_was_given_up_cannot_be_sent_later() {
     });
     let crm = suite.retry(RetryPolicy::none()).crm();
 
-    drop_when(began.notified(), add_person(&crm).send()).await;
+    drop_when(reached.notified(), add_person(&crm).send()).await;
     let error = add_person(&crm).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent);
     let error = get_person(&crm).await.unwrap_err();

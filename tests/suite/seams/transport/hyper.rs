@@ -127,37 +127,6 @@ async fn a_connector_of_the_caller_resolves_names_below_tls() {
     assert_unsent(&error, ErrorKind::Configuration, &["127.0.0.1"]);
 }
 
-/// A listener that accepts no connection, and whose queue is full: nobody answers further attempts to connect.
-fn dead() -> (TcpListener, Vec<TcpStream>) {
-    let socket = TcpSocket::new_v4().unwrap();
-    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
-    let listener = socket.listen(1).unwrap();
-    let address = listener.local_addr().unwrap();
-    let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();
-    let queued: Vec<_> = (0..16).map_while(connect).collect();
-    assert!(queued.len() < 16, "the queue is never full");
-    (listener, queued)
-}
-
-#[tokio::test]
-async fn fault_92_all_addresses_of_a_name_are_tried_with_a_connector_of_the_caller() {
-    let (dead, _queued) = dead();
-    let peer = Peer::start(always(person()));
-    let alive = peer.url().trim_start_matches("http://").parse().unwrap();
-    let resolver = Resolver(vec![dead.local_addr().unwrap(), alive], Arc::default());
-    let client = HyperTransport::builder()
-        .proxies(None)
-        .connector(HttpConnector::new_with_resolver(resolver))
-        .connect_timeout(Duration::from_secs(1));
-    let suite = suite("http://suite.test", client).retry(RetryPolicy::none());
-
-    get_person(&suite.allow_insecure_http().crm())
-        .await
-        .unwrap();
-
-    assert_eq!(peer.requests().len(), 1);
-}
-
 #[tokio::test]
 async fn a_client_that_exists_already_is_shared_also_below_layers() {
     let peer = Peer::start(always(person()));
@@ -216,4 +185,35 @@ async fn a_connection_on_which_an_attempt_timed_out_is_not_used_again() {
         let used = peer.requests().into_iter().map(|seen| seen.connection);
         assert_eq!(used.collect::<Vec<_>>(), expected);
     }
+}
+
+/// A listener that accepts no connection, and whose queue is full: nobody answers further attempts to connect.
+fn dead() -> (TcpListener, Vec<TcpStream>) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let connect = |_| TcpStream::connect_timeout(&address, Duration::from_millis(200)).ok();
+    let queued: Vec<_> = (0..16).map_while(connect).collect();
+    assert!(queued.len() < 16, "the queue is never full");
+    (listener, queued)
+}
+
+#[tokio::test]
+async fn fault_92_all_addresses_of_a_name_are_tried_with_a_connector_of_the_caller() {
+    let (dead, _queued) = dead();
+    let peer = Peer::start(always(person()));
+    let alive = peer.url().trim_start_matches("http://").parse().unwrap();
+    let resolver = Resolver(vec![dead.local_addr().unwrap(), alive], Arc::default());
+    let client = HyperTransport::builder()
+        .proxies(None)
+        .connector(HttpConnector::new_with_resolver(resolver))
+        .connect_timeout(Duration::from_secs(1));
+    let suite = suite("http://suite.test", client).retry(RetryPolicy::none());
+
+    get_person(&suite.allow_insecure_http().crm())
+        .await
+        .unwrap();
+
+    assert_eq!(peer.requests().len(), 1);
 }

@@ -67,6 +67,7 @@ fn with(name: HeaderName, value: &'static str) -> SuiteBuilder {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_is_read_to_its_end_within_the_limits_whoever_brings_it() {
+    type Row = (SuiteBuilder, ErrorKind, u32, &'static str);
     let (one, two) = PERSON.split_at(20);
     let pause = Piece::Pause(Duration::from_secs(3));
     let pieces = [Piece::Data(one), pause, Piece::Data(two), Piece::Trailers];
@@ -78,7 +79,6 @@ async fn a_body_is_read_to_its_end_within_the_limits_whoever_brings_it() {
     let encoded = |encoding| with(CONTENT_ENCODING, encoding);
     get_person(&encoded("identity").crm()).await.unwrap();
 
-    type Row = (SuiteBuilder, ErrorKind, u32, &'static str);
     let (decode, transport) = (ErrorKind::Decode, ErrorKind::Transport);
     let announced = |length| with(CONTENT_LENGTH, length);
     let large = "larger than 10000 bytes";
