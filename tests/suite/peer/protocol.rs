@@ -49,22 +49,21 @@ impl Over {
 
     /// A suite that sends like this.
     pub(crate) fn set(self, builder: SuiteBuilder) -> SuiteBuilder {
-        let is_http2 = self.protocol == Protocol::Http2;
-        if self.client == Client::Hyper {
-            let hyper = HyperTransport::builder().proxies(None);
-            let hyper = if is_http2 {
-                hyper.http2_prior_knowledge()
-            } else {
-                hyper
-            };
-            return builder.transport(hyper.build());
+        match (self.client, self.protocol) {
+            (Client::Reqwest, Protocol::Http1) => builder,
+            (Client::Reqwest, Protocol::Http2) => {
+                // Plain text needs no certificates, and loading those of the system takes long.
+                let reqwest = reqwest::Client::builder().no_proxy().tls_certs_only([]);
+                builder.http_client(reqwest.http2_prior_knowledge())
+            }
+            (Client::Hyper, protocol) => {
+                let mut hyper = HyperTransport::builder().proxies(None);
+                if protocol == Protocol::Http2 {
+                    hyper = hyper.http2_prior_knowledge();
+                }
+                builder.transport(hyper.build())
+            }
         }
-        if is_http2 {
-            // Plain text needs no certificates, and loading those of the system takes long.
-            let reqwest = reqwest::Client::builder().no_proxy().tls_certs_only([]);
-            return builder.http_client(reqwest.http2_prior_knowledge());
-        }
-        builder
     }
 }
 
