@@ -1,15 +1,18 @@
-//! What errors, events and panics show, even when a server repeats what it was sent.
+//! Rows 32 and 41: the errors, events and panics of a call, when a server repeats the values that it was sent.
 
-use std::time::Duration;
+use http::Request;
+use sdk_core::transport::{RequestBody, Transport, TransportFuture};
+use sdk_core::{ClientAuthentication, Method, Suite};
+use serde_json::{Value, json};
 
-use sdk_core::ClientAuthentication;
-use serde_json::json;
-
-use super::{KEY, assert_silent, credentials, print, print_error, with_canary_tokens};
+use super::forms::{ALL, FIELD, HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, forms};
+use super::{confidential, credentials, once, print, print_error, with_both, with_token};
 use crate::fixtures::get_person;
-use crate::peer::{Over, Step, always, close, json, over_all, reply, reset, script, stall};
-use crate::samples::{event, kick_off};
-use crate::support::{Clients, Events, builder_to, key};
+use crate::peer::{
+    Over, Step, always, close, json as reply_of, over_all, redirect, reply, reset, script,
+};
+use crate::support::{Clients, Events, builder_at, builder_to, key, stored};
+use crate::walks::{page, rest};
 
 over_all! {
     fault_32_no_error_event_or_panic_shows_what_was_sent
@@ -18,43 +21,32 @@ over_all! {
 
 async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Over) {
     let (events, _guard) = Events::here();
-    // Servers that repeat what they were sent, in every place that gets into an error.
-    let echo = "canary-token canary-key-of-row-32";
-    let body = json!({"code": echo, "message": echo, "requestId": echo});
-    let steps: [Step; 8] = [
-        json(401, &body).header("x-request-id", echo),
-        json(403, &body),
-        json(409, &body),
-        json(503, &body),
-        json(200, &json!(echo)),
+    let mut printed = String::new();
+    let echo = [TOKEN, KEY, HEADER, QUERY].join(" ");
+    let refused = json!({"code": echo, "message": echo, "requestId": echo});
+    for step in [
+        reply_of(401, &refused).header("x-request-id", &*echo),
+        reply_of(409, &refused).reason(&*echo),
+        reply_of(503, &refused),
+        reply_of(200, &json!(echo)),
         reply(200).body(format!("<html>authorization: Bearer {echo}</html>")),
         reset(),
-        stall(),
-    ];
-    let mut printed = String::new();
-    for step in steps {
-        let peer = over.start(with_canary_tokens(always(step)));
+    ] {
+        let peer = over.start(with_token(always(step)));
         let calendar = builder_to(&peer)
-            .credentials(credentials(ClientAuthentication::RequestBody))
-            .timeout(Duration::from_millis(50))
+            .credentials(credentials(ClientAuthentication::Basic))
             .calendar();
-        let command = kick_off(&calendar).idempotency_key(key(KEY));
+        let command = confidential(&calendar);
         let panicked = tokio::spawn(async { command.await.unwrap() }).await;
         let panicked = panicked.unwrap_err().into_panic();
         printed += panicked.downcast_ref::<String>().unwrap();
-
-        let event = event("Kick-off");
-        let command = calendar.events().command(&event);
-        let command = command.idempotency_key(key(KEY));
-        let error = command.await.unwrap_err();
-        printed += &print_error(&error);
-        printed += &print(&error.command());
-        assert_eq!(peer.requests()[0].key(), Some(KEY));
-        assert_eq!(peer.requests()[0].bearer(), Some("canary-token"));
+        let error = confidential(&calendar).await.unwrap_err();
+        printed += &(print_error(&error) + &print(&error.command()));
+        let seen = &peer.requests()[0];
+        assert_eq!((seen.key(), seen.bearer()), (Some(KEY), Some(TOKEN)));
     }
-
-    assert_silent(&printed);
-    assert_silent(&events.text());
+    let events = events.text();
+    assert_nothing_leaks(&(printed + &events), "calls");
     for reported in [
         "suite.call",
         "suite.attempt",
@@ -62,29 +54,210 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Over) {
         "token renewed",
         "connecting to 127.0.0.1",
     ] {
-        assert!(events.text().contains(reported), "{reported}");
+        assert!(events.contains(reported), "{reported}");
     }
 }
 
 async fn fault_32_a_failing_exchange_shows_no_secret(over: Over) {
     let (events, _guard) = Events::here();
-    let echo = json!({"error": "canary-secret", "error_description": "not canary-secret"});
+    let echo = json!({"error": SECRET, "error_description": format!("not {SECRET}")});
     for step in [
-        json(401, &echo),
-        json(503, &echo),
-        reply(200).body("canary-token"),
+        reply_of(401, &echo),
+        reply_of(503, &echo),
+        reply(200).body(SECRET),
         close(),
     ] {
         let peer = over.start(script([]).tokens_always(step));
-        let crm = builder_to(&peer)
-            .credentials(credentials(ClientAuthentication::RequestBody))
-            .crm();
-
-        let error = get_person(&crm).await.unwrap_err();
-
-        assert_silent(&print_error(&error));
-        assert!(peer.exchanges()[0].text().contains("canary-secret"));
+        let error = get_person(&once(builder_to(&peer)).crm())
+            .await
+            .unwrap_err();
+        assert_nothing_leaks(&print_error(&error), "exchange");
+        assert!(peer.exchanges()[0].text().contains("client_secret=Zx9q"));
     }
-    assert_silent(&events.text());
+    assert_nothing_leaks(&events.text(), "events");
     assert!(events.text().contains("token renewal failed"));
+}
+
+/// Gives one response to each call, and one to each token exchange.
+struct Repeating {
+    call: Step,
+    exchange: Step,
+}
+
+impl Transport for Repeating {
+    fn send(&self, request: Request<RequestBody>) -> TransportFuture {
+        let is_exchange = request.uri().path() == "/oauth/token";
+        let step = if is_exchange {
+            &self.exchange
+        } else {
+            &self.call
+        };
+        let response = step.clone().in_memory();
+        Box::pin(async {
+            request.into_body().into_bytes()?;
+            Ok(response)
+        })
+    }
+}
+
+/// A call whose outcome may quote the response.
+#[derive(Clone, Copy)]
+enum Call {
+    Command,
+    /// By a client that has only the stored form of the command.
+    Stored,
+    List,
+    /// A report on the contract, of an application with a known status and of one without.
+    Report,
+}
+
+impl Call {
+    /// Everything that its outcome prints.
+    async fn printed(self, suite: &Suite) -> String {
+        let calendar = suite.calendar();
+        let error = match self {
+            Self::Command => confidential(&calendar).await.unwrap_err(),
+            Self::Stored => {
+                let call = calendar.raw_call((Method::Post, "/api/calendar/v1/notes"));
+                let call = call.body(json!({"note": 1})).idempotency_key(key(KEY));
+                let call = call.header("x-tenant", HEADER).query("tenant", QUERY);
+                let command = stored(&call.prepare().unwrap());
+                let call = calendar.send_prepared(&command).allow_raw_path();
+                call.await.unwrap_err()
+            }
+            Self::List => {
+                let crm = suite.crm().with_defaults(with_both());
+                rest(&mut crm.people().list().items()).await.1.unwrap()
+            }
+            Self::Report => {
+                let crm = suite.crm().with_defaults(with_both());
+                let accounting = suite.accounting().with_defaults(with_both());
+                crm.prewarm().await.unwrap();
+                let first = crm.check_contract().await.unwrap();
+                let second = accounting.check_contract().await.unwrap();
+                assert!(
+                    first.metadata.is_some(),
+                    "the response is there as received"
+                );
+                return format!("{first}\n{second}\n{:?}{:?}", first.status, second.status);
+            }
+        };
+        // Headers are not printed, but get to the caller with the error.
+        format!(
+            "{}\n{:?}\n{}",
+            error.message(),
+            error.headers(),
+            print_error(&error)
+        )
+    }
+}
+
+/// Every place of a response that may get into an error, a span, an event or a report. The first four are messages.
+fn places(text: &str) -> Vec<(Call, Step)> {
+    let in_header = if text.is_ascii() { text } else { "left out" };
+    let with_id = |step: Step| step.header("x-request-id", in_header);
+    let of = |status: u16, body: &Value| with_id(reply_of(status, body));
+    let all = json!({"code": text, "message": text, "requestId": text});
+    let about = json!({"code": "c", "message": format!("about {text}"), "requestId": text});
+    let metadata = json!({
+        "schemaVersion": text, "service": text, "version": text, "status": text, text: 1,
+    });
+    // The list of names is cut within the value, or the line that is made of it is.
+    let list = |before: usize| {
+        let body = json!({"nextCursor": null, format!("{}{text}", "n".repeat(before)): 1});
+        (Call::List, of(200, &body))
+    };
+    let items = |items: Value| {
+        let body = json!({"nextCursor": null, "items": items});
+        (Call::List, of(200, &body))
+    };
+    let html = format!("<html><pre>{text}</pre></html>");
+    let error = json!({"error": text, "error_description": text});
+    let busy = of(503, &json!({"message": text})).header("retry-after", in_header);
+    vec![
+        (Call::Command, of(401, &error)),
+        (Call::Command, of(403, &all)),
+        (Call::Command, of(409, &json!({"error": about}))),
+        (Call::Command, busy),
+        (
+            Call::Command,
+            reply(400).body(html).header("www-authenticate", in_header),
+        ),
+        (
+            Call::Command,
+            of(200, &json!({"schemaVersion": text, "outcome": text})),
+        ),
+        (
+            Call::Command,
+            of(200, &json!([text])).header("x-echo", in_header),
+        ),
+        (Call::Command, with_id(reply(200).body(text))),
+        (
+            Call::Command,
+            of(200, &json!({text: 1, "publicReference": 7})),
+        ),
+        (
+            Call::Command,
+            redirect(302, format!("https://evil.suite.test/{in_header}")),
+        ),
+        (Call::Stored, of(409, &all).header("x-got", in_header)),
+        (Call::Stored, reply(200).body(text)),
+        list(0),
+        list(215),
+        list(267),
+        items(json!([text])),
+        items(json!(text)),
+        (Call::List, of(200, &json!({text: 1}))),
+        // A cursor that comes again, and is sent as it came.
+        (Call::List, page(&["a"], text)),
+        (Call::Report, reply_of(200, &metadata)),
+    ]
+}
+
+#[tokio::test]
+async fn fault_41_no_form_of_a_secret_is_shown_in_any_place() {
+    let (events, _guard) = Events::here();
+    let mut echoes = 0;
+    for secret in ALL {
+        let begin: String = secret.chars().take(5).collect();
+        for (at, form) in forms(secret).into_iter().enumerate() {
+            let text = match at % 3 {
+                0 => form.clone(),
+                1 => format!("not {form} here"),
+                _ => format!("{{\"got\":\"{form}\"}}"),
+            };
+            let scope = json!({"access_token": TOKEN, "scope": text, "expires_in": 300});
+            for (place, (call, step)) in places(&text).into_iter().enumerate() {
+                // One search serves all places, so the value itself is in all of them, and each form in two.
+                let is_tried = at == 0 || place == at % 4 || place == 4 + at % 16;
+                // A list has no key.
+                if !is_tried || secret == KEY && place > 11 {
+                    continue;
+                }
+                let from_application = (call, step.clone(), reply_of(200, &scope));
+                let from_endpoint = (Call::Command, reply(500), step);
+                // The token endpoint receives only the credentials, and a stored command needs no field of theirs.
+                let of_endpoint = place < 10 && [SECRET, FIELD].contains(&secret);
+                let both = [Some(from_application), of_endpoint.then_some(from_endpoint)];
+                for (call, step, exchange) in both.into_iter().flatten() {
+                    let about = format!("{text} in place {place}");
+                    let transport = Repeating {
+                        call: step,
+                        exchange,
+                    };
+                    let suite = once(builder_at("https://suite.test")).transport(transport);
+                    let printed = call.printed(&suite.suite()).await + &events.take();
+                    assert!(printed.contains("suite.call"), "{about}");
+                    assert!(
+                        place > 3 || printed.contains("[redacted: it"),
+                        "{about}: {printed}"
+                    );
+                    assert!(at > 0 || !printed.contains(&begin), "{about}: {printed}");
+                    assert_nothing_leaks(&printed, &about);
+                    echoes += 1;
+                }
+            }
+        }
+    }
+    assert!(echoes > 400, "{echoes}");
 }

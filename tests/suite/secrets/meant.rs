@@ -1,16 +1,16 @@
-//! Rows 73, 76, 77 and 81: what is meant to be shown beside what is not, and mistakes that tell nothing.
+//! Rows 73, 77 and 81: values that are meant to be shown, next to confidential ones.
 
 use reqwest::header::HeaderName;
-use sdk_core::{CallOptions, Effect, ErrorKind, Method, RawJson};
+use sdk_core::{CallOptions, ClientCredentials, ErrorKind, Method, RawJson};
 use serde_json::json;
 
-use super::hostile::{HEADER, SECRET, TOKEN, assert_nothing_leaks, suite_of};
-use super::{print, print_error};
+use super::forms::{HEADER, QUERY, TOKEN, assert_nothing_leaks};
+use super::{peer_of, print, print_error, suite_of, with_both};
 use crate::fixtures::{add_person, get_person};
-use crate::peer::{Peer, always, json as reply_of, reply};
+use crate::peer::{Peer, always, json as reply_of, reply, token};
 use crate::support::{Clients, assert_says, crm_at};
 
-/// Headers by which people find a request again, with values that look like anything else that is secret.
+/// Headers by which people find a request again, with values that look like secrets.
 const CORRELATING: [(&str, &str); 4] = [
     ("x-request-id", "req-7Jk2vW9p3Rt68Lm4"),
     ("x-correlation-id", "cor-Qz81xW7vLk20Pm5T"),
@@ -22,135 +22,142 @@ const CORRELATING: [(&str, &str); 4] = [
 ];
 
 #[tokio::test]
-async fn fault_81_what_a_caller_sent_to_be_repeated_is_shown() {
+async fn fault_81_a_correlation_id_is_shown_and_a_callers_own_value_is_not() {
     let [(_, id), (_, correlation), (_, parent), (_, state)] = CORRELATING;
     let said = format!("see {correlation} of {parent} with {state}");
     let body = json!({"code": correlation, "message": said, "requestId": id});
-    let refused = CORRELATING
-        .iter()
-        .fold(reply_of(409, &body), |step, (name, value)| {
-            step.header(name, *value)
-        });
-    let peer = Peer::start(always(refused.header("x-got", HEADER)));
+    let mut refused = reply_of(409, &body).header("x-got", HEADER);
+    let mut defaults = with_both();
+    for (name, value) in CORRELATING {
+        refused = refused.header(name, value);
+        defaults = defaults.with_header(name, value);
+    }
+    let peer = Peer::start(always(refused));
     let crm = crm_at(&peer);
-    let mut defaults = CallOptions::default();
     let mut call = get_person(&crm).header("x-tenant", HEADER);
     for (name, value) in CORRELATING {
-        defaults = defaults.with_header(name, value);
         call = call.header(name, value);
     }
     let by_default = crm.clone().with_defaults(defaults);
 
     for error in [
         call.await.unwrap_err(),
-        get_person(&by_default)
-            .header("x-tenant", HEADER)
-            .await
-            .unwrap_err(),
+        get_person(&by_default).await.unwrap_err(),
     ] {
-        assert_eq!(error.message(), said);
-        assert_eq!(error.code(), Some(correlation));
+        assert_eq!((error.code(), error.message()), (Some(correlation), &*said));
         assert_eq!(error.request_id(), Some(id));
-        let end = format!("(request {id})");
-        assert!(error.to_string().ends_with(&end), "{error}");
+        assert!(error.to_string().ends_with(&format!("(request {id})")));
         let headers = error.headers().unwrap();
-        for (name, value) in CORRELATING {
-            assert_eq!(headers[name], value, "{name}");
-        }
+        assert!(
+            CORRELATING
+                .iter()
+                .all(|(name, value)| headers[*name] == *value)
+        );
         assert_eq!(headers["x-got"], "[redacted]");
+        assert_nothing_leaks(&print_error(&error), "own values");
     }
     for seen in peer.requests() {
-        for (name, value) in CORRELATING {
-            assert_eq!(seen.header(name), Some(value));
-        }
+        assert_eq!(seen.header("x-tenant"), Some(HEADER));
+        assert!(
+            CORRELATING
+                .iter()
+                .all(|(name, value)| seen.header(name) == Some(*value))
+        );
     }
+    // A message that repeats a default of the client is redacted.
+    let bad = json!({"message": format!("bad {QUERY}")});
+    let peer = peer_of(reply_of(400, &bad));
+    let crm = crm_at(&peer).with_defaults(with_both());
+    let error = crm.people().list().await.unwrap_err();
+    assert_says(&error.message(), &["[redacted"]);
+    assert_nothing_leaks(&print_error(&error), "defaults");
 }
 
 #[tokio::test]
-async fn fault_77_a_raw_reply_of_what_is_no_token_endpoint_is_shown() {
-    let html = "<html><title>Sign in to the gateway</title></html>";
-    let refused = json!({"code": "no_note", "message": "there is no such note", "token": TOKEN});
-    let steps = [
-        reply(200).body(html),
-        reply(200).body("OK, noted"),
-        reply_of(400, &refused),
-    ];
-    let peer = Peer::start(steps);
+async fn fault_81_a_value_that_does_not_fit_the_callers_type_is_named_and_not_quoted() {
+    #[derive(Debug, serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Versioned<T> {
+        #[serde(rename = "recordVersion")]
+        _version: T,
+    }
+    #[derive(Debug, serde::Deserialize)]
+    enum Outcome {}
+    let body = json!({"outcome": "succeeded", "recordVersion": HEADER});
+    let peer = peer_of(reply_of(201, &body));
     let crm = crm_at(&peer);
-    let call = || crm.raw_call((Method::Get, "/api/crm/v1/notes")).send();
-
-    let page = call().await.unwrap_err();
-    assert_eq!(page.kind(), ErrorKind::Decode);
-    assert_says(&page, &["the body begins with \"<html><title>Sign in"]);
-    let word = call().await.unwrap_err();
-    assert_says(&word, &["the body begins with \"OK, noted\""]);
-    let refused = call().await.unwrap_err();
-    assert_eq!(refused.code(), Some("no_note"));
-    assert_eq!(refused.message(), "there is no such note");
-    assert_eq!(peer.requests().len(), 3);
-
-    // At the documented path of tokens, it may be a secret.
-    let path = "/oauth/token";
-    let plain = reply(200).body(format!("plain {SECRET}"));
-    let peer = Peer::start(always(plain.clone()).tokens_always(plain));
-    let call = crm_at(&peer).raw_call((Method::Get, path)).without_token();
-    let error = call.await.unwrap_err();
-    assert_nothing_leaks(&print_error(&error), path);
-    assert!(!error.to_string().contains("begins with"), "{error}");
-}
-
-#[tokio::test]
-async fn fault_76_a_raw_path_with_a_query_or_fragment_is_refused_unseen() {
-    let peer = Peer::start(always(reply(204)));
-    let crm = crm_at(&peer);
-    for path in [
-        "/api/crm/v1/notes?client_secret=abc-7Jk2vW9p",
-        "/api/crm/v1/notes#abc-7Jk2vW9p",
-        "/api/crm/v1/{note}?client_secret=abc-7Jk2vW9p",
-        "?client_secret=abc-7Jk2vW9p",
-        "api/crm/v1/notes?client_secret=abc-7Jk2vW9p",
+    let receipt = add_person(&crm).header("x-own", HEADER).await.unwrap();
+    for error in [
+        receipt.decode::<Versioned<u64>>().unwrap_err(),
+        receipt.decode::<Versioned<Outcome>>().unwrap_err(),
+        serde_json::from_str::<RawJson>(receipt.as_str())
+            .unwrap()
+            .decode::<Versioned<u64>>()
+            .unwrap_err(),
     ] {
-        for method in [Method::Get, Method::Post] {
-            let call = crm.raw_call((method, path)).path("note", "n-1");
-            let mut printed = print(&call);
-            let errors = [call.clone().prepare().unwrap_err(), call.await.unwrap_err()];
-
-            // A read is not prepared, whatever its path.
-            let kinds = errors.each_ref().map(sdk_core::Error::kind);
-            let of_read = [ErrorKind::PreparedCommand, ErrorKind::InvalidInput];
-            let is_read = method == Method::Get;
-            let of_command = [ErrorKind::InvalidInput; 2];
-            let expected = if is_read { of_read } else { of_command };
-            assert_eq!(kinds, expected);
-            let refused = &errors[1];
-            assert_says(&refused, &["`path` must have no query"]);
-            assert_eq!((refused.effect(), refused.attempts()), (Effect::NotSent, 0));
-            for error in errors {
-                printed += &print_error(&error);
-            }
-            assert!(!printed.contains("7Jk2"), "{printed}");
-        }
+        let found = format!("a string of {} bytes", HEADER.len() + 2);
+        assert_says(&error, &["at `recordVersion`", &found]);
+        assert_nothing_leaks(&print_error(&error), "value");
     }
-    assert!(peer.requests().is_empty() && peer.exchanges().is_empty());
 }
 
 #[tokio::test]
-async fn fault_73_a_403_without_a_token_says_that_none_went_along() {
-    let refused = reply_of(403, &json!({"code": "no", "message": "not for you"}));
-    let peer = Peer::start(always(refused));
+async fn fault_77_a_raw_response_of_another_endpoint_is_shown() {
+    let refused = json!({"code": "no_note", "message": "there is no such note", "token": TOKEN});
+    for (step, shown) in [
+        (
+            reply(200).body("<html><title>Sign in to the gateway"),
+            "the body begins with \"<html><title>Sign in",
+        ),
+        (
+            reply(200).body("OK, noted"),
+            "the body begins with \"OK, noted\"",
+        ),
+        (reply_of(400, &refused), "no_note: there is no such note"),
+    ] {
+        let peer = Peer::start([step]);
+        let crm = crm_at(&peer);
+        let call = crm.raw_call((Method::Get, "/api/crm/v1/notes"));
+        assert_says(&call.await.unwrap_err(), &[shown]);
+    }
+}
+
+#[tokio::test]
+async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
+    let scope = json!({"access_token": "e", "scope": "crm:people:read", "expires_in": 300});
+    let refused = |message| reply_of(403, &json!({"code": "no", "message": message}));
+    let missing = always(refused("a scope is missing: ask a person"));
+    let peer = Peer::start(missing.tokens_always(reply_of(200, &scope)));
+    let suite = suite_of(&peer).credentials(ClientCredentials::new("client", "s"));
+    let error = suite.crm().people().list().await.unwrap_err();
+    assert_says(&error, &["no: a scope is missing: ask a person"]);
+    assert_says(&error, &["requires the scope crm:people:read"]);
+    assert_says(&error, &["was granted crm:people:read"]);
+
+    // As a separate word it is hidden, with the text around it, but not in the body.
+    let peer = Peer::start(always(refused("token e is refused")).tokens_always(token("e")));
+    let error = suite_of(&peer).crm().people().list().await.unwrap_err();
+    assert_says(&error, &["403 forbidden no: [redacted"]);
+    assert!(!error.to_string().contains("token e is") && error.body().is_some());
+}
+
+#[tokio::test]
+async fn fault_73_a_403_without_a_token_says_that_none_was_sent() {
+    let peer = peer_of(reply_of(
+        403,
+        &json!({"code": "no", "message": "not for you"}),
+    ));
     let crm = crm_at(&peer);
     let by_caller = add_person(&crm).without_token();
-    for (error, asked) in [
+    for (error, has_token) in [
         (crm.service().meta().await.unwrap_err(), false),
         (by_caller.await.unwrap_err(), false),
         (get_person(&crm).await.unwrap_err(), true),
     ] {
         assert_eq!(error.kind(), ErrorKind::Forbidden);
-        let line = error.to_string();
-        let without = line.contains("the call was sent without a token");
-        assert_eq!(without, !asked, "{line}");
-        assert_eq!(line.contains("requires the scope"), asked, "{line}");
-        assert_eq!(line.contains("granted"), asked, "{line}");
+        let says = ["without a token", "requires the scope", "granted"];
+        let says = says.map(|words| error.to_string().contains(words));
+        assert_eq!(says, [!has_token, has_token, has_token], "{error}");
     }
     let seen = peer.requests();
     let bearers: Vec<_> = seen.iter().map(|seen| seen.bearer().is_some()).collect();
@@ -159,18 +166,15 @@ async fn fault_73_a_403_without_a_token_says_that_none_went_along() {
 
 #[tokio::test]
 async fn fault_73_a_header_that_is_named_after_a_secret_is_left_out() {
-    let echo = format!("x-{HEADER}");
-    let token = json!({"access_token": TOKEN, "expires_in": 300});
     let busy = reply(503)
-        .header(&echo, "1")
+        .header(&format!("x-{HEADER}"), "1")
         .header(&TOKEN.to_ascii_lowercase(), "2")
         .header(&format!("x-{}", &TOKEN[..12]), "3")
         .header("x-plain", "4");
-    let peer = Peer::start(always(busy).tokens_always(reply_of(200, &token)));
+    let peer = peer_of(busy);
     let crm = suite_of(&peer).crm();
-
-    let call = get_person(&crm).header("x-tenant", HEADER);
-    let error = call.await.unwrap_err();
+    let own = CallOptions::default().with_header("x-tenant", HEADER);
+    let error = get_person(&crm.with_defaults(own)).await.unwrap_err();
 
     let headers = error.headers().unwrap();
     assert_eq!(headers["x-plain"], "4");
@@ -178,42 +182,4 @@ async fn fault_73_a_header_that_is_named_after_a_secret_is_left_out() {
     names.sort_unstable();
     assert_eq!(names, ["content-length", "x-plain"]);
     assert_nothing_leaks(&(print(headers) + &print_error(&error)), "names of headers");
-    assert_eq!(peer.requests()[0].header("x-tenant"), Some(HEADER));
-}
-
-#[tokio::test]
-async fn fault_81_a_value_that_does_not_fit_the_callers_type_is_named_and_not_quoted() {
-    #[derive(Debug, serde::Deserialize)]
-    struct Result {
-        #[serde(rename = "recordVersion")]
-        _version: u64,
-    }
-    #[derive(Debug, serde::Deserialize)]
-    enum Outcome {}
-    #[derive(Debug, serde::Deserialize)]
-    struct Other {
-        #[serde(rename = "recordVersion")]
-        _outcome: Outcome,
-    }
-    let body = json!({"outcome": "succeeded", "recordVersion": HEADER});
-    let peer = Peer::start(always(reply_of(201, &body)));
-    let crm = crm_at(&peer);
-    let submit = async || {
-        let call = add_person(&crm);
-        call.header("x-own", HEADER).await.unwrap()
-    };
-    for error in [
-        submit().await.decode::<Result>().unwrap_err(),
-        submit().await.decode::<Other>().unwrap_err(),
-        serde_json::from_str::<RawJson>(submit().await.as_str())
-            .unwrap()
-            .decode::<Result>()
-            .unwrap_err(),
-    ] {
-        let printed = print_error(&error);
-        assert!(!printed.contains(HEADER), "{printed}");
-        let found = format!("a string of {} bytes", HEADER.len() + 2);
-        assert_says(&error, &["at `recordVersion`", &found]);
-    }
-    assert_eq!(peer.requests()[0].header("x-own"), Some(HEADER));
 }
