@@ -1,10 +1,14 @@
-//! Row 30: replies that are too much.
+//! Rows 30, 43, 52 and 86: responses that are too large, or announce that they are.
 
-use sdk_core::{Effect, ErrorKind};
+use sdk_core::{Effect, ErrorKind, Method};
 
 use crate::fixtures::{get_person, person};
-use crate::peer::{Client, Over, Peer, Protocol, always, endless, gzip_bomb, over_all, reply};
-use crate::support::{Clients, assert_failed, assert_says, builder_to, crm_at};
+use crate::peer::{
+    Client, Over, Peer, Protocol, always, endless, gzip_bomb, over_all, reply, script,
+};
+use crate::support::{
+    Clients, assert_failed, assert_says, assert_tried, builder_to, crm_at, quick_tokens_with,
+};
 
 over_all! {
     fault_30_a_body_is_read_up_to_the_limit
@@ -12,12 +16,13 @@ over_all! {
     fault_30_an_endless_401_still_renews_the_token
     fault_30_a_token_response_is_read_up_to_its_limit
     fault_30_headers_are_bounded_too
+    fault_43_memory_is_taken_for_bytes_that_came
 }
 
-/// What a reply may have here.
+/// How many bytes a response may have here.
 const LIMIT: usize = 1024 * 1024;
 
-/// What may be on its way when the connection is closed: the buffers of both sockets.
+/// How many bytes may be in the buffers of both sockets when the connection is closed.
 const BUFFERED: usize = 32 * 1024 * 1024;
 
 const GIGABYTE: u64 = 1024 * 1024 * 1024;
@@ -66,16 +71,13 @@ async fn fault_30_a_body_is_read_up_to_the_limit(over: Over) {
 }
 
 async fn fault_30_an_error_page_without_an_end_is_still_its_status(over: Over) {
-    for (status, kind, attempts) in [
-        (503, ErrorKind::Unavailable, 3),
-        (404, ErrorKind::NotFound, 1),
-    ] {
-        for step in [
-            endless(None),
-            endless(Some(GIGABYTE)),
-            reply(status).body("<html>").cut_at(3),
+    let cut = reply(503).body("<html>").cut_at(3);
+    for step in [endless(None), endless(Some(GIGABYTE)), cut] {
+        for (status, kind, attempts) in [
+            (503, ErrorKind::Unavailable, 3),
+            (404, ErrorKind::NotFound, 1),
         ] {
-            let peer = over.start(always(step.with_status(status)));
+            let peer = over.start(always(step.clone().with_status(status)));
 
             let error = read(&peer).await;
 
@@ -138,4 +140,74 @@ async fn fault_30_headers_are_bounded_too(over: Over) {
         assert_says(&error.message(), &[said]);
         peer.has_open(0).await;
     }
+}
+
+async fn fault_43_memory_is_taken_for_bytes_that_came(over: Over) {
+    let promise = endless(Some(1_u64 << 62)).cut_short();
+    let peer = over.start(script([promise.clone(), person()]).tokens([promise]));
+    let policy = quick_tokens_with(|it| it.max_response_bytes = usize::MAX);
+    let crm = builder_to(&peer)
+        .max_response_bytes(usize::MAX)
+        .max_response_elements(usize::MAX)
+        .token_policy(policy)
+        .crm();
+    // The first responses broke off, and nothing was allocated for the announced bytes.
+    assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
+    assert_eq!(peer.exchanges().len(), 2);
+}
+
+/// Calls that return a page, a record and raw JSON, with at most 1,000 elements and fields.
+async fn assert_floods(body: String, is_flood: bool) {
+    let peer = Peer::start(always(reply(200).body(body)));
+    let crm = builder_to(&peer).max_response_elements(1_000).crm();
+    let raw = crm.raw_call((Method::Get, "/api/crm/v1/notes"));
+    for result in [
+        crm.people().list().await.map(drop),
+        get_person(&crm).await.map(drop),
+        crm.search().query("ann").await.map(drop),
+        raw.await.map(drop),
+    ] {
+        let Err(error) = result else {
+            assert!(!is_flood);
+            continue;
+        };
+        assert!(is_flood, "{error}");
+        assert_tried(&error, ErrorKind::Decode, Effect::Unknown, 1);
+        assert!(error.status() == Some(200) && error.body().is_some() && !error.is_retryable());
+        let words = [
+            "more than 1000 elements and members",
+            "`max_response_elements`",
+        ];
+        assert_says(&error, &words);
+    }
+}
+
+#[tokio::test]
+async fn fault_86_a_flood_of_elements_or_fields_is_an_error_wherever_it_is() {
+    let page = |more: &str| format!(r#"{{"items":[],"nextCursor":null{more}}}"#);
+    let fields: Vec<_> = (0..1_001).map(|n| format!(r#","m{n}":{n}"#)).collect();
+    let commas = "0,".repeat(1_001);
+    assert_floods(page(&fields.concat()), true).await;
+    assert_floods(page(&format!(r#","deep":{{"list":[{commas}0]}}"#)), true).await;
+    // Within a string, brackets and commas are no elements.
+    assert_floods(
+        page(&format!(r#","note":"{}""#, "[,{".repeat(1_001))),
+        false,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn fault_52_a_page_of_millions_of_small_elements_is_an_error() {
+    let page = |count: usize| {
+        let items = "{},".repeat(count - 1);
+        format!(r#"{{"items":[{items}{{}}],"nextCursor":null}}"#)
+    };
+    assert_floods(page(1_001), true).await;
+    assert_floods(page(900), false).await;
+    // Without a limit of the caller, too, and within the bytes that a response may have.
+    let peer = Peer::start([reply(200).body(page(5_000_000))]);
+    let error = crm_at(&peer).people().list().await.unwrap_err();
+    assert_says(&error, &["`max_response_elements`"]);
+    assert_eq!(peer.requests().len(), 1);
 }

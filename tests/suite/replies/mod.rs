@@ -1,11 +1,9 @@
-//! How each response is decoded: without a body, of another shape or type, cut off, too large; and what of it shares
+//! How each response is decoded: cut off, too large, without a body, of another shape or type; and which parts of it share
 //! memory. `fault_NN_…` is row NN of the list of faults.
 
 mod bounds;
-mod empty;
-mod shapes;
+mod committed;
+mod lost;
 mod slices;
 mod times;
-mod truncated;
-mod types;
 mod unreadable;
