@@ -38,6 +38,15 @@ pub(crate) fn import(adapter: &str, mode: ImportMode) -> ImportRunCreate {
     ImportRunCreate::new(adapter, "1.0.0", source, mode, coverage)
 }
 
+/// A record command that gives a person another job.
+pub(crate) fn promotion(person: &str, job: &str) -> Value {
+    json!({
+        "commandType": "person.update",
+        "subjectReference": person,
+        "payload": {"jobTitle": job},
+    })
+}
+
 /// A CRM command that adds a person.
 pub(crate) fn new_person(name: &str) -> Value {
     json!({"commandType": "person.create", "payload": {"displayName": name}})
