@@ -266,3 +266,6 @@ fn hours(time: Duration) -> String {
         (hours, minutes) => format!("{hours} h {minutes} min"),
     }
 }
+
+#[cfg(test)]
+mod tests;

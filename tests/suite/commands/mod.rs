@@ -10,7 +10,6 @@ mod outbox;
 mod prepared;
 mod receipts;
 mod replays;
-mod rule;
 mod stage;
 pub(crate) mod stored;
 mod unkeyed;
