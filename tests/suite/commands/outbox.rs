@@ -1,103 +1,190 @@
-//! The `outbox` example, killed at bytes all over the wire, and started again. It kills itself at its own steps.
+//! The `outbox` example, killed on both sides of each boundary on the wire, and started again. The example itself kills
+//! its service at each of its steps.
 
-mod lab;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use rusqlite::{Connection, Row};
+use sdk_calendar::Client;
+use sdk_calendar::types::CalendarCommandResult;
+use sdk_core::PreparedCommand;
+use sdk_reference_server::{Operation, ReferenceServer};
 
-use crate::peer::proxy::Way;
-use lab::{Kill, Lab, Life, ORDERS};
+use crate::fixtures;
+use crate::peer::proxy::{Proxy, Then, Way};
+use crate::programs::{Folder, program};
+use crate::support::calendar_for;
 
-/// At how many bytes of the requests, and of the replies, the service is killed.
-const CUTS: usize = 140;
+/// How many orders a service takes in its life.
+const ORDERS: u64 = 2;
 
-/// How many lives end three times, at one place after another.
-const CHAINS: usize = 8;
+const COMMANDS: Operation = Operation::SubmitEventCommand;
 
-#[test]
-fn fault_21_a_service_killed_anywhere_commits_once_and_gets_its_receipts() {
-    let lives = lives();
-    let results = live_all(&lives);
+/// Where a service is killed: when so many bytes of requests or responses have passed.
+type Kill = (Way, usize);
 
-    let mut rows = ["within a request", "within a reply", "three times"]
-        .map(|name| (name, 0, Life::default()));
-    for (kills, life) in lives.iter().zip(&results) {
-        let row = match kills.as_slice() {
-            [(Way::Up, _)] => &mut rows[0],
-            [(Way::Down, _)] => &mut rows[1],
-            _ => &mut rows[2],
-        };
-        row.1 += kills.len();
-        row.2 += *life;
-    }
-    let mut total = ("in all", 0, Life::default());
-    for row in &rows {
-        total.1 += row.1;
-        total.2 += row.2;
-    }
-    println!(
-        "{:<18}{:>7}{:>8}{:>9}{:>10}{:>10}{:>10}",
-        "killed", "kills", "orders", "commits", "receipts", "replayed", "requests"
-    );
-    for (name, kills, life) in rows.iter().chain([&total]) {
-        println!(
-            "{name:<18}{kills:>7}{:>8}{:>9}{:>10}{:>10}{:>10}",
-            life.orders, life.commits, life.receipts, life.replayed, life.requests
-        );
-    }
-
-    assert!(total.1 >= 300, "{} kills", total.1);
-    for (kills, life) in lives.iter().zip(&results) {
-        let counts = [life.orders, life.commits, life.receipts];
-        assert_eq!(counts, [ORDERS; 3], "{kills:?}");
-    }
-    // Those that died between commit and receipt, which is what all of this is about.
-    assert!(total.2.replayed > 0 && total.2.requests > total.2.commits);
+/// The bytes of a request or a response.
+#[derive(Clone, Copy)]
+struct Message {
+    head: usize,
+    whole: usize,
 }
 
-/// Bytes at equal distances over everything that goes over the wire, and all of that mixed.
-fn lives() -> Vec<Vec<Kill>> {
-    let mut lab = Lab::start();
-    let (up, down) = lab.measure();
-    let at = |share: usize, of: usize, parts: usize| share * of / parts;
-    let mut lives = Vec::new();
-    for cut in 0..CUTS {
-        lives.push(vec![(Way::Up, at(cut, up, CUTS))]);
-        lives.push(vec![(Way::Down, at(cut, down, CUTS))]);
-    }
-    for share in 1..=CHAINS {
-        // Each restart has less left to do, so the places lie near the beginning of what it does.
-        lives.push(vec![
-            (Way::Up, at(share, up, 3 * (CHAINS + 1))),
-            (Way::Down, at(share, down, 3 * (CHAINS + 1))),
-            (Way::Down, at(share, down, 9 * (CHAINS + 1))),
-        ]);
-    }
-    lives
+/// What a service left, and what the server saw of it.
+#[derive(Debug, PartialEq, Eq)]
+struct Life {
+    orders: u64,
+    commits: u64,
+    receipts: u64,
+    replayed: u64,
+    requests: u64,
 }
 
-/// Lives all of them, as many at a time as there are processors.
-fn live_all(lives: &[Vec<Kill>]) -> Vec<Life> {
-    let next = AtomicUsize::new(0);
-    let results = Mutex::new(vec![Life::default(); lives.len()]);
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(2, usize::from) {
-            scope.spawn(|| {
-                let mut lab = Lab::start();
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(kills) = lives.get(at) else { break };
-                    let life = lab.live(at, kills);
-                    results.lock().unwrap_or_else(PoisonError::into_inner)[at] = life;
-                }
-            });
+/// A killed service has sent nothing, a part of a request, a whole request, or has a part of the response too. Only the
+/// whole request makes a difference: the command is committed, and the next start gets its result as a replay.
+#[tokio::test]
+async fn a_service_killed_at_any_byte_commits_once_and_gets_its_receipts() {
+    let [request, response] = Lab::start().await.measure();
+    let mut lives: Vec<(Vec<Kill>, u64)> = Vec::new();
+    for (way, message, replayed) in [(Way::Up, request, 0), (Way::Down, response, 1)] {
+        let Message { head, whole } = message;
+        // The last one is within the second order, after the receipt of the first.
+        for bytes in [0, 1, head - 1, head, whole - 1, whole + 1] {
+            lives.push((vec![(way, bytes)], replayed));
         }
-    });
-    results.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+    // One order after another attempt, after a lost response, and after a part of its replay.
+    lives.push((
+        vec![(Way::Up, request.whole - 1), (Way::Down, 0), (Way::Down, 1)],
+        1,
+    ));
+
+    for (kills, replayed) in &lives {
+        let life = Lab::start().await.live(kills).await;
+        let responses = kills.iter().filter(|(way, _)| *way == Way::Down).count();
+        let expected = Life {
+            orders: ORDERS,
+            commits: ORDERS,
+            receipts: ORDERS,
+            replayed: *replayed,
+            requests: ORDERS + responses as u64,
+        };
+        assert_eq!(life, expected, "{kills:?}");
+    }
 }
 
-#[test]
-fn a_row_that_nobody_can_read_is_left_to_a_person_and_the_others_go_on() {
-    let mut lab = Lab::start();
-    assert_eq!(lab.live_beside_nonsense(), (ORDERS, 1));
+#[tokio::test]
+async fn a_row_that_nobody_can_read_is_left_to_a_person_and_the_others_go_on() {
+    let lab = Lab::start().await;
+    let mut first = lab.service(ORDERS);
+    first.args(["--stop-at", "1"]);
+    first.stdin(Stdio::null()).stdout(Stdio::null());
+    first.status().unwrap();
+    let database = lab.database();
+    let spoil = "INSERT INTO orders VALUES ('odd', ''); INSERT INTO outbox (order_id, command) VALUES ('odd', '?');";
+    database.execute_batch(spoil).unwrap();
+
+    assert!(lab.service(ORDERS).status().unwrap().success());
+
+    assert_eq!(count(&database, "count(DISTINCT event)"), ORDERS);
+    let parked = "count(*) FILTER (WHERE parked LIKE 'expected value%')";
+    assert_eq!(count(&database, parked), 1);
+}
+
+/// A reference server, a wire to it that breaks, and a folder for the database of a service. Each life has its own, in which
+/// messages are as long as in any other: names, ports and the numbers of tokens are.
+struct Lab {
+    server: ReferenceServer,
+    calendar: Client,
+    proxy: Proxy,
+    folder: Folder,
+}
+
+impl Lab {
+    async fn start() -> Lab {
+        let server = fixtures::server().await;
+        Lab {
+            calendar: calendar_for(&server),
+            proxy: Proxy::start(&server.calendar_url()),
+            server,
+            folder: Folder::new("outbox-kill"),
+        }
+    }
+
+    fn database(&self) -> Connection {
+        Connection::open(self.folder.file("orders.db")).unwrap()
+    }
+
+    /// The first request of a service and its response.
+    fn measure(&self) -> [Message; 2] {
+        assert!(self.service(1).status().unwrap().success());
+        let bodies = "SELECT length(command ->> 'body'), length(result) FROM outbox";
+        let row = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?]);
+        let [sent, received]: [u16; 2] = self.database().query_row(bodies, [], row).unwrap();
+        [(Way::Up, sent), (Way::Down, received)].map(|(way, body)| {
+            let whole = self.proxy.passed(way);
+            let head = whole - usize::from(body);
+            Message { head, whole }
+        })
+    }
+
+    /// A service that is killed at these places, one after another, and then left alone.
+    async fn live(&self, kills: &[Kill]) -> Life {
+        for (way, bytes) in kills {
+            self.proxy.break_after(*bytes, *way, Then::Hold);
+            let mut service = self.service(ORDERS).spawn().unwrap();
+            let broke = self.proxy.broke_within(Duration::from_secs(60));
+            service.kill().unwrap();
+            service.wait().unwrap();
+            assert!(broke, "{kills:?}");
+        }
+        let ended = self.service(ORDERS).status().unwrap();
+        assert!(ended.success(), "after {kills:?}");
+        let database = self.database();
+        let life = Life {
+            orders: count(&database, "count(DISTINCT order_id)"),
+            commits: self.server.commits(COMMANDS),
+            receipts: count(&database, "count(DISTINCT event)"),
+            replayed: count(&database, "count(*) FILTER (WHERE replayed)"),
+            requests: self.server.attempts(COMMANDS),
+        };
+        self.check_receipts(&database).await;
+        life
+    }
+
+    /// The example behind the wire.
+    fn service(&self, orders: u64) -> Command {
+        let mut command = Command::new(program("outbox"));
+        command
+            .arg("service")
+            .arg(self.folder.file("orders.db"))
+            .arg(orders.to_string())
+            .envs(self.server.environment())
+            .env("SUITE_CALENDAR_URL", self.proxy.url())
+            .env("SUITE_CALENDAR_AUDIENCE", self.server.calendar_url());
+        command
+    }
+
+    /// Compares each receipt with the server's response to the same command.
+    async fn check_receipts(&self, database: &Connection) {
+        let rows = "SELECT command, event, order_id FROM outbox WHERE event IS NOT NULL";
+        let mut rows = database.prepare(rows).unwrap();
+        let rows = rows.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+        let rows: Vec<(String, String, String)> = rows.unwrap().map(Result::unwrap).collect();
+        for (command, event, order) in rows {
+            let command: PreparedCommand = serde_json::from_str(&command).unwrap();
+            assert!(command.body().contains(&order));
+            let again = self.calendar.send_prepared(&command);
+            let again = again.typed::<CalendarCommandResult>().await.unwrap();
+            let told = (again.is_replay(), &again.public_reference);
+            assert_eq!(told, (Some(true), &event));
+        }
+    }
+}
+
+/// A number out of the orders and their commands.
+fn count(database: &Connection, of: &str) -> u64 {
+    let query = format!("SELECT {of} FROM orders LEFT JOIN outbox ON order_id = id");
+    let count = database.query_row(&query, [], |row| row.get::<_, u32>(0));
+    count.unwrap().into()
 }
