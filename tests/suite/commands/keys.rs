@@ -1,20 +1,25 @@
-//! Rows 22, 46 and 47: a key stands for one command, and the service is the one that knows which.
+//! Rows 22, 23, 46, 47 and 82: a key stands for one command, the service decides which, and what it rejects is final.
 
 use futures_util::future::join_all;
 use sdk_calendar::types::EventCommand;
 use sdk_core::{
-    CallOptions, Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Method, RawJson,
+    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, Method, RawJson, Secret, Suite,
 };
 use sdk_reference_server::Operation;
+use serde_json::json;
 
-use super::stage::{Mishap, Stage};
-use crate::samples::{event, kick_off, new_person};
-use crate::support::{Clients, assert_refused_with, stored};
+use super::Stage;
+use crate::fixtures::add_person;
+use crate::peer::{always, json as reply_of};
+use crate::samples::{event, kick_off};
+use crate::support::{
+    Clients, assert_failed, assert_refused_with, assert_says, key as parsed, run_script, stored,
+};
 
 const KEY: &str = "order-4711.delivery";
 
 fn key() -> IdempotencyKey {
-    KEY.parse().unwrap()
+    parsed(KEY)
 }
 
 async fn send(stage: &Stage, command: &EventCommand) -> Result<bool, Error> {
@@ -23,7 +28,7 @@ async fn send(stage: &Stage, command: &EventCommand) -> Result<bool, Error> {
     Ok(receipt.replayed)
 }
 
-/// Refused by the service, and told as what it is.
+/// Rejected by the service, and reported as such.
 fn assert_conflict(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(error.is_idempotency_conflict());
@@ -37,7 +42,7 @@ fn assert_conflict(error: &Error) {
 
 #[tokio::test]
 async fn fault_22_a_key_with_another_command_is_a_conflict_whichever_way_it_is_sent() {
-    let stage = Stage::start().await;
+    let stage = Stage::start();
     assert!(!send(&stage, &event("First")).await.unwrap());
     let other = serde_json::to_value(event("Second")).unwrap();
 
@@ -62,9 +67,57 @@ async fn fault_22_a_key_with_another_command_is_a_conflict_whichever_way_it_is_s
 }
 
 #[tokio::test]
-async fn fault_46_two_commands_under_one_key_are_told_apart_by_the_service_at_any_moment() {
-    // At once: one of them is committed, the other a conflict.
-    let stage = Stage::start().await;
+async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
+    for (status, code, kind) in [
+        (400, "validation_failed", ErrorKind::Rejected),
+        (403, "insufficient_scope", ErrorKind::Forbidden),
+        (404, "not_found", ErrorKind::NotFound),
+        (409, "stale_record_version", ErrorKind::Conflict),
+        (409, "time_conflict", ErrorKind::Conflict),
+        (409, "invalid_state", ErrorKind::Conflict),
+        (422, "not_acceptable", ErrorKind::Rejected),
+    ] {
+        let body = json!({
+            "error": {"code": code, "message": "no", "requestId": "req-23", "retryable": true},
+        });
+        let run = run_script(always(reply_of(status, &body)), async |suite| {
+            Ok(errors_of_all_sorts_of_calls(suite).await)
+        });
+        let run = run.await;
+        for error in run.result.as_ref().unwrap() {
+            assert_failed(error, kind, Effect::Refused);
+            assert_eq!((error.status(), error.attempts()), (Some(status), 1));
+            let told = (error.code(), error.request_id());
+            assert_eq!(told, (Some(code), Some("req-23")));
+            assert!(
+                !error.is_retryable() && error.command().is_none(),
+                "{error}"
+            );
+        }
+        assert_eq!(run.attempts(), 6);
+    }
+}
+
+/// A read of each kind of envelope, a keyed command, one without a key that may be resent, and both as stored commands.
+async fn errors_of_all_sorts_of_calls(suite: &Suite) -> [Error; 6] {
+    let (crm, calendar) = (suite.crm(), suite.calendar());
+    let unkeyed = add_person(&crm).exact_replay(ExactReplay::Allowed);
+    let event = kick_off(&calendar).prepare().unwrap();
+    let person = unkeyed.clone().prepare().unwrap();
+    [
+        crm.people().list().await.unwrap_err(),
+        suite.platform().apps().list().await.unwrap_err(),
+        kick_off(&calendar).await.unwrap_err(),
+        unkeyed.clone().await.unwrap_err(),
+        calendar.send_prepared(&event).await.unwrap_err(),
+        crm.send_prepared(&person).await.unwrap_err(),
+    ]
+}
+
+#[tokio::test]
+async fn fault_46_commands_under_one_key_are_told_apart_by_the_service_at_any_moment() {
+    // Concurrently: one of two commands is committed, and the other is a conflict.
+    let stage = Stage::start();
     let (one, other) = (event("First"), event("Second"));
     let both = join_all([send(&stage, &one), send(&stage, &other)]).await;
     let (committed, refused): (Vec<_>, Vec<_>) = both.into_iter().partition(Result::is_ok);
@@ -72,20 +125,29 @@ async fn fault_46_two_commands_under_one_key_are_told_apart_by_the_service_at_an
     assert_conflict(refused[0].as_ref().unwrap_err());
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
 
-    // The first was refused: the corrected one goes out with its key.
-    let stage = Stage::start().await;
+    // Concurrently, and the same: one is committed, and the others are its replays.
+    let stage = Stage::start();
+    let replayed = join_all((0..20).map(|_| send(&stage, &one))).await;
+    let replays = replayed
+        .into_iter()
+        .filter(|replayed| *replayed.as_ref().unwrap());
+    assert_eq!(replays.count(), 19);
+
+    // The first was rejected: the corrected command goes out with its key.
+    let stage = Stage::start();
     let refused = event("First").ends_at("2026-02-02T08:00:00Z");
     let error = send(&stage, &refused).await.unwrap_err();
     assert_refused_with(&error, 400);
     assert!(!send(&stage, &event("Corrected")).await.unwrap());
     assert_conflict(&send(&stage, &event("First")).await.unwrap_err());
 
-    // The first may have happened, and did: the other is a conflict, the same a replay.
-    let stage = Stage::start().await;
-    let fault = stage.server.fault(Operation::SubmitEventCommand).times(3);
-    fault.reply_after_commit_with(503);
+    // The first may have been committed, and was: the other is a conflict, the same a replay.
+    let stage = Stage::start();
+    let fault = stage.server.fault(Operation::SubmitEventCommand);
+    let fault = fault.reply_after_commit_with(503);
     let error = send(&stage, &event("First")).await.unwrap_err();
     assert_eq!(error.effect(), Effect::Unknown);
+    fault.remove();
     assert_conflict(&send(&stage, &event("Second")).await.unwrap_err());
     assert!(send(&stage, &event("First")).await.unwrap());
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
@@ -93,7 +155,7 @@ async fn fault_46_two_commands_under_one_key_are_told_apart_by_the_service_at_an
 
 #[tokio::test]
 async fn fault_47_the_same_parsed_command_in_another_notation_is_a_replay() {
-    let stage = Stage::start().await;
+    let stage = Stage::start();
     let notations = [
         r#"{"operation":"create","collectionReference":"COL-1","title":"A","startsAt":"2026-02-01T09:00:00Z",
             "endsAt":"2026-02-01T10:00:00Z","timezone":"UTC","recurrence":{"count":100,"weight":1}}"#,
@@ -113,68 +175,23 @@ async fn fault_47_the_same_parsed_command_in_another_notation_is_a_replay() {
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
 }
 
-#[tokio::test]
-async fn calls_under_way_with_one_key_and_one_body_are_one_command() {
-    let stage = Stage::start().await;
-    let command = event("Kick-off");
-    let replayed = join_all((0..20).map(|_| send(&stage, &command))).await;
-    let first = |replayed: &&Result<bool, Error>| !replayed.as_ref().unwrap();
-    assert_eq!(replayed.iter().filter(first).count(), 1);
-    assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
-}
-
-#[tokio::test]
-async fn a_caller_who_knows_better_gives_a_key_to_a_command_without_a_documented_one() {
-    let stage = Stage::start().await;
-    stage
-        .mishap(Mishap::Unavailable, Operation::SubmitCommand)
-        .await;
-
-    let call = stage.crm.commands().submit(new_person("Ann"));
-    let receipt = call.idempotency_key(key()).await.unwrap();
-
-    // With the key it is repeated, as nothing without one is.
-    assert_eq!(receipt.attempts(), 2);
-    assert_eq!(receipt.idempotency_key(), Some(&key()));
-    for seen in stage.server.requests_for(Operation::SubmitCommand) {
-        assert_eq!(seen.idempotency_key(), Some(KEY));
+#[test]
+fn fault_82_keys_can_be_derived_so_that_nobody_guesses_them() {
+    let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
+    let plain = IdempotencyKey::derive("payroll", ["ann@example.com"]);
+    let derive =
+        |secret| IdempotencyKey::derive_keyed(secret, "payroll", ["ann@example.com"]).unwrap();
+    let keyed = derive(&secret);
+    assert_ne!(plain, keyed);
+    assert_eq!(keyed, derive(&secret));
+    assert_ne!(keyed, derive(&another));
+    assert_eq!(keyed, parsed(keyed.as_str()));
+    assert_eq!(format!("{keyed:?}"), "IdempotencyKey(redacted)");
+    // A variable that was not set is no secret.
+    for short in ["", "fifteen bytes !"] {
+        let short = Secret::from(short);
+        let error = IdempotencyKey::derive_keyed(&short, "payroll", ["x"]).unwrap_err();
+        assert_says(&error, &["at least 16 bytes"]);
+        assert!(!error.to_string().contains("fifteen bytes"), "{error}");
     }
-    assert_eq!(stage.server.commits(Operation::SubmitCommand), 1);
-
-    // Whoever forbids it has the last word.
-    let forbid = CallOptions::default().with_exact_replay(ExactReplay::Forbidden);
-    let bob = |crm: &sdk_crm::Client| crm.commands().submit(new_person("Bob"));
-    for call in [
-        bob(&stage.crm).exact_replay(ExactReplay::Forbidden),
-        bob(&stage.crm.with_defaults(forbid)),
-    ] {
-        stage
-            .mishap(Mishap::Unavailable, Operation::SubmitCommand)
-            .await;
-        let error = call.idempotency_key(key()).await.unwrap_err();
-        assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
-    }
-}
-
-#[tokio::test]
-async fn only_commands_take_a_key_by_type() {
-    /// What a method is found to be when the builder has none of that name.
-    trait NoKey: Sized {
-        fn idempotency_key(self, _key: IdempotencyKey) -> &'static str {
-            "this operation takes no key"
-        }
-    }
-
-    impl<T> NoKey for T {}
-
-    let stage = Stage::start().await;
-    // These lines compile only as long as the builders have no method of that name themselves.
-    let none: [&'static str; 2] = [
-        stage.crm.people().list().idempotency_key(key()),
-        stage.accounting.invoices().list().idempotency_key(key()),
-    ];
-    assert_eq!(none, ["this operation takes no key"; 2]);
-    let command = kick_off(&stage.calendar);
-    let keyed: sdk_calendar::SubmitEventCommand = command.idempotency_key(key());
-    keyed.await.unwrap();
 }

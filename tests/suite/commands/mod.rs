@@ -2,14 +2,61 @@
 //!
 //! `fault_NN_…` is row NN of the list of faults, as in `faults/`.
 
-mod builders;
-mod invoices;
-mod keyed;
+mod bodies;
 mod keys;
+mod lost_replies;
 mod outbox;
-mod prepared;
+mod parked;
 mod receipts;
-mod replays;
-mod stage;
+mod sending;
 pub(crate) mod stored;
-mod unkeyed;
+
+use sdk_core::{Suite, SuiteBuilder};
+use sdk_reference_server::{Operation, ReferenceServer};
+use serde_json::{Value, json};
+
+use crate::fixtures::in_memory;
+use crate::support::{Clients, builder_for};
+
+/// A server and clients of its applications.
+struct Stage {
+    server: ReferenceServer,
+    crm: sdk_crm::Client,
+    calendar: sdk_calendar::Client,
+    accounting: sdk_accounting::Client,
+}
+
+impl Stage {
+    /// A server in memory.
+    fn start() -> Stage {
+        let (server, suite) = in_memory();
+        Self::of(server, suite)
+    }
+
+    fn of(server: ReferenceServer, suite: SuiteBuilder) -> Stage {
+        let suite = suite.suite();
+        Stage {
+            crm: suite.crm(),
+            calendar: suite.calendar(),
+            accounting: suite.accounting(),
+            server,
+        }
+    }
+
+    /// The suite of another process: it shares nothing with these clients.
+    fn elsewhere(&self) -> Suite {
+        let suite = builder_for(&self.server).transport(self.server.service());
+        suite.suite()
+    }
+
+    /// The last body that the server saw for an operation.
+    fn sent(&self, operation: Operation) -> String {
+        let seen = self.server.requests_for(operation).pop().unwrap();
+        String::from_utf8(seen.body().to_vec()).unwrap()
+    }
+}
+
+/// A review of an intake submission.
+fn review(server: &ReferenceServer) -> Value {
+    json!({"submissionReference": server.sample_intake_submission(), "decision": "accept"})
+}

@@ -3,13 +3,11 @@
 
 mod cancellation;
 mod checkpoints;
-mod commands;
 mod connections;
 mod deadlines;
 mod drift;
 mod dropped;
 mod in_flight;
-mod kept;
 mod leads;
 mod network;
 mod proxies;
@@ -19,7 +17,6 @@ mod rejections;
 mod retries;
 mod rotation;
 mod settings;
-mod stored;
 mod table;
 mod token_endpoint;
 mod tokens;
