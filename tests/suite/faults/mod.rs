@@ -2,7 +2,6 @@
 //! token engine alone, have their tests in `sdk-core`.
 
 mod cancellation;
-mod checkpoints;
 mod connections;
 mod deadlines;
 mod drift;
@@ -21,4 +20,3 @@ mod table;
 mod token_endpoint;
 mod tokens;
 mod unsent;
-mod walks;

@@ -1,21 +1,18 @@
-//! What a checkpoint is bound to, and what it looks like.
+//! Rows 55 and 85: what a checkpoint is bound to, and what becomes of one that was changed or no longer fits.
 
-use sdk_core::{App, Checkpoint, ErrorKind, Items, Record};
-use sdk_crm::types::PersonStatus;
-use serde_json::json;
+use sdk_core::{App, Checkpoint, Effect, ErrorKind, Items, Pages, Record};
+use sdk_crm::types::{IntakeState, PersonStatus};
+use serde_json::{Value, json};
 
-use super::{page, rest, server_of};
-use crate::peer::{Peer, always};
-use crate::support::{Clients, assert_says, builder_at, crm_at, crm_for};
-
-const PERSON: &str = "PER-0123456789AB";
-const OTHER: &str = "PER-BA9876543210";
+use super::{crm_of, page, rest};
+use crate::fixtures::PERSON;
+use crate::peer::{Peer, always, script};
+use crate::support::{Clients, assert_failed, assert_says, assert_unsent, builder_at, crm_at};
 
 #[tokio::test]
-async fn a_checkpoint_refuses_another_query() {
-    let server = server_of(10).await;
-    let crm = crm_for(&server);
-    let refuses = async |of: Items<Record>, with: Items<Record>, why: &str| {
+async fn a_checkpoint_rejects_another_query() {
+    let (_server, crm) = crm_of(10);
+    let rejects = async |of: Items<Record>, with: Items<Record>, why: &str| {
         let mut walk = with.resume(of.checkpoint());
         let error = walk.try_next().await.unwrap_err();
         // The place is not lost with the error, and the walk is over.
@@ -31,25 +28,56 @@ async fn a_checkpoint_refuses_another_query() {
     let filters = "other filters";
 
     let tasks = crm.tasks().list().items();
-    refuses(people().items(), tasks, "for crm.listPeople").await;
-    refuses(ann().items(), people().items(), filters).await;
-    refuses(ann().items(), people().q("ann").items(), filters).await;
-    refuses(ann().items(), ann().q("bob").items(), filters).await;
+    rejects(people().items(), tasks, "for crm.listPeople").await;
+    rejects(ann().items(), people().items(), filters).await;
+    rejects(ann().items(), people().q("ann").items(), filters).await;
+    rejects(ann().items(), ann().q("bob").items(), filters).await;
     let regional = people().query("region", "eu").items();
-    refuses(people().items(), regional, filters).await;
+    rejects(people().items(), regional, filters).await;
     let timeline = |of| crm.people().timeline(of).items();
-    refuses(timeline(PERSON), timeline(OTHER), filters).await;
+    rejects(timeline(PERSON), timeline("PER-BA9876543210"), filters).await;
 
-    // How the list is fetched is not what is listed.
+    // The size of the pages and the headers don't change the contents of a list.
     let mut ann_so_far = ann().limit(1).items();
     rest(&mut ann_so_far).await;
     let same = people().status(PersonStatus::Active).q("ann");
     let same = same.limit(50).header("x-trace", "1").items();
     let mut same = same.resume(ann_so_far.checkpoint());
     assert!(same.try_next().await.unwrap().is_none());
-    // A walk that is over is refused like any other.
+    // A walk that is over is rejected like any other.
     assert!(ann_so_far.checkpoint().is_finished());
-    refuses(ann_so_far, people().items(), filters).await;
+    rejects(ann_so_far, people().items(), filters).await;
+}
+
+#[tokio::test]
+async fn a_walk_that_breaks_a_rule_is_rejected_and_over_also_from_a_checkpoint() {
+    let (server, crm) = crm_of(10);
+    let (people, intake) = (|| crm.people().list(), || crm.intake().list());
+    let both = || intake().status("received").state(IntakeState::Pending);
+    let walks: [(&dyn Fn() -> Pages<Record>, &str); 4] = [
+        (&|| people().q("a").pages(), "`q`"),
+        (&|| people().limit(51).pages(), "`limit`"),
+        (&|| intake().cursor("short").pages(), "`cursor`"),
+        (
+            &|| both().pages(),
+            "`status` must not be set together with `state`",
+        ),
+    ];
+    for (walk, rule) in walks {
+        let mut pages = walk();
+        let error = pages.try_next().await.unwrap_err();
+        assert_unsent(&error, ErrorKind::InvalidInput, &[rule]);
+        assert!(error.operation().is_some());
+        assert!(pages.try_next().await.unwrap().is_none());
+
+        let begin = walk().checkpoint();
+        for mut items in [walk().items(), walk().items().resume(begin)] {
+            let error = items.try_next().await.unwrap_err();
+            assert_unsent(&error, ErrorKind::InvalidInput, &[rule]);
+            assert!(items.try_next().await.unwrap().is_none());
+        }
+    }
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]
@@ -101,14 +129,88 @@ async fn the_stored_form_has_a_version_and_names_its_operation() {
 }
 
 #[tokio::test]
-async fn a_walk_that_cannot_begin_cannot_be_resumed_either() {
-    let server = server_of(10).await;
-    let crm = crm_for(&server);
-    let checkpoint = crm.people().list().items().checkpoint();
+async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is_rejected() {
+    let peer = Peer::start(always(page(&["a", "b"], "c-2")));
+    let crm = crm_at(&peer);
+    let mut items = crm.people().list().items();
+    items.try_next().await.unwrap();
+    let sound = serde_json::to_value(items.checkpoint()).unwrap();
+    let changed = |field: &str, value| {
+        let mut form = sound.clone();
+        form[field] = value;
+        serde_json::from_value::<Checkpoint>(form)
+    };
+    let requests = peer.requests().len();
+    for (field, value) in [
+        ("skip", json!(usize::MAX)),
+        ("skip", json!(2)),
+        ("delivered", json!(u64::MAX)),
+        ("version", json!(2)),
+        ("version", json!(u32::MAX)),
+        ("cursor", json!("c".repeat(100_000))),
+        ("audience", json!("https://another.suite.test")),
+        // One that names no audience is of no installation.
+        ("audience", Value::Null),
+        ("operation", json!("listTasks\u{1b}[31m")),
+        ("filters", json!("")),
+    ] {
+        let checkpoint = changed(field, value).unwrap();
+        let mut items = crm.people().list().items().resume(checkpoint);
+        let error = items.try_next().await.unwrap_err();
+        assert_failed(&error, ErrorKind::Pagination, Effect::NotSent);
+        assert!(!format!("{error} {error:?}").contains('\u{1b}'));
+    }
+    for (field, value) in [
+        ("skip", json!(-1)),
+        ("skip", json!(1e300)),
+        ("delivered", json!("many")),
+        ("version", Value::Null),
+    ] {
+        assert!(changed(field, value).is_err(), "{field}");
+    }
+    assert_eq!(peer.requests().len(), requests);
+    // At the bounds it is sound.
+    for (field, value) in [("version", json!(1)), ("delivered", json!(1_u64 << 53))] {
+        let sound = changed(field, value).unwrap();
+        let mut items = crm.people().list().items().resume(sound);
+        assert!(items.try_next().await.unwrap().is_some());
+    }
+}
 
-    let mut walk = crm.people().list().limit(51).items().resume(checkpoint);
-    let error = walk.try_next().await.unwrap_err();
+#[tokio::test]
+async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() {
+    // Three items of the second page were delivered; since then the list has shrunk.
+    let last = |items: &[&str]| page(items, Value::Null);
+    let whole = [page(&["a"], "c-2"), last(&["b", "c", "d"])];
+    let peer = Peer::start(whole.clone());
+    let mut items = crm_at(&peer).people().list().items();
+    for _ in 0..3 {
+        items.try_next().await.unwrap().unwrap();
+    }
+    let checkpoint = items.checkpoint();
 
-    assert!(error.is_invalid_input());
-    assert!(server.requests().is_empty());
+    // In pages of the same size, a page that ends early has changed; in others, only a list that does.
+    let [early, other] = ["the page ends 1 item before", "the list ends 1 item before"];
+    for (limit, shrunk, words) in [
+        (None, vec![last(&["b"])], early),
+        (None, vec![page(&["b"], "c-3"), last(&["c"])], early),
+        (Some(1), vec![page(&[], "c-3"), last(&["b"])], other),
+    ] {
+        let peer = Peer::start(script(shrunk));
+        let mut list = crm_at(&peer).people().list();
+        if let Some(limit) = limit {
+            list = list.limit(limit);
+        }
+        let mut items = list.items().resume(checkpoint.clone());
+        let error = rest(&mut items).await.1.expect("no complete walk");
+        let told = (error.kind(), error.status());
+        assert_eq!(told, (ErrorKind::Pagination, Some(200)), "{error}");
+        assert_says(&error, &[words]);
+        assert!(!items.checkpoint().is_finished());
+    }
+    // One that fits goes on.
+    let peer = Peer::start(script(whole.into_iter().skip(1)));
+    let mut items = crm_at(&peer).people().list().items().resume(checkpoint);
+    assert_eq!(rest(&mut items).await.0, ["d"]);
+    assert!(items.checkpoint().is_finished());
 }

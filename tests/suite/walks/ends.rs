@@ -1,85 +1,105 @@
-//! Rows 24 and 25: where a walk ends.
+//! Rows 24, 25 and 58: where a list ends.
 
 use futures_util::stream::FusedStream;
-use sdk_core::{ErrorKind, RetryPolicy};
+use sdk_core::{Effect, ErrorKind};
 use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
-use super::{page, rest, rest_of_pages, server_of};
-use crate::peer::{self, Peer, always, reply, script};
-use crate::support::{Ahead as _, assert_says, crm_at, crm_for};
+use super::{PEOPLE, crm_of, page, rest, rest_of_pages, walk};
+use crate::peer::{self, Peer, Step, reply, script};
+use crate::support::{Ahead as _, assert_says, crm_at};
 
 #[tokio::test]
-async fn a_cursor_that_is_null_or_empty_ends_the_walk() {
+async fn fault_25_empty_pages_and_duplicates_pass_until_a_cursor_is_null_or_empty() {
     for last in [Value::Null, json!("")] {
-        let peer = Peer::start([page(&["a"], "cursor-2"), page(&["b"], last.clone())]);
-        let mut people = crm_at(&peer).people().list().items();
+        let begin = std::iter::once(page(&["a"], "c-1"));
+        let empty = (2..=100).map(|at| page(&[], format!("c-{at}")));
+        let end = [
+            page(&["a", "b"], "c-101"),
+            page(&["b"], "c-102"),
+            page(&[], last),
+        ];
 
-        let (names, error) = rest(&mut people).await;
+        let walk = walk(script(begin.chain(empty).chain(end)), false).await;
 
-        assert!(error.is_none(), "{last}: {error:?}");
-        assert_eq!(names, ["a", "b"]);
-        assert!(people.is_terminated() && people.checkpoint().is_finished());
-        assert_eq!(peer.requests().len(), 2);
+        assert!(walk.error.is_none());
+        assert_eq!(walk.names, ["a", "a", "b", "b"]);
+        assert!(walk.items.is_terminated() && walk.items.checkpoint().is_finished());
+        assert_eq!((&*walk.targets[0], walk.targets.len()), (PEOPLE, 103));
+        for (target, cursor) in walk.targets[1..].iter().zip(1..) {
+            assert_eq!(*target, format!("{PEOPLE}?cursor=c-{cursor}"));
+        }
     }
 }
 
 #[tokio::test]
-async fn fault_25_a_hundred_empty_pages_are_no_end() {
-    let empty = (1..=100).map(|at| page(&[], format!("cursor-{at}")));
-    let begin = std::iter::once(page(&["a"], "cursor-0"));
-    let pages = begin.chain(empty).chain([page(&["a"], Value::Null)]);
-    let peer = Peer::start(script(pages));
+async fn fault_24_a_circle_of_cursors_is_an_error_before_its_first_page_is_fetched_again() {
+    for (round, ahead) in [(1, true), (2, false), (2, true), (1_000, false)] {
+        let (server, crm) = crm_of(1_100);
+        let people = || crm.people().list().limit(1);
+        let circle = || server.fault(Operation::ListPeople).cursor_loop_of(round);
+        let requests = round as u64 + 1;
+        let delivered = format!("{requests} items were delivered");
 
-    let (names, error) = rest(&mut crm_at(&peer).people().list().items()).await;
-
-    assert!(error.is_none());
-    assert_eq!(names, ["a", "a"]);
-    assert_eq!(peer.requests().len(), 102);
-}
-
-#[tokio::test]
-async fn fault_24_a_circle_ends_any_walk_before_its_first_page_is_fetched_again() {
-    let circle = [("a", "A"), ("b", "B"), ("c", "A"), ("b", "B")];
-    let circle = circle.map(|(name, next)| page(&[name], next));
-    for ahead in [false, true] {
-        let peer = Peer::start(circle.clone());
-        let crm = crm_at(&peer);
-        let mut items = crm.people().list().items().ahead(ahead);
+        let fault = circle();
+        let mut items = people().items().ahead(ahead);
         let (names, error) = rest(&mut items).await;
-
         let error = error.unwrap();
         assert_eq!(error.kind(), ErrorKind::Pagination);
-        assert_says(&error, &["3 items were delivered"]);
-        assert_eq!(names, ["a", "b", "c"]);
-        assert_eq!(peer.requests().len(), 3);
+        assert_says(&error, &["repeated a cursor", &delivered]);
+        assert_eq!(names.len(), round + 1);
+        assert_eq!(server.attempts(Operation::ListPeople), requests);
+        assert!(items.try_next().await.unwrap().is_none());
 
-        let peer = Peer::start(circle.clone());
-        let mut pages = crm_at(&peer).people().list().pages().ahead(ahead);
-        let (names, error) = rest_of_pages(&mut pages).await;
+        fault.remove();
+        circle();
+        let mut pages = people().pages().ahead(ahead);
+        assert!(!pages.is_terminated());
+        let (same, error) = rest_of_pages(&mut pages).await;
         assert_eq!(error.unwrap().kind(), ErrorKind::Pagination);
-        assert_eq!(names, ["a", "b", "c"]);
-        assert_eq!(peer.requests().len(), 3);
+        assert_eq!(same, names);
+        assert!(pages.is_terminated() && pages.try_next().await.unwrap().is_none());
+        assert_eq!(server.attempts(Operation::ListPeople), 2 * requests);
     }
-}
 
-#[tokio::test]
-async fn fault_24_a_circle_through_the_first_cursor_is_one_too() {
+    // A circle through the cursor of the first page.
     let peer = Peer::start([page(&["a"], "B"), page(&["b"], "first")]);
     let mut items = crm_at(&peer).people().list().cursor("first").items();
-
     let (names, error) = rest(&mut items).await;
-
     assert_eq!(error.unwrap().kind(), ErrorKind::Pagination);
     assert_eq!(names, ["a", "b"]);
 }
 
 #[tokio::test]
+async fn fault_24_whoever_resumes_in_a_circle_gets_nothing_twice() {
+    let peer = Peer::start([
+        page(&["a"], "one"),
+        page(&["b", "c"], "one"),
+        page(&["b", "c"], "one"),
+        page(&["b", "c"], "two"),
+        page(&["d"], ""),
+    ]);
+    let crm = crm_at(&peer);
+    let mut walk = crm.people().list().items();
+    let mut all = Vec::new();
+    for errors in [true, true, false] {
+        let (taken, error) = rest(&mut walk).await;
+        all.extend(taken);
+        assert_eq!(error.is_some(), errors);
+        if let Some(error) = error {
+            assert_says(&error, &["repeated a cursor", "3 items"]);
+        }
+        let at = walk.checkpoint();
+        walk = crm.people().list().items().resume(at);
+    }
+    assert_eq!(all, ["a", "b", "c", "d"]);
+    assert_eq!(peer.requests().len(), 5);
+}
+
+#[tokio::test]
 async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there() {
-    let server = server_of(100).await;
-    let crm = crm_for(&server);
     for ahead in [false, true] {
-        let before = server.attempts(Operation::ListPeople);
+        let (server, crm) = crm_of(100);
         let list = || crm.people().list().limit(10).items().ahead(ahead);
         let mut items = list().max_pages(3);
 
@@ -89,7 +109,7 @@ async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there(
         assert_eq!(error.kind(), ErrorKind::Pagination);
         assert_says(&error, &["more than 3 pages"]);
         assert_eq!(names.len(), 30);
-        assert_eq!(server.attempts(Operation::ListPeople) - before, 3);
+        assert_eq!(server.attempts(Operation::ListPeople), 3);
 
         let mut items = list().resume(items.checkpoint());
         names.extend(rest(&mut items).await.0);
@@ -99,51 +119,77 @@ async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there(
     }
 }
 
-#[tokio::test]
-async fn after_an_error_a_walk_is_over_and_asks_for_nothing() {
-    let peer = Peer::start(script([page(&["a"], "cursor-2")]).then_always(reply(503)));
-    let crm = crm_at(&peer);
-    let list = || crm.people().list().retry(RetryPolicy::none());
-
-    let mut items = list().items();
-    assert_eq!(rest(&mut items).await.1.unwrap().status(), Some(503));
-    assert!(items.is_terminated());
-    assert!(items.try_next().await.unwrap().is_none());
-
-    let mut pages = list().pages();
-    assert!(!pages.is_terminated());
-    let error = rest_of_pages(&mut pages).await.1.unwrap();
-    assert_eq!(error.status(), Some(503));
-    assert!(pages.is_terminated());
-    assert!(pages.try_next().await.unwrap().is_none());
-    assert_eq!(peer.requests().len(), 3);
+/// A last page with these fields besides its items.
+fn last(fields: &str) -> Step {
+    let body = format!(r#"{{"items":[{{"publicReference":"b"}}],{fields}}}"#);
+    let step = reply(200).header("content-type", "application/json");
+    step.body(body)
 }
 
 #[tokio::test]
-async fn only_a_bad_request_for_a_cursor_may_be_about_the_cursor() {
-    for (pages, status, about_cursor) in [(1, 400, true), (0, 400, false), (1, 422, false)] {
-        let begin = (0..pages).map(|_| page(&["a"], "cursor-2"));
-        let peer = Peer::start(script(begin).then_always(reply(status)));
-        let error = rest(&mut crm_at(&peer).people().list().items()).await.1;
-        let shown = error.unwrap().to_string();
-        assert_eq!(
-            shown.contains("refused the cursor"),
-            about_cursor,
-            "{shown}"
-        );
+async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
+    let whole = page(&["b"], Value::Null);
+    let people = json!({"schemaVersion": "people.v7", "people": [{"publicReference": "b"}], "total": null,
+        "nextCursor": "c-3"});
+    let fields = "`schemaVersion`, `nextCursor`, `people`, `total` (null)";
+    let odd: [(Step, u16, &[&str]); 11] = [
+        (last(r#""total":9"#), 200, &["`nextCursor`", "items, total"]),
+        (last(r#""nextCursor":7"#), 200, &["`nextCursor`", "found 7"]),
+        (
+            last(r#""nextCursor":"c-3","nextCursor":null"#),
+            200,
+            &["nextCursor"],
+        ),
+        (
+            last(r#""nextCursor":null,"nextCursor":"c-3""#),
+            200,
+            &["nextCursor"],
+        ),
+        (last(r#""nextCursor":null,"items":[]"#), 200, &["items"]),
+        (
+            last(r#""nextCursor":null,"schemaVersion":"a","schemaVersion":"b""#),
+            200,
+            &["schemaVersion"],
+        ),
+        (
+            peer::json(200, &json!({"items": {"a": 1}, "nextCursor": null})),
+            200,
+            &["`items`"],
+        ),
+        (peer::json(200, &people), 200, &[fields, "A07", "`pages()`"]),
+        // The service still works on it, or sent a part of it.
+        (whole.clone().with_status(202), 202, &[]),
+        (whole.clone().with_status(206), 206, &[]),
+        (whole.with_status(299), 299, &[]),
+    ];
+    for (odd, status, words) in odd {
+        for ahead in [false, true] {
+            let mut walk = walk([page(&["a"], "c-2"), odd.clone()], ahead).await;
+            let error = walk.error.unwrap();
+            assert_says(&error, words);
+            assert_eq!(error.status(), Some(status), "{error}");
+            assert_eq!(error.effect(), Effect::Unknown, "{error}");
+            assert_eq!(error.operation().unwrap().id, "listPeople");
+            assert_eq!(walk.names, ["a"], "{error}");
+            assert_eq!(walk.targets.len(), 2, "{error}");
+            // The page was not delivered, so the list resumes there.
+            let at = walk.items.checkpoint();
+            assert_eq!((at.cursor(), at.delivered()), (Some("c-2"), 1));
+            // The walk is over all the same, and requests nothing more.
+            assert!(!at.is_finished() && walk.items.is_terminated());
+            assert!(walk.items.try_next().await.unwrap().is_none());
+        }
     }
 }
 
 #[tokio::test]
-async fn a_page_that_does_not_decode_is_an_error_and_no_end() {
-    let odd = json!({"items": {"a": 1}, "nextCursor": null});
-    let peer = Peer::start(always(peer::json(200, &odd)));
-
-    let (names, error) = rest(&mut crm_at(&peer).people().list().items()).await;
-
-    let error = error.unwrap();
-    assert!(names.is_empty());
-    assert_eq!(error.kind(), ErrorKind::Decode);
-    assert_says(&error, &["`items`"]);
-    assert!(error.body().is_some_and(|body| body.starts_with(b"{")));
+async fn only_a_bad_request_for_a_cursor_says_to_start_again_and_what_was_delivered() {
+    for (pages, status, hints) in [(1, 400, true), (0, 400, false), (1, 422, false)] {
+        let begin = (0..pages).map(|_| page(&["a", "b"], "cursor-2"));
+        let walk = walk(script(begin).then_always(reply(status)), false).await;
+        let error = walk.error.unwrap();
+        assert_eq!((error.status(), error.attempts()), (Some(status), 1));
+        let hint = "the cursor, start the walk again; 2 items were delivered so far";
+        assert_eq!(error.to_string().contains(hint), hints, "{error}");
+    }
 }

@@ -1,13 +1,11 @@
-//! Lists as streams: where they end, where they go on, what they survive. `fault_NN_…` is row NN of the list of faults;
-//! the plainest test of most rows is in `faults`.
+//! Lists as streams: where they end, where they resume, what they survive. `fault_NN_…` is row NN of the list of faults.
 
 mod checkpoints;
 mod ends;
 mod export;
 mod funnel;
-mod local;
+mod pages;
 mod resuming;
-mod shapes;
 mod streams;
 mod trouble;
 mod types;
@@ -16,13 +14,26 @@ use sdk_core::{Error, Items, Pages, Record};
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use crate::peer::{self, Step};
+use crate::peer::{self, Peer, Script, Step};
+use crate::support::{Ahead as _, Clients as _, builder_for, crm_at};
 
 /// The path of the list that most tests walk.
 const PEOPLE: &str = "/api/crm/v1/people";
 
-/// A server with so many people, which can break connections, and whose threads no paused clock stops.
-pub(crate) async fn server_of(people: u64) -> ReferenceServer {
+/// A server in memory with so many people, and a client of it.
+fn crm_of(people: u64) -> (ReferenceServer, sdk_crm::Client) {
+    let server = ReferenceServer::builder().people(people).in_memory();
+    let crm = client_of(&server);
+    (server, crm)
+}
+
+/// A client of a server in memory.
+fn client_of(server: &ReferenceServer) -> sdk_crm::Client {
+    builder_for(server).transport(server.service()).crm()
+}
+
+/// A server with so many people that another process can reach.
+async fn server_of(people: u64) -> ReferenceServer {
     let builder = ReferenceServer::builder().transport(Transport::Hyper);
     builder.people(people).start().await
 }
@@ -34,12 +45,12 @@ pub(crate) fn page(names: &[&str], next: impl Into<Value>) -> Step {
     peer::json(200, &json!({"items": items, "nextCursor": next.into()}))
 }
 
-pub(crate) fn name(record: &Record) -> String {
+fn name(record: &Record) -> String {
     record.text("publicReference").unwrap()
 }
 
 /// The names of all items up to the end or an error.
-pub(crate) async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
+async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
     let mut names = Vec::new();
     loop {
         match items.try_next().await {
@@ -59,5 +70,31 @@ async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Option<Error>
             Ok(None) => return (names, None),
             Err(error) => return (names, Some(error)),
         }
+    }
+}
+
+/// The items of a scripted list of people, up to the end or an error.
+struct Walk {
+    names: Vec<String>,
+    error: Option<Error>,
+    items: Items<Record>,
+    /// Path and query of each request.
+    targets: Vec<String>,
+}
+
+async fn walk(script: impl Into<Script>, ahead: bool) -> Walk {
+    let peer = Peer::start(script);
+    let mut items = crm_at(&peer).people().list().items().ahead(ahead);
+    let (names, error) = rest(&mut items).await;
+    let targets = peer
+        .requests()
+        .into_iter()
+        .map(|seen| seen.target)
+        .collect();
+    Walk {
+        names,
+        error,
+        items,
+        targets,
     }
 }

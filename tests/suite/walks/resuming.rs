@@ -1,22 +1,45 @@
-//! Row 26: walks that go on elsewhere.
+//! Row 26: lists that resume elsewhere.
 
 use sdk_core::{Checkpoint, ErrorKind, RetryPolicy};
-use sdk_reference_server::{App, Operation, ReferenceServer, Transport};
+use sdk_reference_server::Operation;
 
-use super::{name, page, rest, rest_of_pages, server_of};
-use crate::peer::{Over, over_all, reply, reset};
-use crate::support::{
-    Ahead as _, Clients, answer, assert_says, builder_for, crm_at, crm_for, stored,
-};
+use super::{client_of, crm_of, name, page, rest, rest_of_pages};
+use crate::peer::{Over, Peer, over_all, reply, reset};
+use crate::support::{Ahead as _, answer, crm_at, stored};
 
 over_all! { fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another }
 
+/// The people of a server, in order.
+async fn all_people(crm: &sdk_crm::Client) -> Vec<String> {
+    rest(&mut crm.people().list().limit(50).items()).await.0
+}
+
+/// At most so many people from a checkpoint on, in pages of this size, and the checkpoint after them.
+async fn take(
+    crm: &sdk_crm::Client,
+    limit: u32,
+    from: Option<&Checkpoint>,
+    count: usize,
+) -> (Vec<String>, Checkpoint) {
+    let mut items = crm.people().list().limit(limit).items();
+    if let Some(from) = from {
+        items = items.resume(stored(from));
+    }
+    let mut names = Vec::new();
+    while names.len() < count
+        && let Some(item) = items.try_next().await.unwrap()
+    {
+        names.push(name(&item));
+    }
+    (names, items.checkpoint())
+}
+
 #[tokio::test]
 async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
-    let server = server_of(23).await;
-    // The second client knows nothing of the first one.
-    let (crm, elsewhere) = (crm_for(&server), crm_for(&server));
-    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    let (server, crm) = crm_of(23);
+    // The second client shares nothing with the first one.
+    let elsewhere = client_of(&server);
+    let all = all_people(&crm).await;
     for ahead in [false, true] {
         for place in 0..=all.len() {
             let mut items = crm.people().list().limit(5).items().ahead(ahead);
@@ -40,31 +63,9 @@ async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
 }
 
 #[tokio::test]
-async fn fault_26_a_walk_interrupted_at_each_item_delivers_each_once() {
-    let server = server_of(23).await;
-    let crm = crm_for(&server);
-    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
-    let mut names = Vec::new();
-    let mut at: Option<Checkpoint> = None;
-    loop {
-        let mut items = crm.people().list().limit(5).items();
-        if let Some(at) = &at {
-            items = items.resume(stored(at));
-        }
-        let Some(item) = items.try_next().await.unwrap() else {
-            break;
-        };
-        names.push(name(&item));
-        at = Some(items.checkpoint());
-    }
-    assert_eq!(names, all);
-}
-
-#[tokio::test]
 async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
-    let server = server_of(23).await;
-    let crm = crm_for(&server);
-    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+    let (server, crm) = crm_of(23);
+    let all = all_people(&crm).await;
     for done in 0..=5 {
         let mut pages = crm.people().list().limit(5).pages();
         let mut names = Vec::new();
@@ -83,31 +84,19 @@ async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
 }
 
 #[tokio::test]
-async fn fault_26_a_walk_goes_on_with_pages_of_another_size() {
-    let server = server_of(100).await;
-    let crm = crm_for(&server);
-    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
+async fn fault_26_a_list_resumes_with_pages_of_another_size() {
+    let (_server, crm) = crm_of(100);
+    let all = all_people(&crm).await;
     for place in [0, 3, 10, 17, 99] {
+        let (_, at) = take(&crm, 10, None, place).await;
         for limit in [1, 7, 10, 50] {
-            let mut items = crm.people().list().limit(10).items();
-            for _ in 0..place {
-                items.try_next().await.unwrap().unwrap();
-            }
-            let again = crm.people().list().limit(limit).items();
-            let mut again = again.resume(stored(&items.checkpoint()));
-            assert_eq!(rest(&mut again).await.0, all[place..], "{place}, {limit}");
+            let (names, _) = take(&crm, limit, Some(&at), usize::MAX).await;
+            assert_eq!(names, all[place..], "{place}, {limit}");
         }
     }
-}
 
-#[tokio::test]
-async fn fault_26_a_list_resumes_after_page_sizes_that_alternate() {
-    let server = server_of(100).await;
-    let crm = crm_for(&server);
-    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
-    let mut names = Vec::new();
-    let mut checkpoint = crm.people().list().limit(10).items().checkpoint();
-    for (limit, count) in [
+    // And again and again, at last after each item.
+    let alternating = [
         (10, 4),
         (50, 21),
         (10, 2),
@@ -115,42 +104,30 @@ async fn fault_26_a_list_resumes_after_page_sizes_that_alternate() {
         (10, 1),
         (50, 30),
         (10, 1),
-    ] {
-        let items = crm.people().list().limit(limit).items();
-        let mut items = items.resume(stored(&checkpoint));
-        for _ in 0..count {
-            names.push(name(&items.try_next().await.unwrap().unwrap()));
-        }
-        checkpoint = items.checkpoint();
+    ];
+    let (mut names, mut at) = (Vec::new(), None);
+    for (limit, count) in alternating.into_iter().chain([(5, 1); 11]) {
+        let (taken, next) = take(&crm, limit, at.as_ref(), count).await;
+        names.extend(taken);
+        at = Some(next);
     }
-    assert_eq!(names, all[..names.len()]);
+    assert_eq!(names, all);
 }
 
 #[tokio::test]
 async fn fault_26_a_page_without_items_keeps_the_page_size_of_the_checkpoint() {
-    let server = server_of(100).await;
-    let crm = crm_for(&server);
-    let all = rest(&mut crm.people().list().limit(50).items()).await.0;
-    let mut items = crm.people().list().limit(50).items();
-    for _ in 0..25 {
-        items.try_next().await.unwrap().unwrap();
-    }
-    let list = || crm.people().list().limit(10).items();
-    answer(
-        &server,
-        Operation::ListPeople,
-        r#"{"nextCursor":"elsewhere"}"#,
-    )
-    .times(1);
-    let mut itemless = list().resume(stored(&items.checkpoint()));
-    assert_eq!(
-        itemless.try_next().await.unwrap_err().kind(),
-        ErrorKind::Pagination
-    );
+    let (server, crm) = crm_of(100);
+    let all = all_people(&crm).await;
+    let (_, at) = take(&crm, 50, None, 25).await;
+    let itemless = r#"{"nextCursor":"elsewhere"}"#;
+    answer(&server, Operation::ListPeople, itemless).times(1);
+    let mut failed = crm.people().list().limit(10).items().resume(at);
+    let error = failed.try_next().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Pagination);
 
-    let mut again = list().resume(stored(&itemless.checkpoint()));
+    let (names, _) = take(&crm, 10, Some(&failed.checkpoint()), usize::MAX).await;
 
-    assert_eq!(rest(&mut again).await.0, all[25..]);
+    assert_eq!(names, all[25..]);
 }
 
 async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over: Over) {
@@ -166,7 +143,7 @@ async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over:
         let mut items = list.items().ahead(ahead);
 
         let (names, error) = rest(&mut items).await;
-        // A read-ahead that failed is told when its page is due, and not before.
+        // A read-ahead that failed is reported when its page is due, and not before.
         assert_eq!(names, ["a", "b"]);
         assert_eq!(error.unwrap().status(), Some(503));
 
@@ -188,48 +165,16 @@ async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over:
 }
 
 #[tokio::test]
-async fn fault_26_a_refused_cursor_says_start_again_and_what_was_delivered() {
-    // Another server's signature: the same installation, started anew.
-    let installation = |seed| {
-        ReferenceServer::builder()
-            .transport(Transport::Hyper)
-            .seed(seed)
-            .audience(App::Crm, "https://crm.example")
-            .start()
-    };
-    let (server, other) = (installation(1).await, installation(2).await);
-    let crm_for = |server: &ReferenceServer| {
-        let suite = builder_for(server).audience(sdk_core::App::Crm, "https://crm.example");
-        suite.crm()
-    };
-    let mut items = crm_for(&server).people().list().limit(10).items();
-    for _ in 0..20 {
-        items.try_next().await.unwrap().unwrap();
-    }
-    let list = crm_for(&other).people().list().limit(10).items();
-    let mut items = list.resume(stored(&items.checkpoint()));
-    let (names, error) = rest(&mut items).await;
-
-    let error = error.unwrap();
-    assert!(names.is_empty());
-    assert_eq!((error.status(), error.attempts()), (Some(400), 1));
-    assert_says(
-        &error,
-        &["start the walk again", "20 items were delivered so far"],
-    );
-}
-
-#[tokio::test]
-async fn a_finished_walk_stays_finished() {
-    let server = server_of(10).await;
-    let crm = crm_for(&server);
+async fn a_finished_walk_stays_finished_from_its_checkpoint_and_with_another_type() {
+    let peer = Peer::start([page(&["a"], "")]);
+    let crm = crm_at(&peer);
     let mut items = crm.people().list().items();
-    rest(&mut items).await;
-    let before = server.attempts(Operation::ListPeople);
+    assert_eq!(rest(&mut items).await.0, ["a"]);
 
     let again = crm.people().list().items();
     let mut again = again.resume(stored(&items.checkpoint()));
-
     assert!(again.try_next().await.unwrap().is_none());
-    assert_eq!(server.attempts(Operation::ListPeople), before);
+    let mut values = items.decode::<serde_json::Value>();
+    assert!(values.try_next().await.unwrap().is_none());
+    assert_eq!(peer.requests().len(), 1);
 }

@@ -1,6 +1,6 @@
 //! Each state in which a crash can leave the files of an export.
 
-// The example's own files: what cannot be hit from outside is hit here.
+// The example's own files: a test from outside cannot hit each of these moments.
 #[path = "../../../../examples/support/private.rs"]
 mod private;
 #[path = "../../../../examples/export/target.rs"]
@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::programs::Folder;
 use crate::support::assert_says;
-use target::{Found, Place, Target};
+use target::{Found, Place, Saved, Target};
 
 fn checkpoint(finished: bool) -> Checkpoint {
     serde_json::from_value(json!({"version": 1, "finished": finished})).unwrap()
@@ -45,58 +45,47 @@ fn interrupted(file: &Path) -> Target {
     target
 }
 
+fn saved(file: &Path) -> Saved {
+    match place(file).look().unwrap() {
+        Found::Interrupted(saved) => saved,
+        found => panic!("it was interrupted: {found:?}"),
+    }
+}
+
+/// Adds a last line, and gives the file its name.
+fn finish(mut target: Target, line: &str) {
+    target.append(line.as_bytes()).unwrap();
+    target.save(checkpoint(true), None).unwrap();
+    target.publish().unwrap();
+}
+
 #[test]
-fn what_came_after_the_checkpoint_is_written_again() {
+fn what_the_last_checkpoint_does_not_cover_is_written_again() {
     let folder = Folder::new("export-files-cut");
     let file = folder.file("a.csv");
-    drop(interrupted(&file));
-    assert_eq!(fs::read(folder.file("a.csv.part")).unwrap(), b"one\ntwo\n");
+    // The next checkpoint was begun and not renamed, or not even that.
+    for begun in [false, true] {
+        drop(interrupted(&file));
+        assert_eq!(fs::read(folder.file("a.csv.part")).unwrap(), b"one\ntwo\n");
+        if begun {
+            fs::write(folder.file("a.csv.checkpoint.new"), "{\"chec").unwrap();
+        }
+        let saved = saved(&file);
+        assert_eq!(saved.bytes, 4);
 
-    let Found::Interrupted(saved) = place(&file).look().unwrap() else {
-        panic!("it was interrupted");
-    };
-    assert_eq!(saved.bytes, 4);
-    let mut target = place(&file).go_on(&saved).unwrap();
-    target.append(b"2\n").unwrap();
-    target.save(checkpoint(true), None).unwrap();
-    let (published, bytes) = target.publish().unwrap();
+        finish(place(&file).go_on(&saved).unwrap(), "2\n");
 
-    assert_eq!((published, bytes), (file.clone(), 6));
-    assert_eq!(fs::read(&file).unwrap(), b"one\n2\n");
-    assert_eq!(folder.names(), ["a.csv"]);
-}
-
-#[test]
-fn a_checkpoint_that_was_not_renamed_yet_does_not_count() {
-    let folder = Folder::new("export-files-new");
-    let file = folder.file("a.csv");
-    drop(interrupted(&file));
-    fs::write(folder.file("a.csv.checkpoint.new"), "{\"chec").unwrap();
-
-    let Found::Interrupted(saved) = place(&file).look().unwrap() else {
-        panic!("it was interrupted");
-    };
-    let mut target = place(&file).go_on(&saved).unwrap();
-    target.save(checkpoint(true), None).unwrap();
-    target.publish().unwrap();
-
-    assert_eq!(fs::read(&file).unwrap(), b"one\n");
-    assert_eq!(folder.names(), ["a.csv"]);
-}
-
-#[test]
-fn a_part_without_a_checkpoint_is_nothing() {
-    let folder = Folder::new("export-files-part");
-    let file = folder.file("a.csv");
-    let mut target = place(&file).begin().unwrap();
-    target.append(b"one\n").unwrap();
-    drop(target);
-
+        assert_eq!(fs::read(&file).unwrap(), b"one\n2\n");
+        assert_eq!(folder.names(), ["a.csv"]);
+    }
+    // Without any checkpoint, it begins anew.
+    drop(
+        place(&file)
+            .begin()
+            .map(|mut target| target.append(b"one\n")),
+    );
     assert!(matches!(place(&file).look().unwrap(), Found::Nothing));
-    let mut target = place(&file).begin().unwrap();
-    target.append(b"1\n").unwrap();
-    target.save(checkpoint(true), None).unwrap();
-    target.publish().unwrap();
+    finish(place(&file).begin().unwrap(), "1\n");
     assert_eq!(fs::read(&file).unwrap(), b"1\n");
 }
 
@@ -110,8 +99,7 @@ fn a_finished_export_is_published_by_the_next_run_or_known_to_be() {
     target.append(b"one\n").unwrap();
     target.save(checkpoint(true), None).unwrap();
     drop(target);
-    let found = place(&file).look().unwrap();
-    assert!(matches!(found, Found::Interrupted(saved) if saved.checkpoint.is_finished()));
+    assert!(saved(&file).checkpoint.is_finished());
     assert_eq!(fs::read(&file).unwrap(), b"old");
 
     // Dead between the rename and the removal.
@@ -143,14 +131,13 @@ fn files_that_do_not_fit_are_an_error_until_they_are_given_up() {
 }
 
 #[test]
-fn of_two_exports_that_begin_at_once_one_is_refused() {
+fn of_two_exports_that_begin_at_once_one_is_rejected() {
     let folder = Folder::new("export-files-at-once");
     let file = folder.file("a.csv");
     let (first, second) = (place(&file), place(&file));
-    let mut target = first.begin().unwrap();
-    target.save(checkpoint(true), None).unwrap();
+    let target = first.begin().unwrap();
     let error = second.begin().unwrap_err().to_string();
     assert_says(&error, &["a.csv: another export"]);
-    target.publish().unwrap();
+    finish(target, "one\n");
     assert_eq!(folder.names(), ["a.csv"]);
 }
