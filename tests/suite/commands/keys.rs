@@ -13,7 +13,8 @@ use crate::fixtures::add_person;
 use crate::peer::{always, json as reply_of};
 use crate::samples::{event, kick_off};
 use crate::support::{
-    Clients, assert_failed, assert_refused_with, assert_says, key as parsed, run_script, stored,
+    Clients, assert_failed, assert_refused_with, assert_says, builder_for, key as parsed,
+    run_script, stored,
 };
 
 const KEY: &str = "order-4711.delivery";
@@ -57,7 +58,8 @@ async fn fault_22_a_key_with_another_command_is_a_conflict_whichever_way_it_is_s
     assert_conflict(&raw.body(other).idempotency_key(key()).await.unwrap_err());
 
     // Stored, and as another process sends it.
-    let elsewhere = stage.elsewhere().calendar();
+    let elsewhere = builder_for(&stage.server).transport(stage.server.service());
+    let elsewhere = elsewhere.calendar();
     let call = elsewhere.events().command(&event("Second"));
     let command = stored(&call.idempotency_key(key()).prepare().unwrap());
     assert_conflict(&elsewhere.send_prepared(&command).await.unwrap_err());
@@ -156,13 +158,14 @@ async fn fault_46_commands_under_one_key_are_told_apart_by_the_service_at_any_mo
 #[tokio::test]
 async fn fault_47_the_same_parsed_command_in_another_notation_is_a_replay() {
     let stage = Stage::start();
+    let event = r#""operation":"create","collectionReference":"COL-1","startsAt":"2026-02-01T09:00:00Z",
+        "endsAt":"2026-02-01T10:00:00Z","timezone":"UTC""#;
     let notations = [
-        r#"{"operation":"create","collectionReference":"COL-1","title":"A","startsAt":"2026-02-01T09:00:00Z",
-            "endsAt":"2026-02-01T10:00:00Z","timezone":"UTC","recurrence":{"count":100,"weight":1}}"#,
-        r#"{"title":"\u0041","operation":"create","collectionReference":"COL-1","startsAt":"2026-02-01T09:00:00Z",
-            "endsAt":"2026-02-01T10:00:00Z","timezone":"UTC","recurrence":{"weight":1.0,"count":1e2}}"#,
-        r#"{"operation":"create","collectionReference":"COL-1","title":"A","startsAt":"2026-02-01T09:00:00Z",
-            "endsAt":"2026-02-01T10:00:00Z","timezone":"UTC","recurrence":{"count":100.0,"weight":10e-1,"end":null}}"#,
+        format!(r#"{{{event},"title":"A","recurrence":{{"count":100,"weight":1}}}}"#),
+        format!(r#"{{"title":"\u0041",{event},"recurrence":{{"weight":1.0,"count":1e2}}}}"#),
+        format!(
+            r#"{{{event},"title":"A","recurrence":{{"count":100.0,"weight":10e-1,"end":null}}}}"#
+        ),
     ];
     for (number, notation) in notations.into_iter().enumerate() {
         let submit = &sdk_calendar::operations::SUBMIT_EVENT_COMMAND;

@@ -11,12 +11,12 @@ mod receipts;
 mod sending;
 pub(crate) mod stored;
 
-use sdk_core::{Suite, SuiteBuilder};
+use sdk_core::SuiteBuilder;
 use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::{Value, json};
 
 use crate::fixtures::in_memory;
-use crate::support::{Clients, builder_for};
+use crate::support::Clients;
 
 /// A server and clients of its applications.
 struct Stage {
@@ -41,12 +41,6 @@ impl Stage {
             accounting: suite.accounting(),
             server,
         }
-    }
-
-    /// The suite of another process: it shares nothing with these clients.
-    fn elsewhere(&self) -> Suite {
-        let suite = builder_for(&self.server).transport(self.server.service());
-        suite.suite()
     }
 
     /// The last body that the server saw for an operation.

@@ -30,16 +30,6 @@ struct Message {
     whole: usize,
 }
 
-/// What a service left, and what the server saw of it.
-#[derive(Debug, PartialEq, Eq)]
-struct Life {
-    orders: u64,
-    commits: u64,
-    receipts: u64,
-    replayed: u64,
-    requests: u64,
-}
-
 /// A killed service has sent nothing, a part of a request, a whole request, or has a part of the response too. Only the
 /// whole request makes a difference: the command is committed, and the next start gets its result as a replay.
 #[tokio::test]
@@ -60,16 +50,21 @@ async fn a_service_killed_at_any_byte_commits_once_and_gets_its_receipts() {
     ));
 
     for (kills, replayed) in &lives {
-        let life = Lab::start().await.live(kills).await;
-        let responses = kills.iter().filter(|(way, _)| *way == Way::Down).count();
-        let expected = Life {
-            orders: ORDERS,
-            commits: ORDERS,
-            receipts: ORDERS,
-            replayed: *replayed,
-            requests: ORDERS + responses as u64,
-        };
-        assert_eq!(life, expected, "{kills:?}");
+        let lab = Lab::start().await;
+        lab.live(kills);
+        let database = lab.database();
+        let of_each_order = [
+            count(&database, "count(DISTINCT order_id)"),
+            count(&database, "count(DISTINCT event)"),
+            lab.server.commits(COMMANDS),
+        ];
+        assert_eq!(of_each_order, [ORDERS; 3], "{kills:?}");
+        let replays = count(&database, "count(*) FILTER (WHERE replayed)");
+        assert_eq!(replays, *replayed, "{kills:?}");
+        let lost = kills.iter().filter(|(way, _)| *way == Way::Down).count();
+        let requests = lab.server.attempts(COMMANDS);
+        assert_eq!(requests, ORDERS + lost as u64, "{kills:?}");
+        lab.check_receipts(&database).await;
     }
 }
 
@@ -128,8 +123,8 @@ impl Lab {
         })
     }
 
-    /// A service that is killed at these places, one after another, and then left alone.
-    async fn live(&self, kills: &[Kill]) -> Life {
+    /// Lets a service be killed at these places, one after another, and then leaves it alone.
+    fn live(&self, kills: &[Kill]) {
         for (way, bytes) in kills {
             self.proxy.break_after(*bytes, *way, Then::Hold);
             let mut service = self.service(ORDERS).spawn().unwrap();
@@ -140,16 +135,6 @@ impl Lab {
         }
         let ended = self.service(ORDERS).status().unwrap();
         assert!(ended.success(), "after {kills:?}");
-        let database = self.database();
-        let life = Life {
-            orders: count(&database, "count(DISTINCT order_id)"),
-            commits: self.server.commits(COMMANDS),
-            receipts: count(&database, "count(DISTINCT event)"),
-            replayed: count(&database, "count(*) FILTER (WHERE replayed)"),
-            requests: self.server.attempts(COMMANDS),
-        };
-        self.check_receipts(&database).await;
-        life
     }
 
     /// The example behind the wire.

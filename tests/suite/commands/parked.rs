@@ -36,7 +36,7 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
         };
         let words = [
             "26 h 0 min old",
-            "trusted for only 25 h",
+            "for only 25 h",
             "check whether it happened",
         ];
         assert_says(&reason, &words);

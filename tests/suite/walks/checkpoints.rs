@@ -121,10 +121,6 @@ async fn the_stored_form_has_a_version_and_names_its_operation() {
             "audience": "crm", "cursor": "cursor-2", "skip": 1, "delivered": 4, "finished": false})
     );
 
-    let later: Checkpoint = serde_json::from_value(json!({"version": 2, "place": "C"})).unwrap();
-    let mut items = crm.people().list().items().resume(later);
-    let error = items.try_next().await.unwrap_err();
-    assert_says(&error, &["version 2"]);
     assert!(serde_json::from_value::<Checkpoint>(json!({"cursor": "C"})).is_err());
 }
 
@@ -141,11 +137,14 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
         serde_json::from_value::<Checkpoint>(form)
     };
     let requests = peer.requests().len();
+    // A later version may have other fields.
+    let later: Checkpoint = serde_json::from_value(json!({"version": 2, "place": "C"})).unwrap();
+    let error = crm.people().list().items().resume(later).try_next().await;
+    assert_says(&error.unwrap_err(), &["version 2"]);
     for (field, value) in [
         ("skip", json!(usize::MAX)),
         ("skip", json!(2)),
         ("delivered", json!(u64::MAX)),
-        ("version", json!(2)),
         ("version", json!(u32::MAX)),
         ("cursor", json!("c".repeat(100_000))),
         ("audience", json!("https://another.suite.test")),

@@ -20,13 +20,14 @@ async fn fault_25_empty_pages_and_duplicates_pass_until_a_cursor_is_null_or_empt
             page(&[], last),
         ];
 
-        let walk = walk(script(begin.chain(empty).chain(end)), false).await;
+        let pages = script(begin.chain(empty).chain(end));
+        let (names, error, items, targets) = walk(pages, false).await;
 
-        assert!(walk.error.is_none());
-        assert_eq!(walk.names, ["a", "a", "b", "b"]);
-        assert!(walk.items.is_terminated() && walk.items.checkpoint().is_finished());
-        assert_eq!((&*walk.targets[0], walk.targets.len()), (PEOPLE, 103));
-        for (target, cursor) in walk.targets[1..].iter().zip(1..) {
+        assert!(error.is_none());
+        assert_eq!(names, ["a", "a", "b", "b"]);
+        assert!(items.is_terminated() && items.checkpoint().is_finished());
+        assert_eq!((&*targets[0], targets.len()), (PEOPLE, 103));
+        for (target, cursor) in targets[1..].iter().zip(1..) {
             assert_eq!(*target, format!("{PEOPLE}?cursor=c-{cursor}"));
         }
     }
@@ -164,20 +165,21 @@ async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
     ];
     for (odd, status, words) in odd {
         for ahead in [false, true] {
-            let mut walk = walk([page(&["a"], "c-2"), odd.clone()], ahead).await;
-            let error = walk.error.unwrap();
+            let pages = [page(&["a"], "c-2"), odd.clone()];
+            let (names, error, mut items, targets) = walk(pages, ahead).await;
+            let error = error.unwrap();
             assert_says(&error, words);
             assert_eq!(error.status(), Some(status), "{error}");
             assert_eq!(error.effect(), Effect::Unknown, "{error}");
             assert_eq!(error.operation().unwrap().id, "listPeople");
-            assert_eq!(walk.names, ["a"], "{error}");
-            assert_eq!(walk.targets.len(), 2, "{error}");
+            assert_eq!(names, ["a"], "{error}");
+            assert_eq!(targets.len(), 2, "{error}");
             // The page was not delivered, so the list resumes there.
-            let at = walk.items.checkpoint();
+            let at = items.checkpoint();
             assert_eq!((at.cursor(), at.delivered()), (Some("c-2"), 1));
             // The walk is over all the same, and requests nothing more.
-            assert!(!at.is_finished() && walk.items.is_terminated());
-            assert!(walk.items.try_next().await.unwrap().is_none());
+            assert!(!at.is_finished() && items.is_terminated());
+            assert!(items.try_next().await.unwrap().is_none());
         }
     }
 }
@@ -186,8 +188,8 @@ async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
 async fn only_a_bad_request_for_a_cursor_says_to_start_again_and_what_was_delivered() {
     for (pages, status, hints) in [(1, 400, true), (0, 400, false), (1, 422, false)] {
         let begin = (0..pages).map(|_| page(&["a", "b"], "cursor-2"));
-        let walk = walk(script(begin).then_always(reply(status)), false).await;
-        let error = walk.error.unwrap();
+        let pages = script(begin).then_always(reply(status));
+        let error = walk(pages, false).await.1.unwrap();
         assert_eq!((error.status(), error.attempts()), (Some(status), 1));
         let hint = "the cursor, start the walk again; 2 items were delivered so far";
         assert_eq!(error.to_string().contains(hint), hints, "{error}");

@@ -73,28 +73,14 @@ async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Option<Error>
     }
 }
 
-/// The items of a scripted list of people, up to the end or an error.
-struct Walk {
-    names: Vec<String>,
-    error: Option<Error>,
-    items: Items<Record>,
-    /// Path and query of each request.
-    targets: Vec<String>,
-}
-
-async fn walk(script: impl Into<Script>, ahead: bool) -> Walk {
+/// The items of a scripted list of people up to the end or an error, the stream after them, and the target of each request.
+async fn walk(
+    script: impl Into<Script>,
+    ahead: bool,
+) -> (Vec<String>, Option<Error>, Items<Record>, Vec<String>) {
     let peer = Peer::start(script);
     let mut items = crm_at(&peer).people().list().items().ahead(ahead);
     let (names, error) = rest(&mut items).await;
-    let targets = peer
-        .requests()
-        .into_iter()
-        .map(|seen| seen.target)
-        .collect();
-    Walk {
-        names,
-        error,
-        items,
-        targets,
-    }
+    let seen = peer.requests().into_iter();
+    (names, error, items, seen.map(|seen| seen.target).collect())
 }
