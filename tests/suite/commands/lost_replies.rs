@@ -1,7 +1,7 @@
 //! Row 21: a committed command whose response is lost. With a key, it is resent and its result comes back. Without one, its
 //! effect is unknown, and the stored command finds out.
 
-use sdk_core::{Effect, Error, ErrorKind, ExactReplay, RawJson, Receipt};
+use sdk_core::{Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, RawJson, Receipt};
 use sdk_reference_server::{Fault, Operation};
 
 use super::{Stage, review};
@@ -67,7 +67,7 @@ fn assert_committed_once<T>(stage: &Stage, receipt: &Receipt<T>) {
     assert_eq!(stage.server.commits(operation), 1);
     let seen = stage.server.requests_for(operation);
     assert_eq!(seen.len(), 2);
-    let key = receipt.idempotency_key().map(|key| key.as_str());
+    let key = receipt.idempotency_key().map(IdempotencyKey::as_str);
     for request in &seen {
         assert_eq!(request.idempotency_key(), key);
         assert_eq!(request.body(), seen[0].body());

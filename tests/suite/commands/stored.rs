@@ -158,7 +158,7 @@ async fn fault_55_a_form_that_was_changed_in_the_store_is_rejected() {
     let event = kick_off(&calendar).header("x-tenant", "a").prepare();
     let event = form(&event.unwrap());
     let body = event["body"].as_str().unwrap();
-    let mut changes = Vec::new();
+    let mut edits = Vec::new();
     for (field, value) in [
         ("version", json!(1)),
         ("version", json!(3)),
@@ -179,7 +179,7 @@ async fn fault_55_a_form_that_was_changed_in_the_store_is_rejected() {
         ("body", json!(body.replace("Kick-off", "Kick-out"))),
         ("digest", json!("0".repeat(64))),
     ] {
-        changes.push((event.clone(), field, value));
+        edits.push((event.clone(), field, value));
     }
     let call = || add_person(&crm);
     let [allowed, forbidden] =
@@ -191,18 +191,18 @@ async fn fault_55_a_form_that_was_changed_in_the_store_is_rejected() {
         let exact = [Value::Null, json!(true), json!(false)].map(|exact| ("replayExact", exact));
         let others = flags.into_iter().chain(exact);
         let others = others.filter(|(field, value)| form[*field] != *value);
-        changes.extend(others.map(|(field, value)| (form.clone(), field, value)));
+        edits.extend(others.map(|(field, value)| (form.clone(), field, value)));
     }
     // The digest of version 1 doesn't cover the fields of version 2.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     let now = json!(u64::try_from(now.as_millis()).unwrap());
     let old: Value = serde_json::from_str(EVENT_V1).unwrap();
-    changes.push((old.clone(), "preparedAt", now));
+    edits.push((old.clone(), "preparedAt", now));
     for flag in ["sent", "replayShown", "withoutToken", "replayExact"] {
-        changes.push((old.clone(), flag, json!(true)));
+        edits.push((old.clone(), flag, json!(true)));
     }
 
-    for (form, field, value) in changes {
+    for (form, field, value) in edits {
         let about = format!("{field}: {value} in version {}", form["version"]);
         let mut changed = form;
         changed[field] = value;

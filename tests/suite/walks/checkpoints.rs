@@ -196,11 +196,11 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
         (Some(1), vec![page(&[], "c-3"), last(&["b"])], other),
     ] {
         let peer = Peer::start(script(shrunk));
-        let mut list = crm_at(&peer).people().list();
+        let mut people = crm_at(&peer).people().list();
         if let Some(limit) = limit {
-            list = list.limit(limit);
+            people = people.limit(limit);
         }
-        let mut items = list.items().resume(checkpoint.clone());
+        let mut items = people.items().resume(checkpoint.clone());
         let error = rest(&mut items).await.1.expect("no complete walk");
         let told = (error.kind(), error.status());
         assert_eq!(told, (ErrorKind::Pagination, Some(200)), "{error}");

@@ -1,6 +1,6 @@
 //! Row 26: lists that resume elsewhere.
 
-use sdk_core::{Checkpoint, ErrorKind, RetryPolicy};
+use sdk_core::{Checkpoint, ErrorKind, Items, Record, RetryPolicy};
 use sdk_reference_server::Operation;
 
 use super::{client_of, crm_of, name, page, rest, rest_of_pages};
@@ -14,17 +14,16 @@ async fn all_people(crm: &sdk_crm::Client) -> Vec<String> {
     rest(&mut crm.people().list().limit(50).items()).await.0
 }
 
-/// At most so many people from a checkpoint on, in pages of this size, and the checkpoint after them.
+/// At most so many people from a checkpoint on, and the checkpoint after them.
 async fn take(
-    crm: &sdk_crm::Client,
-    limit: u32,
+    items: Items<Record>,
     from: Option<&Checkpoint>,
     count: usize,
 ) -> (Vec<String>, Checkpoint) {
-    let mut items = crm.people().list().limit(limit).items();
-    if let Some(from) = from {
-        items = items.resume(stored(from));
-    }
+    let mut items = match from {
+        Some(from) => items.resume(stored(from)),
+        None => items,
+    };
     let mut names = Vec::new();
     while names.len() < count
         && let Some(item) = items.try_next().await.unwrap()
@@ -42,22 +41,17 @@ async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
     let all = all_people(&crm).await;
     for ahead in [false, true] {
         for place in 0..=all.len() {
-            let mut items = crm.people().list().limit(5).items().ahead(ahead);
-            let mut names = Vec::new();
-            for _ in 0..place {
-                names.push(name(&items.try_next().await.unwrap().unwrap()));
-            }
-            let checkpoint = stored(&items.checkpoint());
-            drop(items);
-            assert_eq!(checkpoint.delivered(), place as u64);
-            // That the last item was the last one, only the end of the last page says.
-            assert_eq!(checkpoint.is_finished(), place == all.len());
+            let items = crm.people().list().limit(5).items().ahead(ahead);
+            let (mut names, at) = take(items, None, place).await;
+            assert_eq!((names.len(), at.delivered()), (place, place as u64));
+            // Only the end of the last page shows that the last item was the last one.
+            assert_eq!(at.is_finished(), place == all.len());
 
-            let list = elsewhere.people().list().limit(5);
-            let mut items = list.items().ahead(ahead).resume(checkpoint);
-            names.extend(rest(&mut items).await.0);
+            let items = elsewhere.people().list().limit(5).items().ahead(ahead);
+            let (others, at) = take(items, Some(&at), usize::MAX).await;
+            names.extend(others);
             assert_eq!(names, all, "{place}");
-            assert_eq!(items.checkpoint().delivered(), all.len() as u64);
+            assert!(at.is_finished() && at.delivered() == all.len() as u64);
         }
     }
 }
@@ -87,10 +81,11 @@ async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
 async fn fault_26_a_list_resumes_with_pages_of_another_size() {
     let (_server, crm) = crm_of(100);
     let all = all_people(&crm).await;
+    let of = |limit| crm.people().list().limit(limit).items();
     for place in [0, 3, 10, 17, 99] {
-        let (_, at) = take(&crm, 10, None, place).await;
+        let (_, at) = take(of(10), None, place).await;
         for limit in [1, 7, 10, 50] {
-            let (names, _) = take(&crm, limit, Some(&at), usize::MAX).await;
+            let (names, _) = take(of(limit), Some(&at), usize::MAX).await;
             assert_eq!(names, all[place..], "{place}, {limit}");
         }
     }
@@ -107,7 +102,7 @@ async fn fault_26_a_list_resumes_with_pages_of_another_size() {
     ];
     let (mut names, mut at) = (Vec::new(), None);
     for (limit, count) in alternating.into_iter().chain([(5, 1); 11]) {
-        let (taken, next) = take(&crm, limit, at.as_ref(), count).await;
+        let (taken, next) = take(of(limit), at.as_ref(), count).await;
         names.extend(taken);
         at = Some(next);
     }
@@ -118,14 +113,15 @@ async fn fault_26_a_list_resumes_with_pages_of_another_size() {
 async fn fault_26_a_page_without_items_keeps_the_page_size_of_the_checkpoint() {
     let (server, crm) = crm_of(100);
     let all = all_people(&crm).await;
-    let (_, at) = take(&crm, 50, None, 25).await;
+    let of = |limit| crm.people().list().limit(limit).items();
+    let (_, at) = take(of(50), None, 25).await;
     let itemless = r#"{"nextCursor":"elsewhere"}"#;
     answer(&server, Operation::ListPeople, itemless).times(1);
-    let mut failed = crm.people().list().limit(10).items().resume(at);
+    let mut failed = of(10).resume(at);
     let error = failed.try_next().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Pagination);
 
-    let (names, _) = take(&crm, 10, Some(&failed.checkpoint()), usize::MAX).await;
+    let (names, _) = take(of(10), Some(&failed.checkpoint()), usize::MAX).await;
 
     assert_eq!(names, all[25..]);
 }
