@@ -255,11 +255,9 @@ pub(crate) fn assert_refused_with(error: &Error, status: u16) {
     assert_eq!(told, (Some(status), Effect::Refused), "{error}");
 }
 
-/// The number of rounds of a test that looks at many cases: some of each kind, or many more under `LONG_TESTS`, which
-/// `.ci/nightly` sets.
-pub(crate) fn rounds(usual: usize, long: usize) -> usize {
-    let is_long = std::env::var_os("LONG_TESTS").is_some();
-    if is_long { long } else { usual }
+/// Whether a test looks at all cases instead of some of each kind, as `.ci/nightly` asks.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("LONG_TESTS").is_some()
 }
 
 /// A key that a test can look for.

@@ -13,7 +13,7 @@ use sdk_reference_server::{Operation, ReferenceServer};
 use crate::fixtures;
 use crate::peer::proxy::{Proxy, Then, Way};
 use crate::programs::{Folder, program};
-use crate::support::calendar_for;
+use crate::support::{calendar_for, is_long};
 
 /// How many orders a service takes in its life.
 const ORDERS: u64 = 2;
@@ -39,7 +39,9 @@ async fn a_service_killed_at_any_byte_commits_once_and_gets_its_receipts() {
     for (way, message, replayed) in [(Way::Up, request, 0), (Way::Down, response, 1)] {
         let Message { head, whole } = message;
         // The last one is within the second order, after the receipt of the first.
-        for bytes in [0, 1, head - 1, head, whole - 1, whole + 1] {
+        let boundaries = [0, 1, head - 1, head, whole - 1, whole + 1];
+        let between = (0..whole).step_by(whole / 40).filter(|_| is_long());
+        for bytes in boundaries.into_iter().chain(between) {
             lives.push((vec![(way, bytes)], replayed));
         }
     }

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures_util::future::ready;
-use sdk_core::{AccessToken, ClientCredentials, Effect, ErrorKind, SchemaPolicy, TokenError, TokenRequest};
+use sdk_core::{
+    AccessToken, ClientCredentials, Effect, ErrorKind, SchemaPolicy, TokenError, TokenRequest,
+};
 use serde_json::{Value, json};
 
 use super::forms::{ALL, TOKEN, assert_nothing_leaks};
@@ -64,7 +66,10 @@ async fn fault_41_a_secret_with_a_space_is_not_shown_as_a_scope() {
     let suite = builder_to(&peer).credentials(ClientCredentials::new("client", secret));
     let error = get_person(&suite.crm()).await.unwrap_err();
     let printed = print_error(&error);
-    assert!(error.is_forbidden() && !printed.contains("mQ1"), "{printed}");
+    assert!(
+        error.is_forbidden() && !printed.contains("mQ1"),
+        "{printed}"
+    );
 }
 
 /// A token that was replaced, which a token endpoint and an application may still know.

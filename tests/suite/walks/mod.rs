@@ -50,7 +50,7 @@ fn name(record: &Record) -> String {
 }
 
 /// The names of all items up to the end or an error.
-async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
+pub(crate) async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
     let mut names = Vec::new();
     loop {
         match items.try_next().await {
@@ -62,7 +62,7 @@ async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
 }
 
 /// The names on all pages up to the end or an error.
-async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Option<Error>) {
+pub(crate) async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Option<Error>) {
     let mut names = Vec::new();
     loop {
         match pages.try_next().await {
