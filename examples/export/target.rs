@@ -48,13 +48,13 @@ pub(crate) enum Found {
 #[derive(Debug)]
 pub(crate) struct Place {
     file: PathBuf,
-    part: Option<File>,
+    part: Option<Locked>,
 }
 
 impl Place {
     pub(crate) fn claim(file: &Path) -> io::Result<Self> {
         let part = private::open(&part(file))?;
-        part.as_ref().map_or(Ok(()), |part| lock(file, part))?;
+        let part = part.map(|part| Locked::new(file, part)).transpose()?;
         let file = file.to_owned();
         Ok(Self { file, part })
     }
@@ -72,7 +72,7 @@ impl Place {
             io::Error::other(format!("{path}: {error}; --restart begins anew"))
         })?;
         if let Some(part) = &self.part {
-            if part.metadata()?.len() >= saved.bytes {
+            if part.0.metadata()?.len() >= saved.bytes {
                 return Ok(Found::Interrupted(saved));
             }
         } else if saved.checkpoint.is_finished()
@@ -104,7 +104,7 @@ impl Place {
             ErrorKind::AlreadyExists => busy(&self.file),
             _ => error,
         })?;
-        lock(&self.file, &part)?;
+        let part = Locked::new(&self.file, part)?;
         // Without a part, too, there may be one: of a complete export that died, and is not wanted.
         forget(&self.file)?;
         Target::of(self.file, part, 0)
@@ -131,21 +131,21 @@ pub(crate) fn forget(file: &Path) -> io::Result<()> {
 #[derive(Debug)]
 pub(crate) struct Target {
     file: PathBuf,
-    part: File,
+    pub(crate) part: Locked,
     bytes: u64,
 }
 
 impl Target {
-    fn of(file: PathBuf, mut part: File, bytes: u64) -> io::Result<Self> {
-        let begun = part.set_len(bytes);
-        let begun = begun.and_then(|()| part.seek(SeekFrom::Start(bytes)));
+    fn of(file: PathBuf, mut part: Locked, bytes: u64) -> io::Result<Self> {
+        let begun = part.0.set_len(bytes);
+        let begun = begun.and_then(|()| part.0.seek(SeekFrom::Start(bytes)));
         naming(&self::part(&file), begun)?;
         Ok(Self { file, part, bytes })
     }
 
     /// Adds what counts from the next checkpoint on.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        naming(&part(&self.file), self.part.write_all(bytes))?;
+        naming(&part(&self.file), self.part.0.write_all(bytes))?;
         self.bytes += bytes.len() as u64;
         Ok(())
     }
@@ -156,7 +156,7 @@ impl Target {
         checkpoint: Checkpoint,
         columns: Option<Vec<String>>,
     ) -> io::Result<()> {
-        naming(&part(&self.file), self.part.sync_data())?;
+        naming(&part(&self.file), self.part.0.sync_data())?;
         let saved = Saved {
             checkpoint,
             bytes: self.bytes,
@@ -185,28 +185,45 @@ fn checkpoint(file: &Path) -> PathBuf {
     beside(file, ".checkpoint")
 }
 
-/// Keeps others from the part for as long as it is open.
-#[cfg(unix)]
-fn lock(file: &Path, held: &File) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt as _;
+/// A part that other exports are kept from for as long as this exists.
+#[derive(Debug)]
+pub(crate) struct Locked(pub(crate) File);
 
-    use rustix::fs::{FlockOperation, flock};
-    let path = part(file);
-    match flock(held, FlockOperation::NonBlockingLockExclusive) {
-        Err(rustix::io::Errno::WOULDBLOCK) => return Err(busy(file)),
-        locked => naming(&path, locked.map_err(Into::into))?,
-    }
-    // Whoever had the lock may have published the part in the last moment, or put another one in its place.
-    let held = naming(&path, held.metadata())?;
-    match private::look(&path)? {
-        Some(found) if (found.dev(), found.ino()) == (held.dev(), held.ino()) => Ok(()),
-        _ => Err(busy(file)),
+#[cfg(unix)]
+impl Locked {
+    fn new(file: &Path, part: File) -> io::Result<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+
+        use rustix::fs::{FlockOperation, flock};
+        let path = self::part(file);
+        match flock(&part, FlockOperation::NonBlockingLockExclusive) {
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(busy(file)),
+            locked => naming(&path, locked.map_err(Into::into))?,
+        }
+        let part = Self(part);
+        // The process that had the lock may have published the part in the last moment, or put another one in its place.
+        let held = naming(&path, part.0.metadata())?;
+        match private::look(&path)? {
+            Some(found) if (found.dev(), found.ino()) == (held.dev(), held.ino()) => Ok(part),
+            _ => Err(busy(file)),
+        }
     }
 }
 
 #[cfg(not(unix))]
-fn lock(_: &Path, _: &File) -> io::Result<()> {
-    Ok(())
+impl Locked {
+    fn new(_: &Path, part: File) -> io::Result<Self> {
+        Ok(Self(part))
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Locked {
+    /// Closing the file is not enough: the lock lasts while any copy of the descriptor is open, and a child process that
+    /// this program starts has copies of all descriptors until it runs its own program.
+    fn drop(&mut self) {
+        let _ = rustix::fs::flock(&self.0, rustix::fs::FlockOperation::Unlock);
+    }
 }
 
 fn busy(file: &Path) -> io::Error {

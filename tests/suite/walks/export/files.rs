@@ -7,10 +7,7 @@ mod private;
 mod target;
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::Path;
-use std::thread::sleep;
-use std::time::Duration;
 
 use sdk_core::Checkpoint;
 use serde_json::json;
@@ -23,17 +20,8 @@ fn checkpoint(finished: bool) -> Checkpoint {
     serde_json::from_value(json!({"version": 1, "finished": finished})).unwrap()
 }
 
-/// Waits while the part is locked: a process that another test starts holds the lock too, until it runs its program.
 fn place(file: &Path) -> Place {
-    for _ in 0..10_000 {
-        match Place::claim(file) {
-            Err(error) if error.kind() == ErrorKind::ResourceBusy => {
-                sleep(Duration::from_millis(1));
-            }
-            claimed => return claimed.unwrap(),
-        }
-    }
-    panic!("another export still writes to {}", file.display());
+    Place::claim(file).unwrap()
 }
 
 /// An export that has saved `one` and written `two` besides.
@@ -140,4 +128,16 @@ fn of_two_exports_that_begin_at_once_one_is_rejected() {
     assert_says(&error, &["a.csv: another export"]);
     finish(target, "one\n");
     assert_eq!(folder.names(), ["a.csv"]);
+}
+
+/// As in a child process that is being started: it has copies of all descriptors until it runs its program.
+#[test]
+fn a_lock_ends_with_its_export_whoever_has_a_copy_of_the_descriptor() {
+    let folder = Folder::new("export-files-copy");
+    let file = folder.file("a.csv");
+    let target = place(&file).begin().unwrap();
+    let _copy = target.part.0.try_clone().unwrap();
+    Place::claim(&file).expect_err("the export is running");
+    drop(target);
+    place(&file);
 }
