@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Checks the texts of this repository: links, pages of the guide, excerpts, and the pinned versions of tools.
+
+`.ci/texts.py` prints each problem as `file:line: problem`, and exits with status 1 if there is any.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CLIENTS = ["core", "crm", "calendar", "accounting", "platform"]
+VERSION = r"\d[0-9A-Za-z.]*"  # exactly one, not a range
+problems = []
+
+
+def read(path):
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def report(path, problem, text="", at=0):
+    """Records a problem at an offset of a file's text, or at its first line."""
+    line = text.count("\n", 0, at) + 1
+    problems.append(f"{path}:{line}: {problem}")
+
+
+def require(path, wanted, problem):
+    """Reports a file that lacks a string."""
+    if wanted not in read(path):
+        report(path, problem)
+
+
+def logical_lines(text):
+    """Each line that isn't a comment, with the lines that continue it after a backslash."""
+    return re.finditer(r"^(?!\s*#)(?:.*\\\n)*.+$", text, re.M)
+
+
+def without_code(text):
+    """A Markdown text with empty lines instead of its code."""
+    lines, in_code = [], False
+    for line in text.split("\n"):
+        fence = line.lstrip().startswith("```")
+        in_code ^= fence
+        lines.append("" if fence or in_code else line)
+    return "\n".join(lines)
+
+
+def anchors(path):
+    """The anchors of a file's headings, as repository hosts derive them."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)", without_code(path.read_text(encoding="utf-8")), re.M):
+        title = re.sub(r"\]\([^)]*\)", "", heading).strip().lower()
+        name = slug = re.sub(r"[^\w -]", "", title).replace(" ", "-")
+        number = 0
+        while name in found:  # a repeated heading gets a number
+            number += 1
+            name = f"{slug}-{number}"
+        found.add(name)
+    return found
+
+
+def links():
+    """Each relative link of a Markdown file leads to a file, and to one of its headings."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    listed = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    for path in listed.split("\n"):
+        if not (ROOT / path).is_file():  # removed, and not committed yet
+            continue
+        text = without_code(read(path))
+        text = re.sub(r"`[^`\n]*`", lambda code: " " * len(code[0]), text)
+        for link in re.finditer(r"\]\(([^) \n]*)|^\[[^\]\n]*\]: (.*)$", text, re.M):
+            target = (link[1] or link[2] or "").strip()
+            if re.search(r"::|://|^mailto:", target):  # for rustdoc, or elsewhere
+                continue
+            name, _, anchor = target.partition("#")
+            other = (ROOT / path).parent / name if name else ROOT / path
+            if not other.exists():
+                report(path, f"the link {target} leads to no file", text, link.start())
+            elif anchor and (other.is_dir() or anchor not in anchors(other)):
+                report(path, f"the link {target} leads to no heading", text, link.start())
+
+
+def pages():
+    """The pages of the guide, sorted by name, as `guide.rs` declares them."""
+    source = read("sdk-core/src/guide.rs")
+    listed = source.split("\npages! {", 1)[1].split("\n}", 1)[0]
+    return sorted(re.findall(r"^    (\w+): \[", listed, re.M) + re.findall(r"^pub mod (\w+) {}", source, re.M))
+
+
+def guide():
+    """The guide's front page leads to each page, and `pages.txt` defines rustdoc's links to pages and their headings."""
+    for page in pages():
+        require("sdk-core/docs/guide.md", f"[`{page}`]", f"it doesn't lead to the page {page}")
+    path = "sdk-core/docs/pages.txt"
+    text = read(path)
+    if not text.startswith("".join(f"[`{page}`]: crate::guide::{page}\n" for page in pages())):
+        report(path, "it doesn't begin with the definitions of all pages, sorted by name")
+    if not text.endswith("\n\n"):
+        report(path, "no empty line ends the definitions", text, len(text))
+    for line in re.finditer(r"^.+$", text, re.M):
+        link = re.fullmatch(r"\[`?(\w+)(?:#(\S+?))?`?\]: crate::guide::(\w+)(?:#(\S+))?", line[0])
+        if not link or link[1] != link[3] or link[2] != link[4] or link[1] not in pages():
+            report(path, "it isn't the definition of a page under its own name", text, line.start())
+        elif link[2] and link[2] not in anchors(ROOT / f"sdk-core/docs/{link[1]}.md"):
+            report(path, f"the page {link[1]} has no heading #{link[2]}", text, line.start())
+
+
+def questions():
+    """Two clicks lead from the front page of each client to the answer of each question."""
+    for client in CLIENTS:
+        first_lines = "\n".join(read(f"sdk-{client}/README.md").split("\n")[:5])
+        for page in ["errors", "operations", "questions"]:
+            if f"[{page}]" not in first_lines:
+                report(f"sdk-{client}/README.md", f"its first lines don't link to [{page}]")
+            definition = f"//! [{page}]: crate::guide::{page}\n"
+            require(f"sdk-{client}/src/lib.rs", definition, f"it doesn't define the link [{page}]")
+    path, known = "sdk-core/docs/questions.md", set(pages())
+    text = read(path)
+    for row in re.finditer(r"^\| \d+ .*$", text, re.M):
+        named = re.findall(r"\[`(\w+)[^`]*`\]", row[0])
+        if not named or not known.issuperset(named):
+            report(path, "the question leads to no page of the guide", text, row.start())
+    if not re.search(r"^\| 46 ", text, re.M):
+        report(path, "it has fewer than 46 questions")
+
+
+def search_terms():
+    """Common terms find the guide in the search of the documentation."""
+    terms = """retry, backoff, timeout, pagination, paginate, cursor, webhook, rate limit, 429, proxy, tls, certificate, token,
+        oauth, bearer, idempotency, dedupe, outbox, multi-tenant, tenant, mock, fake, logging, tracing, metrics, interceptor,
+        middleware"""
+    for term in re.split(r",\s+", terms):
+        require("sdk-core/src/guide.rs", f'"{term}"', f'no page has the alias "{term}"')
+
+
+def excerpts():
+    """Pages show programs as they are tested, and a picture that can be part of a page."""
+    program = read("tests/suite/programs/readme/follow_ups.rs")
+    if re.findall(r"^```rust\n(.*?)^```", read("README.md"), re.M | re.S) != [program]:
+        report("README.md", "its program isn't tests/suite/programs/readme/follow_ups.rs")
+    path, test = "tests/reference-server/docs/testing-your-service.md", "tests/suite/programs/readme/memory.rs"
+    require(path, f"```rust,ignore\n{read(test)}```", f"it doesn't show {test}")
+    path = "sdk-core/docs/lost_reply.svg"
+    svg = read(path)
+    if len(svg.encode()) > 12 * 1024 or "<title" not in svg or "<desc" not in svg:
+        report(path, "it has more than 12 KiB, no title or no description")
+    for line in re.finditer(r"^(?: |\n)", svg, re.M):
+        report(path, "a page would end at this line, which is empty or indented", svg, line.start())
+
+
+def fault_88_pins():
+    """The linters' packages have one version and digests, which the installation checks; `cargo deny` has one version."""
+    path = "specs/lint/requirements.txt"
+    text = read(path)
+    for line in logical_lines(text):
+        if not re.fullmatch(rf"\S+=={VERSION}(\s+\\\n\s*--hash=sha256:[0-9a-f]{{64}})+", line[0]):
+            report(path, "it isn't a name with one version and digests", text, line.start())
+    path = "specs/lint/package-lock.json"
+    text = read(path)
+    packages = json.loads(text)["packages"]
+    # `npm ci` fails if `package.json` has other versions.
+    for name, version in packages.pop("")["devDependencies"].items():
+        if not re.fullmatch(VERSION, version):
+            report(path, f"{name} has more than one version", text, text.find(f'"{name}"'))
+    for name, package in packages.items():
+        # Without an address, each installation uses its own registry.
+        if not package.get("integrity", "").startswith("sha512-") or "resolved" in package:
+            report(path, f"{name} has no digest, or an address", text, text.find(f'"{name}": {{'))
+    # A build from source would fetch its tools without digests.
+    commands("specs/lint/run", r"pip install", ["--require-hashes", "--only-binary :all:"])
+    commands("specs/lint/run", r"npm (?:ci|i|install)\b", ["npm ci"])
+    commands(".ci/run", r"cargo install", ["--locked", '--version "$deny_version"'])
+    if not re.search(rf"^deny_version={VERSION}$", read(".ci/run"), re.M):
+        report(".ci/run", "deny_version isn't one version")
+
+
+def commands(path, pattern, options):
+    """Each command of a script that fits has all of these options, and there is such a command."""
+    text = read(path)
+    found = [line for line in logical_lines(text) if re.search(pattern, line[0])]
+    if not found:
+        report(path, f"it has no command {pattern}")
+    for line in found:
+        for option in options:
+            if option not in line[0]:
+                report(path, f"the command has no {option}", text, line.start())
+
+
+def features():
+    """All clients have the same default features, and offer jiff, which takes long to build, by its name only."""
+    for client in CLIENTS:
+        path = f"sdk-{client}/Cargo.toml"
+        require(path, '\ndefault = ["rustls", "http2", "reqwest-013"]\n', "it has other default features")
+        if read(path).count("jiff-02 = [") != 1:
+            report(path, "it doesn't define the feature jiff-02 once")
+
+
+def outputs():
+    """Examples write and end by `support/out.rs`, which notices a full disk and a closed pipe."""
+    for path in sorted((ROOT / "examples").rglob("*.rs")):
+        text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
+        for macro in re.finditer(r"\be?print(?:ln)?!\(", text):
+            report(name, f"{macro[0]} instead of put! or note!", text, macro.start())
+        if "fn main()" in text and not re.search(r"\bout::(?:end|finish)\(", text):
+            report(name, "its main function ends without out::end or out::finish")
+
+
+for check in [links, guide, questions, search_terms, excerpts, fault_88_pins, features, outputs]:
+    check()
+print("\n".join(problems) or "nothing found")
+sys.exit(bool(problems))
