@@ -44,7 +44,7 @@ async fn main() -> Result<ExitCode, Failure> {
         .build()?;
     // One call is attempted twice.
     server.fault(Operation::ListPeople).times(1).status(503);
-    tour(&suite).await?;
+    stops::all(&suite).await?;
 
     print::heading("Metrics");
     for line in TextEncoder::new()
@@ -54,18 +54,4 @@ async fn main() -> Result<ExitCode, Failure> {
         put!("{line}");
     }
     Ok(out::end(ExitCode::SUCCESS))
-}
-
-/// The stops of the example `tour`.
-async fn tour(suite: &Suite) -> Result<(), sdk_core::Error> {
-    let crm = sdk_crm::Client::new(suite)?;
-    stops::platform(&sdk_platform::Client::new(suite)?).await?;
-    stops::attention(&crm).await?;
-    stops::people(&crm).await?;
-    stops::pipeline(&crm).await?;
-    stops::presentation(&crm).await?;
-    stops::event(&sdk_calendar::Client::new(suite)?).await?;
-    stops::books(&sdk_accounting::Client::new(suite)?).await?;
-    let narrow = suite.with_scopes(sdk_core::App::Crm, ["crm:today:read"])?;
-    stops::refusal(&sdk_crm::Client::new(&narrow)?).await
 }

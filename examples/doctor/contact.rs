@@ -12,7 +12,7 @@ use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
 use sdk_core::{App, Error, ErrorKind, Observer, Operation, RawCall, RawTarget, TokenError};
 use serde_json::Value;
 
-use crate::report::Report;
+use super::report::Report;
 
 /// Headers worth telling of. Only known names are shown: another may be anything.
 const TELLING: [(&str, &str); 19] = [

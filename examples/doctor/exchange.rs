@@ -12,8 +12,8 @@ use serde_json::Value;
 use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
-use crate::contact::Meter;
-use crate::report::Secrets;
+use super::contact::Meter;
+use super::report::Secrets;
 
 /// The variables, which a cure adds to.
 pub(crate) type Variables = BTreeMap<String, String>;

@@ -3,9 +3,9 @@
 use sdk_core::{App, ContractMatch, ContractReport, Error, MissingScopes, Operation};
 use serde_json::Value;
 
-use crate::contact::{Contact, Seen, operation, operations, without_a_reply};
-use crate::report::Report;
-use crate::shape::{check, kind, named};
+use super::contact::{Contact, Seen, operation, operations, without_a_reply};
+use super::report::Report;
+use super::shape::{check, kind, named};
 
 type Parameters<'a> = &'a [(&'a str, &'a str)];
 

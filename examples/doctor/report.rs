@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::line::line;
-use crate::out::note;
-use crate::register;
+use super::line::line;
+use super::out::note;
+use super::register;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -210,9 +210,18 @@ impl Report {
         cure
     }
 
-    pub(crate) fn worst(&self) -> Level {
+    fn worst(&self) -> Level {
         let levels = self.findings.iter().map(|finding| finding.level);
         levels.max().unwrap_or(Level::Ok)
+    }
+
+    /// The exit status of the program.
+    pub(crate) fn status(&self) -> u8 {
+        match self.worst() {
+            Level::Ok | Level::Note => 0,
+            Level::Problem => 1,
+            Level::Failure => 2,
+        }
     }
 
     /// One row for each entry of the register: id, title, verdict, why, cure.

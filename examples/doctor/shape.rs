@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use sdk_core::App;
 use serde_json::Value;
 
-use crate::report::Report;
+use super::report::Report;
 
 static SPECS: LazyLock<[Value; 4]> = LazyLock::new(|| {
     [

@@ -3,9 +3,9 @@
 use sdk_core::App;
 use serde_json::Value;
 
-use crate::contact::Contact;
-use crate::exchange::{Answer, Exchange, FIELD, GRANT, METHOD, POST, URL, part};
-use crate::shape::{kind, named};
+use super::contact::Contact;
+use super::exchange::{Answer, Exchange, FIELD, GRANT, METHOD, POST, URL, part};
+use super::shape::{kind, named};
 
 const CLAIMS: [&str; 11] = [
     "iss",
@@ -311,7 +311,7 @@ pub(crate) async fn probe(contact: &mut Contact, exchange: &Exchange, app: App, 
         }
         _ => {}
     }
-    let scopes = crate::contact::operations(app)
+    let scopes = super::contact::operations(app)
         .iter()
         .find_map(|it| it.scopes.first());
     let scope = scopes.copied().unwrap_or_default();

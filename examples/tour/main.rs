@@ -15,7 +15,7 @@ mod support;
 
 use std::process::ExitCode;
 
-use sdk_core::{App, Error};
+use sdk_core::Error;
 use support::{line, out};
 
 #[tokio::main(flavor = "current_thread")]
@@ -27,21 +27,7 @@ async fn main() -> ExitCode {
 async fn tour() -> Result<(), Error> {
     let server = support::server(|demo| demo).await;
     let suite = support::connect(server.as_ref(), "suite-tour")?;
-    let crm = sdk_crm::Client::new(&suite)?;
-    let calendar = sdk_calendar::Client::new(&suite)?;
-    let accounting = sdk_accounting::Client::new(&suite)?;
-    let platform = sdk_platform::Client::new(&suite)?;
-
-    stops::platform(&platform).await?;
-    stops::attention(&crm).await?;
-    stops::people(&crm).await?;
-    stops::pipeline(&crm).await?;
-    stops::presentation(&crm).await?;
-    stops::event(&calendar).await?;
-    stops::books(&accounting).await?;
-    // The same suite, allowed to do less: its CRM tokens are for the attention queue only.
-    let narrow = suite.with_scopes(App::Crm, ["crm:today:read"])?;
-    stops::refusal(&sdk_crm::Client::new(&narrow)?).await?;
+    stops::all(&suite).await?;
 
     print::heading("What it cost");
     let stats = suite.stats();

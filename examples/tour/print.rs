@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use sdk_core::Error;
 
-use crate::line::line;
-use crate::out::put;
+use super::line::line;
+use super::out::put;
 
 /// A new stop.
 pub(crate) fn heading(title: &str) {

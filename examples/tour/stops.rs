@@ -4,14 +4,33 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
 use sdk_calendar::types::{CalendarCommandResult, EventCommand};
-use sdk_core::{Error, IdempotencyKey, RawJson, Record};
+use sdk_core::{App, Error, IdempotencyKey, RawJson, Record, Suite};
 use sdk_crm::types::{OpportunityStage, PersonStatus};
 use serde_json::{Value, json};
 
-use crate::print::{bar, fact, heading, or_dash, row, say, tell};
+use super::print::{bar, fact, heading, or_dash, row, say, tell};
+
+/// All stops, in their order.
+pub(crate) async fn all(suite: &Suite) -> Result<(), Error> {
+    let crm = sdk_crm::Client::new(suite)?;
+    let calendar = sdk_calendar::Client::new(suite)?;
+    let accounting = sdk_accounting::Client::new(suite)?;
+    let platform = sdk_platform::Client::new(suite)?;
+
+    organization(&platform).await?;
+    attention(&crm).await?;
+    people(&crm).await?;
+    pipeline(&crm).await?;
+    presentation(&crm).await?;
+    event(&calendar).await?;
+    books(&accounting).await?;
+    // The same suite, allowed to do less: its CRM tokens are for the attention queue only.
+    let narrow = suite.with_scopes(App::Crm, ["crm:today:read"])?;
+    refusal(&sdk_crm::Client::new(&narrow)?).await
+}
 
 /// Organization and installed apps.
-pub(crate) async fn platform(platform: &sdk_platform::Client) -> Result<(), Error> {
+async fn organization(platform: &sdk_platform::Client) -> Result<(), Error> {
     heading("Platform");
     // The contract does not show these bodies, so they come as JSON to be opened as needed.
     let context = platform.organization().get().await?.to_value()?;
@@ -41,7 +60,7 @@ fn text(value: &Value) -> &str {
 }
 
 /// The attention queue.
-pub(crate) async fn attention(crm: &sdk_crm::Client) -> Result<(), Error> {
+async fn attention(crm: &sdk_crm::Client) -> Result<(), Error> {
     let today = crm.today().get().await?;
     heading("CRM: what needs attention today");
     fact("in the queue", today.attention.len());
@@ -61,7 +80,7 @@ pub(crate) async fn attention(crm: &sdk_crm::Client) -> Result<(), Error> {
 }
 
 /// A walk over all people, page by page behind the scenes.
-pub(crate) async fn people(crm: &sdk_crm::Client) -> Result<(), Error> {
+async fn people(crm: &sdk_crm::Client) -> Result<(), Error> {
     heading("CRM: everybody");
     let mut people = crm.people().list().limit(50).items();
     let (mut count, mut active) = (0, 0);
@@ -76,7 +95,7 @@ pub(crate) async fn people(crm: &sdk_crm::Client) -> Result<(), Error> {
 }
 
 /// One opportunity, and the funnel that it is in.
-pub(crate) async fn pipeline(crm: &sdk_crm::Client) -> Result<(), Error> {
+async fn pipeline(crm: &sdk_crm::Client) -> Result<(), Error> {
     heading("CRM: the pipeline");
     let page = crm
         .opportunities()
@@ -131,7 +150,7 @@ pub(crate) async fn pipeline(crm: &sdk_crm::Client) -> Result<(), Error> {
 }
 
 /// What the caller may see and do, as the CRM describes it.
-pub(crate) async fn presentation(crm: &sdk_crm::Client) -> Result<(), Error> {
+async fn presentation(crm: &sdk_crm::Client) -> Result<(), Error> {
     heading("CRM: what this client may see and do");
     let presentation = crm.presentation().get().await?;
     let sections = presentation
@@ -150,7 +169,7 @@ pub(crate) async fn presentation(crm: &sdk_crm::Client) -> Result<(), Error> {
 }
 
 /// An event, the same command again, and another command under the same key.
-pub(crate) async fn event(calendar: &sdk_calendar::Client) -> Result<(), Error> {
+async fn event(calendar: &sdk_calendar::Client) -> Result<(), Error> {
     heading("Calendar: one command, sent twice, committed once");
     let start = Timestamp::now().to_zoned(TimeZone::UTC);
     let end = start.saturating_add(SignedDuration::from_mins(45));
@@ -199,7 +218,7 @@ pub(crate) async fn event(calendar: &sdk_calendar::Client) -> Result<(), Error> 
 }
 
 /// An invoice draft with an exact amount, and an import run.
-pub(crate) async fn books(accounting: &sdk_accounting::Client) -> Result<(), Error> {
+async fn books(accounting: &sdk_accounting::Client) -> Result<(), Error> {
     heading("Accounting: a draft and an import");
     let counterparties = accounting.counterparties().list().await?;
     let Some(counterparty) = first_reference(&counterparties) else {
@@ -248,7 +267,7 @@ fn first_reference(list: &RawJson) -> Option<String> {
 }
 
 /// A call that the token does not allow.
-pub(crate) async fn refusal(narrow: &sdk_crm::Client) -> Result<(), Error> {
+async fn refusal(narrow: &sdk_crm::Client) -> Result<(), Error> {
     heading("A refusal that explains itself");
     match narrow.people().list().await {
         Err(error) if error.is_forbidden() => tell(&error),
