@@ -12,6 +12,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use sdk_core::App;
+
 use crate::peer::Peer;
 
 /// A folder of a test's own, empty at first.
@@ -33,14 +35,12 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// The names of what is in it.
+    /// The sorted names of its files.
     pub(crate) fn names(&self) -> Vec<String> {
-        let mut names: Vec<_> = std::fs::read_dir(&self.0)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
+        let files = std::fs::read_dir(&self.0).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        let names: BTreeSet<_> = names.collect();
+        names.into_iter().collect()
     }
 }
 
@@ -59,10 +59,10 @@ pub(crate) fn program(name: &str) -> PathBuf {
     let program = program.with_extension(std::env::consts::EXE_EXTENSION);
     // One test after the other, and once for all of them.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    if !built.contains(name) && (!program.exists() || is_stale(&program)) {
+    if !built.contains(name) && is_stale(&program) {
         let mut cargo = Command::new(env!("CARGO"));
         // `--workspace` selects the features that the tests were built with.
-        cargo.args(["build", "--quiet", "--workspace"]);
+        cargo.args(["build", "--quiet", "--workspace", "--example", name]);
         // Cargo sets these for the tests. A build script that reads one would run again.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
@@ -70,45 +70,39 @@ pub(crate) fn program(name: &str) -> PathBuf {
                 cargo.env_remove(&name);
             }
         }
-        assert!(cargo.args(["--example", name]).status().unwrap().success());
+        assert!(cargo.status().unwrap().success());
     }
     built.insert(name.to_owned());
     program
 }
 
-/// Whether one of the files that it was made of has changed since; cargo lists them beside it.
+/// Whether it is missing, or older than one of its source files, which cargo lists in a file next to it.
 fn is_stale(program: &Path) -> bool {
-    let made_of = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
-    let mut files = made_of.split_whitespace().skip(1).map(Path::new);
-    files.any(|file| modified(file) > modified(program))
+    let modified = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
+    let sources = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let mut sources = sources.split_whitespace().skip(1).map(Path::new);
+    !program.exists() || sources.any(|source| modified(source) > modified(program))
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
-    path.metadata().and_then(|data| data.modified()).ok()
-}
-
-/// What makes an example talk to a peer.
+/// The variables of an example that talks to a peer.
 pub(crate) fn environment(peer: &Peer) -> Vec<(String, String)> {
-    let urls =
-        ["CORE_URL", "CRM_URL", "CALENDAR_URL", "ACCOUNTING_URL"].map(|name| (name, peer.url()));
     // One origin cannot be the audience of all.
-    let audiences = ["PLATFORM", "CRM", "CALENDAR", "ACCOUNTING"];
-    let audiences = audiences.map(|name| (format!("SUITE_{name}_AUDIENCE"), name.to_owned()));
-    let credential = ["CLIENT_ID", "CLIENT_SECRET"].map(|name| (name, "of-a-test".to_owned()));
-    let all = urls.into_iter().chain(credential);
-    all.map(|(name, value)| (format!("SUITE_{name}"), value))
-        .chain(audiences)
-        .collect()
+    let of_app = |app: App| {
+        [
+            (app.url_variable(), peer.url()),
+            (app.audience_variable(), app.name().to_owned()),
+        ]
+    };
+    let credential =
+        ["SUITE_CLIENT_ID", "SUITE_CLIENT_SECRET"].map(|name| (name, "of-a-test".to_owned()));
+    let all = App::all().flat_map(of_app).chain(credential);
+    all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Runs to the end, with what it says.
 pub(crate) fn output(command: &mut Command) -> Output {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .output()
-        .unwrap()
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped()).output().unwrap()
 }
 
 /// What it said to people.
