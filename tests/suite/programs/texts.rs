@@ -1,53 +1,42 @@
-//! The guide's index of error texts: each is the text of an error.
+//! The guide's index of error texts: each is that of an error.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use futures_util::TryStreamExt as _;
 use sdk_core::{
     App, ClientCredentials, Error, Record, SchemaPolicy, ScopePolicy, Suite, SuiteBuilder,
 };
 use sdk_reference_server::Operation::{
     ExchangeToken, ListOpportunities, ListPeople, SubmitEventCommand,
 };
-use sdk_reference_server::{Assumption, ReferenceServer};
+use sdk_reference_server::{Assumption, Fault, ReferenceServer};
 use serde_json::json;
 
 use crate::samples::event;
+use crate::support::{Clients as _, builder_for};
 
 fn builder(server: &ReferenceServer) -> SuiteBuilder {
-    Suite::builder()
-        .transport(server.service())
-        .variables(server.environment())
+    builder_for(server).transport(server.service())
 }
 
-fn crm(builder: SuiteBuilder) -> sdk_crm::Client {
-    sdk_crm::Client::new(&builder.build().unwrap()).unwrap()
-}
-
-/// What stands between the first pair of marks of each row: the texts of the table.
-fn index() -> Vec<String> {
+/// The texts of the table, which stand between the first pair of marks of each row.
+fn index() -> impl Iterator<Item = &'static str> {
     let page = include_str!("../../../sdk-core/docs/errors.md");
     let (_, table) = page.split_once("# Texts").unwrap();
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
-    let texts = rows.map(|row| {
-        let double = row.strip_prefix("` ");
-        let text = double.map_or_else(|| row.split_once('`'), |row| row.split_once(" ``"));
-        text.unwrap().0.to_owned()
-    });
-    texts.collect()
+    let text = |row: &'static str| match row.strip_prefix("` ") {
+        Some(row) => row.split_once(" ``"),
+        None => row.split_once('`'),
+    };
+    rows.map(move |row| text(row).unwrap().0)
 }
 
 /// Whether a line has the pieces of a text, in their order.
 fn has(line: &str, text: &str) -> bool {
-    let mut rest = line;
-    text.split('…')
-        .all(|piece| match rest.split_once(piece.trim()) {
-            Some((_, after)) => {
-                rest = after;
-                true
-            }
-            None => false,
-        })
+    let mut pieces = text.split('…').map(str::trim);
+    let rest = pieces.try_fold(line, |rest, piece| Some(rest.split_once(piece)?.1));
+    rest.is_some()
 }
 
 #[tokio::test(start_paused = true)]
@@ -57,20 +46,20 @@ async fn each_text_of_the_index_is_that_of_an_error() {
     errors.extend(failed().await);
     errors.extend(of_commands().await);
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    let index = index();
-    assert!(index.len() > 30);
-    for text in index {
-        assert!(
-            lines.iter().any(|line| has(line, &text)),
-            "{text}: {lines:#?}"
-        );
+    assert!(index().count() > 30);
+    for text in index() {
+        let is_said = lines.iter().any(|line| has(line, text));
+        assert!(is_said, "{text}: {lines:#?}");
     }
 }
 
 /// Errors of settings, and of values that are no call.
 fn unbuilt() -> Vec<Error> {
-    let credentials = || ClientCredentials::new("id", "secret");
-    let suite = |url: &str| Suite::builder().credentials(credentials()).core_url(url);
+    let suite = |url| {
+        Suite::builder()
+            .core_url(url)
+            .credentials(ClientCredentials::new("id", "secret"))
+    };
     let twins = suite("https://suite.test").application_url(App::Crm, "https://suite.test/crm");
     let client = |builder: SuiteBuilder| sdk_crm::Client::new(&builder.build().unwrap());
     let record: Record = r#"{"kind": 1}"#.parse().unwrap();
@@ -96,8 +85,8 @@ struct Named {
 
 fn without_a_runtime() -> Error {
     let server = ReferenceServer::in_memory();
-    let call = crm(builder(&server)).people().list().into_future();
-    match pin!(call).poll(&mut Context::from_waker(Waker::noop())) {
+    let call = builder(&server).crm().people().list();
+    match pin!(call.into_future()).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(reply) => reply.unwrap_err(),
         Poll::Pending => unreachable!("it ends at once"),
     }
@@ -106,105 +95,102 @@ fn without_a_runtime() -> Error {
 /// Errors of calls that were not let through.
 async fn refused() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    let people = |builder: SuiteBuilder| crm(builder).people();
-    let list = people(builder(&server));
-    let stranger = ClientCredentials::new(server.client_id(), "another-secret");
-    let stranger = builder(&server).credentials(stranger);
-    let elsewhere = builder(&server).audience(App::Crm, "https://elsewhere.test");
-    let narrow = || builder(&server).scopes(App::Crm, ["crm:today:read"]);
+    let suite = || builder(&server);
+    let people = suite().crm().people();
+    let stranger =
+        suite().credentials(ClientCredentials::new(server.client_id(), "another-secret"));
+    let elsewhere = suite().audience(App::Crm, "https://elsewhere.test");
+    let narrow = || suite().scopes(App::Crm, ["crm:today:read"]);
     let checked = narrow().scope_policy(ScopePolicy::Refuse);
-    let of_opportunities = crm(builder(&server).schema_policy(SchemaPolicy::Refuse));
     let mut errors = vec![
-        list.get("4711").await.unwrap_err(),
-        list.get("PER-000000000000").await.unwrap_err(),
-        list.list().limit(51).await.unwrap_err(),
-        list.list().header("authorization", "no").await.unwrap_err(),
-        people(stranger).list().await.unwrap_err(),
-        people(elsewhere).list().await.unwrap_err(),
-        people(narrow()).list().await.unwrap_err(),
-        people(checked).list().await.unwrap_err(),
+        people.get("4711").await.unwrap_err(),
+        people.get("PER-000000000000").await.unwrap_err(),
+        people.list().limit(51).await.unwrap_err(),
+        people
+            .list()
+            .header("authorization", "no")
+            .await
+            .unwrap_err(),
     ];
+    for suite in [stranger, elsewhere, narrow(), checked] {
+        errors.push(suite.crm().people().list().await.unwrap_err());
+    }
     server.fault(ListOpportunities).times(1).schema_suffix("v9");
-    let list = of_opportunities.opportunities().list();
-    errors.push(list.await.unwrap_err());
+    let strict = suite().schema_policy(SchemaPolicy::Refuse).crm();
+    errors.push(strict.opportunities().list().await.unwrap_err());
     server.fault(ExchangeToken).status(503);
-    errors.push(people(builder(&server)).list().await.unwrap_err());
+    errors.push(suite().crm().people().list().await.unwrap_err());
     server.clear_faults();
     server.fault(ExchangeToken).refuse_connection();
-    errors.push(people(builder(&server)).list().await.unwrap_err());
+    errors.push(suite().crm().people().list().await.unwrap_err());
     errors
 }
 
 /// Errors of reads that failed on their way.
 async fn failed() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    let crm_client = crm(builder(&server));
-    let list = || crm_client.people().list();
-    let fault = || server.fault(ListPeople);
+    let people = builder(&server).crm().people();
     let mut errors = Vec::new();
-    macro_rules! fails_after {
-        ($($fault:expr),* $(,)?) => {$(
-            $fault;
-            errors.push(list().await.unwrap_err());
-            server.clear_faults();
-        )*};
+    let faults: [fn(Fault) -> Fault; 9] = [
+        |it| it.status(503),
+        |it| it.status(429).retry_after("60"),
+        Fault::lose_reply,
+        Fault::stall,
+        Fault::refuse_connection,
+        |it| it.status(302),
+        |it| it.body("<html>", "text/html"),
+        Fault::truncate_body,
+        |it| it.body(vec![b' '; 17 * 1024 * 1024], "application/json"),
+    ];
+    for fault in faults {
+        let fault = fault(server.fault(ListPeople));
+        errors.push(people.list().await.unwrap_err());
+        fault.remove();
     }
-    fails_after!(
-        fault().status(503),
-        fault().status(429).retry_after("60"),
-        fault().lose_reply(),
-        fault().stall(),
-        fault().refuse_connection(),
-        fault().status(302),
-        fault().body("<html>", "text/html"),
-        fault().truncate_body(),
-        fault().body(vec![b' '; 17 * 1024 * 1024], "application/json"),
+    let circle = server.fault(ListPeople).cursor_loop();
+    errors.push(
+        people
+            .list()
+            .items()
+            .try_collect::<Vec<_>>()
+            .await
+            .unwrap_err(),
     );
-    fault().cursor_loop();
-    let mut people = list().items();
-    errors.push(loop {
-        match people.try_next().await {
-            Ok(person) => assert!(person.is_some(), "it never ends"),
-            Err(error) => break error,
-        }
-    });
-    server.clear_faults();
-    let mut people = list().items();
-    people.try_next().await.unwrap();
-    let mut others = list().q("ann").items().resume(people.checkpoint());
+    circle.remove();
+    let mut items = people.list().items();
+    items.try_next().await.unwrap();
+    let mut others = people.list().q("ann").items().resume(items.checkpoint());
     errors.push(others.try_next().await.unwrap_err());
-    let other_world = ReferenceServer::builder();
-    let other_world = other_world.contradict(Assumption::A07).in_memory();
-    let mut people = crm(builder(&other_world)).people().list().items();
-    errors.push(people.try_next().await.unwrap_err());
+    let renamed = ReferenceServer::builder().contradict(Assumption::A07);
+    let renamed = renamed.in_memory();
+    let mut items = builder(&renamed).crm().people().list().items();
+    errors.push(items.try_next().await.unwrap_err());
     errors
 }
 
 /// Errors of commands.
 async fn of_commands() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    let client = |builder: SuiteBuilder| {
-        let suite = builder.build().unwrap();
-        sdk_calendar::Client::new(&suite).unwrap()
-    };
-    let (calendar, key) = (client(builder(&server)), "order-4711.delivery");
+    let (calendar, key) = (builder(&server).calendar(), "order-4711.delivery");
     let (first, second) = (event("First"), event("Second"));
     let book = |event| calendar.events().command(event);
     book(&first).idempotency_key(key).await.unwrap();
+    let prepared = book(&second).prepare().unwrap();
+    let other = builder(&server)
+        .audience(App::Calendar, "urn:other")
+        .calendar();
     let mut errors = vec![
         book(&second).idempotency_key(key).await.unwrap_err(),
         book(&second).idempotency_key("short").await.unwrap_err(),
+        other.send_prepared(&prepared).await.unwrap_err(),
     ];
-    let prepared = book(&second).prepare().unwrap();
-    let other = client(builder(&server).audience(App::Calendar, "urn:other"));
-    errors.push(other.send_prepared(&prepared).await.unwrap_err());
-    server.fault(SubmitEventCommand).lose_reply();
+    let lost = server.fault(SubmitEventCommand).lose_reply();
     errors.push(book(&second).await.unwrap_err());
-    server.clear_faults();
-    let secret = server.client_secret();
-    let echo = json!({"code": "broken", "message": format!("it was {secret}")}).to_string();
-    let fault = server.fault(SubmitEventCommand);
-    fault.status(400).body(echo, "application/json");
+    lost.remove();
+    let message = format!("it was {}", server.client_secret());
+    let echo = json!({"code": "broken", "message": message}).to_string();
+    let fault = server.fault(SubmitEventCommand).status(400);
+    fault.body(echo, "application/json");
     errors.push(book(&second).await.unwrap_err());
     errors
 }
