@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::HeaderValue;
+use jiff::civil::DateTime;
 use sdk_core::RetryPolicy;
 use tokio::time::Instant;
 
@@ -68,18 +69,18 @@ fn text(line: &[u8]) -> Option<&str> {
     str::from_utf8(line).ok().map(str::trim)
 }
 
-const DAYS: [&str; 7] = [
-    "Thursday",
-    "Friday",
-    "Saturday",
-    "Sunday",
-    "Monday",
-    "Tuesday",
-    "Wednesday",
-];
 const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
-/// The seconds since 1970 of one of HTTP's three forms of a date: the instant of its fields, if that is written so.
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
+/// The three forms of a date in HTTP.
+const FORMS: [&str; 3] = [
+    "%a, %d %b %Y %H:%M:%S GMT",
+    "%A, %d-%b-%y %H:%M:%S GMT",
+    "%a %b %e %H:%M:%S %Y",
+];
+
+/// The seconds since 1970 of a date: the instant of its fields, if one of the forms writes that in the same way.
 fn seconds(text: &str) -> Option<u64> {
     let words: Vec<&str> = text
         .split([' ', '-'])
@@ -90,45 +91,20 @@ fn seconds(text: &str) -> Option<u64> {
     };
     let is_c = a.parse::<u64>().is_err();
     let (day, month, year, time) = if is_c { (b, a, d, c) } else { (a, b, c, d) };
-    let month = MONTHS.find(month).filter(|_| month.len() == 3)? / 3;
-    let year = match (year.len(), year.parse::<u64>().ok()?) {
+    let month = MONTHS.find(month).filter(|_| month.len() == 3)? / 3 + 1;
+    let year = match (year.len(), year.parse::<i16>().ok()?) {
         (2, year) => year + if year < 70 { 2000 } else { 1900 },
         (_, year) => year,
     };
-    let [hour, minute, second] = time
-        .split(':')
-        .map(|it| it.parse::<u64>().ok())
-        .collect::<Vec<_>>()[..]
-    else {
+    let time: Vec<i8> = time.split(':').map_while(|it| it.parse().ok()).collect();
+    let [hour, minute, second] = time[..] else {
         return None;
     };
-    let (hour, minute, second) = (hour?, minute?, second?);
-    if !(1970..=9999).contains(&year) || hour > 23 || minute > 59 || second > 59 {
-        return None;
-    }
-    let is_leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let february = if is_leap(year) { 29 } else { 28 };
-    let months = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
-    let day: u64 = day
-        .parse()
-        .ok()
-        .filter(|day| (1..=months[month]).contains(day))?;
-    let years: u64 = (1970..year)
-        .map(|year| 365 + u64::from(is_leap(year)))
-        .sum();
-    let days = years + months[..month].iter().sum::<u64>() + day - 1;
-    let (name, month) = (
-        DAYS[usize::try_from(days % 7).ok()?],
-        &MONTHS[month * 3..month * 3 + 3],
-    );
-    let time = format!("{hour:02}:{minute:02}:{second:02}");
-    let forms = [
-        format!("{}, {day:02} {month} {year} {time} GMT", &name[..3]),
-        format!("{name}, {day:02}-{month}-{:02} {time} GMT", year % 100),
-        format!("{} {month} {day:2} {time} {year}", &name[..3]),
-    ];
-    let at = days * 86_400 + hour * 3_600 + minute * 60 + second;
-    forms.iter().any(|form| form == text).then_some(at)
+    let (month, day) = (i8::try_from(month).ok()?, day.parse().ok()?);
+    let date = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
+    let at = date.duration_since(EPOCH).as_secs();
+    let is_written = FORMS
+        .iter()
+        .any(|form| date.strftime(form).to_string() == text);
+    u64::try_from(at).ok().filter(|_| is_written)
 }
