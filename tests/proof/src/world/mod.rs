@@ -12,6 +12,8 @@ mod outbox;
 mod service;
 mod stage;
 mod suites;
+#[cfg(test)]
+mod tests;
 mod totals;
 mod walk;
 
