@@ -1,6 +1,5 @@
-//! What a program does with a suite that is ahead of it: contract reports, scopes, raw calls.
+//! The SDK under contracts that are ahead of it: contract reports, scopes, raw calls, mutated responses, other operations.
 
-mod additions;
 mod contract;
 mod deprecations;
 mod generated;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use url::form_urlencoded;
 
 use super::stage::{is_sound, on, reply};
-use super::tree::Tree;
+use crate::json::Json;
 
 /// A page that nobody has a reason to refuse.
 #[derive(Deserialize)]
@@ -78,10 +78,10 @@ pub(super) fn run(data: &[u8]) {
             let came = pages
                 .get(at)
                 .or(pages.last())
-                .and_then(|it| Tree::read(str::from_utf8(it).ok()?));
+                .and_then(|it| Json::read(str::from_utf8(it).ok()?));
             expected = came
                 .as_ref()
-                .and_then(|it| Some(it.member("nextCursor")?.text()?.to_owned()));
+                .and_then(|it| Some(it.field("nextCursor")?.text()?.to_owned()));
         }
         if let Some(sum) = plain(&pages) {
             assert!(ended.is_none() && items == sum, "{items}/{sum}: {ended:?}");

@@ -4,8 +4,8 @@ use http::HeaderValue;
 use sdk_core::{Effect, ErrorKind};
 
 use super::stage::{Stage, alone, is_sound, on, reply};
-use super::tree::Tree;
 use super::{choice, line};
+use crate::json::Json;
 
 /// Statuses with their kind, and whether the same call may succeed later.
 const KINDS: [(u16, ErrorKind, bool); 20] = [
@@ -58,12 +58,12 @@ pub(super) fn run(data: &[u8]) {
     is_sound(&error);
     assert_eq!((error.kind(), error.status()), (kind, Some(status)));
     assert_eq!(error.body(), Some(body));
-    if let Some(top) = str::from_utf8(body).ok().and_then(Tree::read) {
-        let inner = top.member("error");
-        let named = |name: &str| inner.and_then(|it| it.member(name)).or(top.member(name));
+    if let Some(top) = str::from_utf8(body).ok().and_then(Json::read) {
+        let inner = top.field("error");
+        let named = |name: &str| inner.and_then(|it| it.field(name)).or(top.field(name));
         let code = named("code")
-            .and_then(Tree::text)
-            .or(inner.and_then(Tree::text));
+            .and_then(Json::text)
+            .or(inner.and_then(Json::text));
         assert_eq!(error.code().is_some(), code.is_some());
     }
     let refused = (400..500).contains(&status);

@@ -11,7 +11,6 @@ mod patterns;
 mod replies;
 mod stage;
 mod tokens;
-mod tree;
 mod values;
 mod waits;
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use fastrand::Rng;
 
 use super::{TARGETS, replies, tokens, words};
+use crate::json::mutate;
 
 /// How many mutations of the corpus a target meets.
 const MUTATIONS: usize = 1_500;
@@ -20,31 +21,6 @@ fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
         (name.into_owned(), fs::read(file).expect("an input"))
     };
     files.iter().map(named).collect()
-}
-
-fn mutate(rng: &mut Rng, corpus: &[Vec<u8>], words: &[String]) -> Vec<u8> {
-    let mut input = rng.choice(corpus).cloned().unwrap_or_default();
-    for _ in 0..rng.usize(1..5) {
-        let (from, to) = (rng.usize(..=input.len()), rng.usize(..=input.len()));
-        let (from, to) = (from.min(to), from.max(to));
-        let word = words[rng.usize(..words.len())].as_bytes();
-        match rng.u8(..8) {
-            0 if from < input.len() => input[from] ^= 1 << rng.u8(..8),
-            1 => input.truncate(to),
-            2 => drop(input.drain(from..to)),
-            3 => input = [&input[..to], &input[from..]].concat(),
-            4 => drop(input.splice(from..to, rng.choice(corpus).cloned().unwrap_or_default())),
-            5 => drop(input.splice(from..from, word.repeat(rng.usize(1..40)))),
-            // Long enough for whatever grows.
-            6 if rng.u8(..20) == 0 => {
-                let piece = input[from..to].to_vec();
-                let times = rng.usize(..=100_000) / (piece.len() + 1);
-                drop(input.splice(from..from, piece.repeat(times)));
-            }
-            _ => drop(input.splice(from..to, word.iter().copied())),
-        }
-    }
-    input
 }
 
 #[test]

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep};
 
 use super::choice;
 use super::stage::{SECRET, alone, hides, is_tidy, reply};
-use super::tree::Tree;
+use crate::json::Json;
 
 pub(super) fn run(data: &[u8]) {
     accepts(data);
@@ -21,10 +21,10 @@ pub(super) fn accepts(data: &[u8]) -> bool {
     let (pick, body) = choice(data);
     let status = [200, 200, 200, 400, 401, 429, 503, 302][pick % 8];
     // What is no text in a member that nobody reads does not matter.
-    let came = Tree::read(&String::from_utf8_lossy(body));
+    let came = Json::read(&String::from_utf8_lossy(body));
     let token = came
         .as_ref()
-        .and_then(|it| it.member("access_token")?.text())
+        .and_then(|it| it.field("access_token")?.text())
         .unwrap_or_default();
     let answer = reply(status, body.to_vec());
     if pick & 8 != 0 {
@@ -65,7 +65,7 @@ pub(super) fn accepts(data: &[u8]) -> bool {
             assert_eq!((status, exchanges()), (200, 1));
             let sent = format!("Bearer {token}");
             assert_eq!(stage.script().seen[0].headers()["authorization"], sent);
-            let expiry = came.as_ref().and_then(|it| it.member("expires_in"));
+            let expiry = came.as_ref().and_then(|it| it.field("expires_in"));
             let Some(lifetime) = lifetime(token, expiry) else {
                 return true;
             };
@@ -92,18 +92,18 @@ fn is_telling(token: &str) -> bool {
 }
 
 /// The shorter of what the reply states and what a JWT says, at least one second and at most 300; `None` for an odd text.
-fn lifetime(token: &str, stated: Option<&Tree>) -> Option<Duration> {
+fn lifetime(token: &str, stated: Option<&Json>) -> Option<Duration> {
     let stated = match stated {
-        Some(Tree::Text(text)) if !text.bytes().all(|it| it.is_ascii_digit()) => return None,
-        Some(Tree::Text(text)) if !text.is_empty() => Some(text.parse().ok()?),
+        Some(Json::Text(text)) if !text.bytes().all(|it| it.is_ascii_digit()) => return None,
+        Some(Json::Text(text)) if !text.is_empty() => Some(text.parse().ok()?),
         other => other.and_then(float),
     };
     let parts: Vec<&str> = token.split('.').collect();
     let claims = parts.get(1).filter(|_| parts.len() == 3).and_then(|it| {
         let bytes = URL_SAFE_NO_PAD.decode(it.trim_end_matches('=')).ok()?;
-        Tree::read(str::from_utf8(&bytes).ok()?)
+        Json::read(str::from_utf8(&bytes).ok()?)
     });
-    let claim = |name| float(claims.as_ref()?.member(name)?).filter(|it| it.is_finite());
+    let claim = |name| float(claims.as_ref()?.field(name)?).filter(|it| it.is_finite());
     let claimed = claim("exp").zip(claim("iat")).map(|(exp, iat)| exp - iat);
     // A difference beyond any duration is none.
     let claimed = claimed.filter(|it| *it > 0.0 && Duration::try_from_secs_f64(*it).is_ok());
@@ -112,10 +112,9 @@ fn lifetime(token: &str, stated: Option<&Tree>) -> Option<Duration> {
     Some(Duration::from_secs_f64(seconds.clamp(1.0, 300.0)))
 }
 
-fn float(tree: &Tree) -> Option<f64> {
-    let Tree::Number(negative, digits, power) = tree else {
-        return None;
-    };
-    let sign = if *negative { "-" } else { "" };
-    format!("{sign}0{digits}e{power}").parse().ok()
+fn float(json: &Json) -> Option<f64> {
+    match json {
+        Json::Plain(text) => text.parse().ok(),
+        _ => None,
+    }
 }

@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::Value;
 
 use super::stage::is_tidy;
-use super::tree::Tree;
+use crate::json::Json;
 
 pub(super) fn run(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else {
@@ -46,8 +46,8 @@ pub(super) fn run(data: &[u8]) {
     for name in names {
         let member = members.get(name).expect("it is there");
         assert_eq!(record.raw_member(name).as_ref(), Some(member));
-        let found = Tree::read(member.as_str());
-        let said = found.as_ref().and_then(Tree::text);
+        let found = Json::read(member.as_str());
+        let said = found.as_ref().and_then(Json::text);
         assert_eq!(record.text(name).as_deref(), said);
         if let Err(error) = record.get::<u8>(name) {
             is_tidy(&error);
@@ -61,7 +61,7 @@ pub(super) fn run(data: &[u8]) {
         }
     }
     let written = serde_json::to_string(&members).expect("it is JSON");
-    assert_eq!(Tree::read(&written), Tree::read(text));
+    assert_eq!(Json::read(&written), Json::read(text));
 }
 
 /// Whatever decodes it, it means what it means to the other reader.

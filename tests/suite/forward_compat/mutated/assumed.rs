@@ -1,11 +1,12 @@
-//! Members whose type the contract does not show: it is assumed (A05, A10), and another one is no failure.
+//! Fields whose type the contract doesn't document: it is assumed (A05, A10), and another type is no failure.
 
-use sdk_crm::Timestamp;
-use sdk_crm::types::{FunnelStage, ViewKind};
-use sdk_reference_server::{Operation, ReferenceServer};
+use sdk_core::testing;
+use sdk_crm::operations::{GET_PRESENTATION, GET_TODAY};
+use sdk_crm::types::{AttentionQueue, FunnelStage, Presentation, ViewKind};
+use sdk_crm::{Response, Timestamp};
 use serde_json::{Value, json};
 
-use crate::support::{Events, answer, assert_says, crm_for};
+use crate::support::{Events, assert_says};
 
 fn presentation() -> Value {
     json!({
@@ -17,26 +18,26 @@ fn presentation() -> Value {
     })
 }
 
-#[tokio::test]
-async fn fault_33_another_type_than_assumed_is_kept_and_reported_once_for_a_reply() {
-    let (events, _guard) = Events::here();
-    let server = ReferenceServer::start().await;
-    let body = presentation().to_string();
-    answer(&server, Operation::GetPresentation, body);
+fn today(body: &'static str) -> Response<AttentionQueue> {
+    let reply = testing::reply(&GET_TODAY, 200).body(body);
+    reply.response().unwrap()
+}
 
-    let found = crm_for(&server).presentation().get().await.unwrap();
+#[test]
+fn another_type_than_assumed_is_preserved_and_reported_once_for_a_response() {
+    let (events, _guard) = Events::here();
+    let reply = testing::reply(&GET_PRESENTATION, 200).json(&presentation());
+
+    let found = reply.response::<Presentation>().unwrap();
 
     assert_eq!(found.navigation.label, None);
     let label = found.navigation.extra.get("label").unwrap();
     assert_eq!(label.to_value().unwrap()["de"], "Kunden");
-    let views = &found.views;
+    let views = found.views.iter();
+    let views: Vec<_> = views.map(|it| (it.id.as_deref(), &it.kind)).collect();
     assert_eq!(
-        (&views[0].id, &views[0].kind),
-        (&None, &Some(ViewKind::List))
-    );
-    assert_eq!(
-        (views[1].id.as_deref(), &views[1].kind),
-        (Some("people"), &None)
+        views,
+        [(None, &Some(ViewKind::List)), (Some("people"), &None)]
     );
     assert_eq!(serde_json::to_value(&*found).unwrap(), presentation());
     let warnings = events.lines("WARN", &["do not match their assumed type"]);
@@ -45,18 +46,16 @@ async fn fault_33_another_type_than_assumed_is_kept_and_reported_once_for_a_repl
     assert_says(&warnings[0], &[said]);
 }
 
-#[tokio::test]
-async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
+#[test]
+fn a_value_that_its_field_cannot_hold_is_preserved_and_reported() {
     let (events, _guard) = Events::here();
-    let server = ReferenceServer::start().await;
     let body = concat!(
         r#"{"schemaVersion":"suite-crm-today.v1","generatedAt":"2026-01-15T09:00:00Z","workspace":"w","counts":{},"#,
         r#""attention":[{"title":"Changed often","recordVersion":18446744073709551616},"#,
         r#"{"recordVersion":-9223372036854775809}],"recentChanges":[]}"#,
     );
-    answer(&server, Operation::GetToday, body);
 
-    let today = crm_for(&server).today().get().await.unwrap();
+    let today = today(body);
 
     let item = &today.attention[0];
     assert_eq!(item.record_version, None);
@@ -68,19 +67,17 @@ async fn fault_33_a_value_that_its_field_cannot_hold_is_kept_and_reported() {
     assert_says(&warnings[0], &[r#"member="recordVersion" count=2"#]);
 }
 
-#[tokio::test]
-async fn fault_33_an_instant_is_in_its_member_however_late_and_however_fine() {
+#[test]
+fn an_instant_is_in_its_field_however_late_and_however_fine() {
     let (events, _guard) = Events::here();
-    let server = ReferenceServer::start().await;
     // One of them stands where an instant is required.
     let body = concat!(
         r#"{"schemaVersion":"suite-crm-today.v1","generatedAt":"9999-12-31T23:59:60Z","workspace":"w","counts":{},"#,
         r#""attention":[{"dueAt":"9999-12-31T23:59:59.999+14:00"},{"dueAt":"2026-01-15t09:00:00.123456789012z"},"#,
         r#"{"dueAt":"2026-01-15 09:00:00Z"},{"dueAt":null}],"recentChanges":[]}"#,
     );
-    answer(&server, Operation::GetToday, body);
 
-    let today = crm_for(&server).today().get().await.unwrap();
+    let today = today(body);
 
     assert_eq!(today.generated_at.as_str(), "9999-12-31T23:59:60Z");
     let due = today.attention.iter().map(|item| item.due_at.as_ref());

@@ -1,10 +1,7 @@
-//! Replies of later versions of the contracts, as far as the specs leave room for them: what the SDK does not know is
-//! decoded, kept and written back, and what it cannot read is said exactly.
+//! Responses of later versions of the contracts, as far as the specs leave room for them: the SDK decodes, preserves and
+//! writes back all that it doesn't know, and names exactly the places that it can't read.
 
-mod arbitrary;
 mod assumed;
-mod json;
-mod mutation;
 mod replies;
 mod requests;
 mod schema;

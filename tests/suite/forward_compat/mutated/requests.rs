@@ -1,16 +1,21 @@
-//! Requests are read back as they were written, so that they can be kept, logged and tested against.
+//! Requests are read back as they were written, so that they can be stored, logged and tested against; and each can have
+//! fields that the SDK doesn't know yet. For parameters and headers, see `contract::every`.
 
 use std::fmt::Debug;
 
 use sdk_accounting::types::ImportMode;
 use sdk_calendar::types::{EventCommand, EventOperation, EventStatus, EventVisibility};
-use sdk_core::{RawJson, Record};
+use sdk_core::{Members, RawJson, Record};
+use sdk_crm::types::PersonReference;
 use sdk_platform::types::TokenForm;
+use sdk_reference_server::Operation;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::samples::{draft, import};
+use crate::fixtures::in_memory;
+use crate::samples::{draft, event, import};
+use crate::support::{Clients, assert_says};
 
 /// Writes, reads and writes again; the two are the same, and so are the two texts.
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &T) -> Value {
@@ -82,4 +87,67 @@ fn a_token_request_round_trips() {
         .audience("crm");
 
     assert_eq!(round_trip(&request)["grant_type"], "client_credentials");
+}
+
+#[tokio::test]
+async fn every_typed_body_takes_a_field_that_the_contract_does_not_document() {
+    let (server, suite) = in_memory();
+    let suite = suite.suite();
+    let digits = "123456789012345678901234567890";
+    let new = digits.parse::<RawJson>().unwrap();
+    let event = event("Kick-off").member("fromTheFuture", new.clone());
+    let mut draft = draft(&server.sample_counterparty(), 1).member("fromTheFuture", new.clone());
+    draft.tax_amount = draft.tax_amount.member("fromTheFuture", new.clone());
+    let import = import("adapter", ImportMode::OpeningBalances).member("fromTheFuture", new);
+    let exchange = TokenForm::new()
+        .client_id(server.client_id())
+        .client_secret(server.client_secret())
+        .member("fromTheFuture", digits);
+    let accounting = suite.accounting();
+
+    suite.calendar().events().command(&event).await.unwrap();
+    accounting.invoice_drafts().create(&draft).await.unwrap();
+    accounting.import_runs().create(&import).await.unwrap();
+    suite.platform().oauth().token(&exchange).await.unwrap();
+
+    let field = format!(r#""fromTheFuture":{digits}"#);
+    for (operation, field, times) in [
+        (Operation::SubmitEventCommand, &*field, 1),
+        (Operation::CreateInvoiceDraft, &field, 2),
+        (Operation::CreateImportRun, &field, 1),
+        // The server records no value of a form that it doesn't know: it may be a secret.
+        (Operation::ExchangeToken, "&fromTheFuture=", 1),
+    ] {
+        let request = server.requests_for(operation).pop().unwrap();
+        let body = String::from_utf8(request.body().to_vec()).unwrap();
+        assert_eq!(body.matches(field).count(), times, "{body}");
+    }
+}
+
+#[test]
+fn a_field_is_there_or_not_whatever_else_is() {
+    let record: Record = r#"{"name":"Ann","note":null}"#.parse().unwrap();
+    let text = |name| record.get::<String>(name).unwrap();
+    assert_eq!(
+        ["name", "note", "other"].map(text),
+        [Some("Ann".to_owned()), None, None]
+    );
+    let odd = serde_json::from_str::<PersonReference>("1").unwrap_err();
+    assert_says(&odd, &["expected a string"]);
+    let odd: Record = "[1]".parse().unwrap();
+    let error = odd.get::<String>("name").unwrap_err();
+    assert_says(&error, &["member `name`", "found an array of 3 bytes"]);
+
+    let raw = RawJson::from(record);
+    assert_eq!(raw.as_str(), r#"{"name":"Ann","note":null}"#);
+    assert_ne!(raw, RawJson::null());
+
+    let mut members = Members::from_iter([("a", raw.clone()), ("b", RawJson::null())]);
+    assert_eq!(members.remove("c"), None);
+    assert_eq!(members.remove("a"), Some(raw));
+    let left: Vec<_> = members.iter().collect();
+    assert_eq!(left, [("b", &RawJson::null())]);
+    assert!(!members.is_empty());
+    members.remove("b");
+    assert!(members.is_empty());
 }

@@ -1,129 +1,113 @@
-//! The schemas of the replies, read from the specs on their own and not as the generator reads them.
-
-use std::sync::LazyLock;
+//! The room that the specs leave for responses, read on their own and not as the generator reads them.
 
 use sdk_reference_server::Operation;
 use serde_yaml_ng::Value;
+use suite_proof::json::{Field, NUMBERS, Shape, TEXTS};
 
 /// The specs by application.
-static SPECS: LazyLock<[(&str, Value); 4]> = LazyLock::new(|| {
-    [
-        ("crm", include_str!("../../../../specs/crm.yaml")),
-        ("calendar", include_str!("../../../../specs/calendar.yaml")),
-        (
-            "accounting",
-            include_str!("../../../../specs/accounting.yaml"),
-        ),
-        ("platform", include_str!("../../../../specs/platform.yaml")),
-    ]
-    .map(|(name, text)| (name, serde_yaml_ng::from_str(text).unwrap()))
-});
+const SPECS: [(&str, &str); 4] = [
+    ("crm", include_str!("../../../../specs/crm.yaml")),
+    ("calendar", include_str!("../../../../specs/calendar.yaml")),
+    (
+        "accounting",
+        include_str!("../../../../specs/accounting.yaml"),
+    ),
+    ("platform", include_str!("../../../../specs/platform.yaml")),
+];
 
-/// A schema of a spec, its references followed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Schema {
-    spec: &'static Value,
-    node: &'static Value,
-    /// Whether the type is one that the contract does not show.
-    assumed: bool,
+/// Instants in notations that RFC 3339 allows, some of which no date library holds.
+const INSTANTS: &[&str] = &[
+    r#""2026-01-15T09:00:00Z""#,
+    r#""2026-01-15T10:30:00+05:30""#,
+    r#""1970-01-01T00:00:00.000000001Z""#,
+    r#""2026-06-30t23:59:59.5z""#,
+    r#""2016-12-31T15:59:60-08:00""#,
+    r#""9999-12-30T00:00:00-11:00""#,
+    r#""9999-12-31T23:59:59Z""#,
+    r#""9999-12-31T23:59:59.999999999-12:00""#,
+    r#""2026-01-15T09:00:00.123456789012Z""#,
+];
+
+const INTEGERS: &[&str] = &["0", "-1", "9223372036854775807", "-9223372036854775808"];
+
+/// Integers that 64 bits do not hold.
+const BEYOND: &[&str] = &[
+    "9223372036854775808",
+    "-9223372036854775809",
+    "123456789012345678901234567890",
+];
+
+/// The shape of an operation's response.
+pub(super) fn of_reply(operation: Operation) -> Shape {
+    let of_app = |(name, _): &&(&str, &str)| *name == operation.app().id();
+    let (_, text) = SPECS.iter().find(of_app).unwrap();
+    let spec: Value = serde_yaml_ng::from_str(text).unwrap();
+    let method = operation.method().to_lowercase();
+    let responses = &spec["paths"][operation.path()][method.as_str()]["responses"];
+    let shown = |status: &&str| responses[*status].is_mapping();
+    let status = ["200", "201"].into_iter().find(shown).unwrap();
+    let schema = &responses[status]["content"]["application/json"]["schema"];
+    shape(&spec, resolved(&spec, schema).0)
 }
 
-/// What a schema allows, by what a later version might do about it.
-#[derive(Clone, Debug)]
-pub(super) enum Kind {
-    /// Any JSON value.
-    Open,
-    /// Members by name, of which some are required.
-    Object(Vec<Member>),
-    /// An object of any members.
-    OpenObject,
-    /// Items, and how many of them are more than the contract allows, or than it leads one to expect.
-    Array(Schema, usize),
-    /// Text: free, of an enumeration, or of a form.
-    Text,
-    /// Text that says what the reply is. Another one is another reply, and has its own tests.
-    Constant,
-    Instant,
-    Integer,
-    Number,
-    Boolean,
-}
-
-#[derive(Clone, Debug)]
-pub(super) struct Member {
-    pub(super) name: &'static str,
-    pub(super) required: bool,
-    pub(super) schema: Schema,
-}
-
-impl Schema {
-    /// The schema of an operation's reply.
-    pub(super) fn of_reply(operation: Operation) -> Schema {
-        let of_app = |(name, _): &&(&str, Value)| *name == operation.app().id();
-        let (_, spec) = SPECS.iter().find(of_app).unwrap();
-        let method = operation.method().to_lowercase();
-        let responses = &spec["paths"][operation.path()][method.as_str()]["responses"];
-        let response = [&responses["200"], &responses["201"]]
-            .into_iter()
-            .find(|response| response.is_mapping());
-        let content = &response.unwrap()["content"]["application/json"];
-        Schema::at(spec, &content["schema"])
-    }
-
-    fn at(spec: &'static Value, mut node: &'static Value) -> Schema {
-        let mut assumed = false;
-        loop {
-            assumed |= node.get("x-type-assumption").is_some();
-            if let Some(inner) = node["allOf"].as_sequence() {
-                node = &inner[0];
-            } else if let Some(target) = node["$ref"].as_str() {
-                node = target
-                    .trim_start_matches("#/")
-                    .split('/')
-                    .fold(spec, |node, step| &node[step]);
-            } else {
-                return Schema {
-                    spec,
-                    node,
-                    assumed,
-                };
-            }
+/// A schema with its references followed, and whether its type is assumed: the contract doesn't document it.
+fn resolved<'a>(spec: &'a Value, mut schema: &'a Value) -> (&'a Value, bool) {
+    let mut assumed = false;
+    loop {
+        assumed |= schema.get("x-type-assumption").is_some();
+        if let Some(parts) = schema["allOf"].as_sequence() {
+            schema = &parts[0];
+        } else if let Some(target) = schema["$ref"].as_str() {
+            let steps = target.trim_start_matches("#/").split('/');
+            schema = steps.fold(spec, |schema, step| &schema[step]);
+        } else {
+            return (schema, assumed);
         }
     }
+}
 
-    pub(super) fn kind(self) -> Kind {
-        let format = self.node["format"].as_str();
-        match self.node["type"].as_str() {
-            None => Kind::Open,
-            Some("object") => self.members().map_or(Kind::OpenObject, Kind::Object),
-            Some("array") => {
-                let most = self.node["maxItems"].as_u64().unwrap_or(4);
-                let many = usize::try_from(most + 1).unwrap();
-                Kind::Array(Schema::at(self.spec, &self.node["items"]), many)
-            }
-            Some("string") if format == Some("date-time") => Kind::Instant,
-            Some("string") if self.node.get("x-const").is_some() => Kind::Constant,
-            Some("string") => Kind::Text,
-            Some("integer") => Kind::Integer,
-            Some("number") => Kind::Number,
-            Some("boolean") => Kind::Boolean,
-            other => panic!("a type that these tests do not know: {other:?}"),
+fn shape(spec: &Value, schema: &Value) -> Shape {
+    match schema["type"].as_str() {
+        None => Shape::Any,
+        Some("object") => Shape::Object(fields(spec, schema)),
+        Some("array") => {
+            let most = schema["maxItems"].as_u64().unwrap_or(4);
+            let (items, _) = resolved(spec, &schema["items"]);
+            Shape::Array(
+                shape(spec, items).into(),
+                usize::try_from(most).unwrap() + 1,
+            )
         }
+        Some("string") if schema["format"] == "date-time" => Shape::OneOf(INSTANTS),
+        // Another constant makes it another response, which has its own tests.
+        Some("string") if schema.get("x-const").is_some() => Shape::OneOf(&[]),
+        Some("string") => Shape::OneOf(TEXTS),
+        Some("integer") => Shape::OneOf(INTEGERS),
+        Some("number") => Shape::OneOf(NUMBERS),
+        Some("boolean") => Shape::OneOf(&["true", "false"]),
+        other => panic!("a type that these tests do not know: {other:?}"),
     }
+}
 
-    /// Whether the type is one that the contract does not show, so that any other may come.
-    pub(super) fn is_assumed(self) -> bool {
-        self.assumed
-    }
-
-    fn members(self) -> Option<Vec<Member>> {
-        let properties = self.node["properties"].as_mapping()?;
-        let required = self.node["required"].as_sequence();
-        let member = |(name, node): (&'static Value, &'static Value)| Member {
-            name: name.as_str().unwrap(),
-            required: required.is_some_and(|names| names.contains(name)),
-            schema: Schema::at(self.spec, node),
-        };
-        Some(properties.iter().map(member).collect())
-    }
+fn fields(spec: &Value, schema: &Value) -> Vec<Field> {
+    let properties = schema["properties"].as_mapping().into_iter().flatten();
+    let is_required = |name: &Value| {
+        let names = schema["required"].as_sequence();
+        names.is_some_and(|names| names.contains(name))
+    };
+    let field = |(name, schema): (&Value, &Value)| {
+        let (schema, assumed) = resolved(spec, schema);
+        let required = is_required(name);
+        Field {
+            name: name.as_str().unwrap().to_owned(),
+            required,
+            shape: shape(spec, schema),
+            beyond: match schema["type"].as_str() {
+                _ if assumed => Shape::Any,
+                Some("integer") if !required => Shape::OneOf(BEYOND),
+                _ => Shape::OneOf(&[]),
+            },
+        }
+    };
+    properties.map(field).collect()
 }
