@@ -2,7 +2,9 @@
 
 use sdk_core::codegen::{ApiClient, Application, Bytes, Call, Draft, RawOperations};
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{App, Error, Method, Operation, RawJson, Safety};
+use sdk_core::{App, Method, Operation, Safety};
+
+use crate::support::quick_retry;
 
 /// A list of notes.
 pub(super) const fn list() -> Operation {
@@ -14,61 +16,48 @@ pub(super) const fn list() -> Operation {
     it
 }
 
-/// A command on one note.
-pub(super) const fn command() -> Operation {
+/// A command on one note, with a body unless it deletes the note.
+pub(super) const fn command(id: &'static str, method: Method, safety: Safety) -> Operation {
     let mut it = list();
+    it.id = id;
     it.route = "/notes/{id}";
     it.statuses = &[204];
+    it.body = !matches!(method, Method::Delete);
+    it.method = method;
+    it.safety = safety;
     it
 }
 
 pub(super) static LIST: Operation = list();
+pub(super) static PUT: Operation = command("putNote", Method::Put, Safety::Idempotent).checked();
+pub(super) static DELETE: Operation =
+    command("deleteNote", Method::Delete, Safety::Idempotent).checked();
 
-pub(super) static PUT: Operation = {
-    let mut it = command();
-    it.id = "putNote";
-    it.method = Method::Put;
-    it.safety = Safety::Idempotent;
-    it.body = true;
-    it.checked()
-};
-
-pub(super) static DELETE: Operation = {
-    let mut it = command();
-    it.id = "deleteNote";
-    it.method = Method::Delete;
-    it.safety = Safety::Idempotent;
+pub(super) static PATCH: Operation = {
+    let mut it = command("patchNote", Method::Patch, Safety::Unkeyed);
+    it.media_type = Some("application/merge-patch+json");
     it.checked()
 };
 
 /// With a body of its own media type, which may be left out.
 pub(super) static PUT_TEXT: Operation = {
-    let mut it = command();
-    it.id = "putText";
-    it.route = "/notes/{id}/text";
-    it.body = true;
+    let mut it = command("putText", Method::Put, Safety::Idempotent);
     it.optional_body = true;
     it.media_type = Some("text/plain; charset=utf-8");
-    it.method = Method::Put;
-    it.safety = Safety::Idempotent;
+    it.checked()
+};
+
+pub(super) static CSV: Operation = {
+    let mut it = list();
+    it.id = "listAsCsv";
+    it.accept = Some("text/csv");
     it.checked()
 };
 
 pub(super) static EXPORT: Operation = {
     let mut it = list();
     it.id = "exportNotes";
-    it.route = "/notes/export";
     it.accept = Some("text/csv, application/json;q=0.5");
-    it.checked()
-};
-
-pub(super) static PATCH: Operation = {
-    let mut it = command();
-    it.id = "patchNote";
-    it.media_type = Some("application/merge-patch+json");
-    it.method = Method::Patch;
-    it.safety = Safety::Unkeyed;
-    it.body = true;
     it.checked()
 };
 
@@ -80,34 +69,24 @@ static NOTES: Application = Application {
     shows_envelope: false,
     metadata: None,
     metadata_members: &[],
-    operations: &[&LIST, &EXPORT, &PUT, &PUT_TEXT, &DELETE, &PATCH],
+    operations: &[&LIST, &CSV, &EXPORT, &PUT, &PUT_TEXT, &DELETE, &PATCH],
     raw: RawOperations::of(App::Crm),
 };
 
-/// A client that gets its replies from a script.
+/// A client that gets its responses from a script.
 pub(super) fn client(transport: &ScriptedTransport) -> ApiClient {
-    let suite = transport.suite().retry(crate::support::quick_retry());
+    let suite = transport.suite().retry(quick_retry());
     ApiClient::new(&suite.build().unwrap(), &NOTES).unwrap()
 }
 
-/// The request of a command on a note.
-pub(super) fn draft_of(call: &Call) -> Draft {
+/// The request of a call, with this body if its operation takes one.
+pub(super) fn draft_of(call: &Call, body: Option<&'static str>) -> Draft {
     let (endpoint, operation) = (call.endpoint(), call.operation());
     let draft = match operation.method {
         Method::Put => endpoint.put("/notes/7"),
         Method::Patch => endpoint.patch("/notes/7"),
         Method::Delete => endpoint.delete("/notes/7"),
-        _ => endpoint.post("/notes/7"),
+        _ => endpoint.get("/notes"),
     };
-    draft.json_if(operation.body.then(|| Bytes::from_static(b"{}")))
-}
-
-/// The query that a list with this request is sent with.
-pub(super) async fn query_of(request: impl FnOnce(Draft) -> Result<Draft, Error>) -> String {
-    let transport = ScriptedTransport::new().json(200, "[]");
-    let call = Call::new(&client(&transport), &LIST);
-    let draft = request(call.endpoint().get("/notes"));
-    call.send::<RawJson>(draft).await.unwrap();
-    let uri = transport.requests()[0].uri().clone();
-    uri.query().unwrap_or_default().to_owned()
+    draft.json_if(body.filter(|_| operation.body).map(Bytes::from))
 }

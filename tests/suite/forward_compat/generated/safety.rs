@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use sdk_core::codegen::{Bytes, Call};
+use sdk_core::codegen::{ApiClient, Call};
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
     Effect, Error, ErrorKind, ExactReplay, Operation, PreparedCommand, Receipt, RetryPolicy,
@@ -13,17 +13,24 @@ use sdk_outbox::{ParkReason, StoredStep};
 use super::notes::{DELETE, PATCH, PUT, client, draft_of};
 use crate::support::{assert_refused_with, assert_tried, next_step, stored};
 
-/// Sends a command once, with a script for all its attempts.
+/// A call of an operation with these options, its request, and a client to send it.
+fn call(operation: &'static Operation, transport: &ScriptedTransport) -> (ApiClient, Call) {
+    let api = client(transport);
+    let call = Call::new(&api, operation);
+    (api, call)
+}
+
+/// Sends a command that takes all answers of a script.
 async fn send(
     operation: &'static Operation,
     transport: &ScriptedTransport,
     replay: Option<ExactReplay>,
 ) -> Result<Receipt<()>, Error> {
-    let mut call = Call::new(&client(transport), operation);
+    let (_, mut call) = call(operation, transport);
     if let Some(replay) = replay {
         call.change(|options| options.with_exact_replay(replay));
     }
-    let draft = draft_of(&call);
+    let draft = draft_of(&call, Some("{}"));
     let sent = call.command(Ok(draft)).await;
     assert_eq!(transport.answers_left(), 0);
     for request in transport.requests() {
@@ -34,51 +41,42 @@ async fn send(
 }
 
 /// The three ways in which the first attempt leaves its effect unknown.
-fn in_doubt() -> [ScriptedTransport; 3] {
+fn in_doubt() -> [(ScriptedTransport, ErrorKind); 3] {
     let script = ScriptedTransport::new;
-    [script().lost(), script().status(503), script().stalled()]
+    [
+        (script().lost(), ErrorKind::Transport),
+        (script().status(503), ErrorKind::Unavailable),
+        (script().stalled(), ErrorKind::Timeout),
+    ]
 }
 
 #[tokio::test(start_paused = true)]
 async fn fault_89_a_refusal_after_an_attempt_in_doubt_is_no_proof() {
     for operation in [&PUT, &DELETE] {
-        for transport in in_doubt() {
-            let transport = transport.status(204);
-            let receipt = send(operation, &transport, None).await.unwrap();
-            assert_eq!(
-                (receipt.attempts(), receipt.is_committed()),
-                (2, Some(true))
-            );
+        for (transport, _) in in_doubt() {
+            let receipt = send(operation, &transport.status(204), None).await.unwrap();
+            let told = (receipt.attempts(), receipt.is_committed());
+            assert_eq!(told, (2, Some(true)));
         }
         for status in [404, 409, 410, 412] {
-            for transport in in_doubt() {
-                let transport = transport.status(status);
-                let error = send(operation, &transport, None).await.unwrap_err();
-                assert_eq!(
-                    (error.effect(), error.status()),
-                    (Effect::Unknown, Some(status))
-                );
-                assert_eq!(error.attempts(), 2);
-                assert!(
-                    error.to_string().contains("its effect is unknown"),
-                    "{error}"
-                );
-                let made = testing::error(error.kind())
-                    .operation(operation)
-                    .status(status);
-                let made = made.attempts(2).effect(Effect::Unknown).build();
-                assert_eq!(made.command().map(PreparedCommand::was_sent), Some(true));
-                assert!(error.into_command().unwrap().was_sent());
+            for (transport, _) in in_doubt() {
+                let error = send(operation, &transport.status(status), None).await;
+                let error = error.unwrap_err();
+                assert_tried(&error, error.kind(), Effect::Unknown, 2);
+                assert_eq!(error.status(), Some(status));
+                assert!(error.to_string().contains("its effect is unknown"));
+                // An error that a test makes is the same.
+                let made = testing::error(error.kind()).operation(operation);
+                let made = made.status(status).attempts(2).effect(Effect::Unknown);
+                for error in [made.build(), error] {
+                    assert!(error.into_command().unwrap().was_sent());
+                }
             }
             // Where no attempt was in doubt, a refusal is one.
-            let scripts = [
-                ScriptedTransport::new(),
-                ScriptedTransport::new().not_sent(),
-                ScriptedTransport::new().status(429),
-            ];
-            for transport in scripts {
-                let transport = transport.status(status);
-                let error = send(operation, &transport, None).await.unwrap_err();
+            let script = ScriptedTransport::new;
+            for transport in [script(), script().not_sent(), script().status(429)] {
+                let error = send(operation, &transport.status(status), None).await;
+                let error = error.unwrap_err();
                 assert_refused_with(&error, status);
                 assert!(error.command().is_none());
             }
@@ -89,13 +87,8 @@ async fn fault_89_a_refusal_after_an_attempt_in_doubt_is_no_proof() {
 #[tokio::test(start_paused = true)]
 async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
     let forbidden = Some(ExactReplay::Forbidden);
-    let cases = [(&PUT, forbidden), (&DELETE, forbidden), (&PATCH, None)];
-    for (operation, replay) in cases {
-        for (transport, kind) in in_doubt().into_iter().zip([
-            ErrorKind::Transport,
-            ErrorKind::Unavailable,
-            ErrorKind::Timeout,
-        ]) {
+    for (operation, replay) in [(&PUT, forbidden), (&DELETE, forbidden), (&PATCH, None)] {
+        for (transport, kind) in in_doubt() {
             let error = send(operation, &transport, replay).await.unwrap_err();
             assert_tried(&error, kind, Effect::Unknown, 1);
         }
@@ -105,12 +98,11 @@ async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
 #[tokio::test(start_paused = true)]
 async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person() {
     let next = |command: &PreparedCommand| next_step(command, None, SystemTime::now());
-    for operation in [&PUT, &DELETE] {
+    for (operation, body) in [(&PUT, "{}"), (&DELETE, "")] {
         let transport = ScriptedTransport::new().lost().lost().lost();
-        let api = client(&transport);
-        let call = Call::new(&api, operation);
-        let draft = draft_of(&call);
-        let fresh = stored(&call.clone().prepare(Ok(draft)).unwrap());
+        let (api, call) = call(operation, &transport);
+        let draft = draft_of(&call, Some("{}"));
+        let fresh = stored(&call.prepare(Ok(draft)).unwrap());
         assert_eq!(next(&fresh), StoredStep::Send);
 
         let error = SendPrepared::new(&api, &fresh).await.unwrap_err();
@@ -121,12 +113,11 @@ async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person() {
         assert_eq!(next(&sent), StoredStep::Park(ParkReason::NoReplay));
         let requests = transport.requests();
         assert_eq!(requests.len(), 3);
-        let body = if operation.body { &b"{}"[..] } else { b"" };
         for request in requests {
             assert_eq!(request.method().as_str(), operation.method.as_str());
             assert_eq!(
-                (request.uri().path(), request.body()),
-                ("/notes/7", &Bytes::from(body))
+                (request.uri().path(), &request.body()[..]),
+                ("/notes/7", body.as_bytes())
             );
         }
     }
@@ -139,8 +130,7 @@ async fn fault_89_a_refusal_of_a_command_that_was_sent_before_is_no_proof() {
         for status in [401, 403, 404, 409, 410, 412, 422, 429] {
             let transport = ScriptedTransport::new().lost().status(status);
             let transport = transport.status(status).not_sent().status(204);
-            let api = client(&transport);
-            let mut call = Call::new(&api, operation);
+            let (api, mut call) = call(operation, &transport);
             call.change(|options| {
                 let options = options.with_retry(RetryPolicy::none());
                 match key {
@@ -148,15 +138,14 @@ async fn fault_89_a_refusal_of_a_command_that_was_sent_before_is_no_proof() {
                     None => options,
                 }
             });
-            let draft = draft_of(&call);
+            let draft = draft_of(&call, Some("{}"));
             let error = call.command::<()>(Ok(draft)).await.unwrap_err();
             let sent = stored(&error.into_command().unwrap());
             assert!(sent.was_sent());
             let again = || SendPrepared::new(&api, &sent).retry(RetryPolicy::none());
 
             // A 401 is answered with a fresh token.
-            let refusals = if status == 401 { 1 } else { 2 };
-            for _ in 0..refusals {
+            for _ in 0..if status == 401 { 1 } else { 2 } {
                 let error = again().await.unwrap_err();
                 let told = (error.effect(), error.status());
                 assert_eq!(told, (Effect::Unknown, Some(status)));

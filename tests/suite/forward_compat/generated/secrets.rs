@@ -1,16 +1,16 @@
-//! Row 41: secrets in the body of a request, and a service that repeats them.
+//! Secrets in the body of a request, and a service that repeats them.
 
-use http::Response;
 use sdk_core::codegen::{Body, Call, Check, Draft, Validate};
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{Error, JsonBody, Members, RawJson, Secret, SendPrepared};
+use sdk_core::{Error, JsonBody, Members, Secret, SendPrepared};
+use serde_json::json;
 
 use super::notes::{PUT, client};
 use crate::support::stored;
 
 const PIN: &str = "correct-horse-7";
 
-/// A body with a secret, which its field's name tells.
+/// A body with a secret, as the name of its field says.
 #[derive(Clone, PartialEq)]
 struct Lock {
     pin: Secret,
@@ -25,20 +25,6 @@ impl Validate for Lock {
     }
 }
 
-/// Replies that repeat it in a message, a code, an id, an excerpt, and where a number is expected.
-fn echoes() -> [Response<String>; 3] {
-    let refusal = format!(r#"{{"code":"no {PIN}","message":"bad pin {PIN}"}}"#);
-    [
-        (400, refusal),
-        (200, format!("pin {PIN}")),
-        (200, format!("{PIN:?}")),
-    ]
-    .map(|(status, body)| {
-        let reply = Response::builder().status(status);
-        reply.header("x-request-id", PIN).body(body).unwrap()
-    })
-}
-
 fn assert_redacted(error: &Error) {
     let printed = format!("{error} {error:?} {:?}", error.attempt_log());
     let told = [error.code(), error.request_id()].map(Option::unwrap_or_default);
@@ -47,21 +33,28 @@ fn assert_redacted(error: &Error) {
 }
 
 #[tokio::test]
-async fn fault_41_a_secret_in_a_body_is_redacted_from_what_comes_back() {
-    let lock = vec![Lock {
-        pin: PIN.into(),
-        extra: Members::new(),
-    }];
+async fn a_secret_in_a_body_is_redacted_from_what_comes_back() {
+    let (pin, extra) = (PIN.into(), Members::new());
+    let lock = vec![Lock { pin, extra }];
     let typed = Body::json(&PUT, &lock);
-    let named = Body::raw(&JsonBody::from(
-        format!(r#"{{"lock":{{"doorPassword":{PIN:?}}}}}"#)
-            .parse::<RawJson>()
-            .unwrap(),
-    ));
+    let raw = JsonBody::from(json!({"lock": {"doorPassword": PIN}}));
+    let named = Body::raw(&raw);
     for body in [&typed, &named] {
-        for reply in echoes() {
+        // In a message and a code, in an excerpt, and where a number is expected.
+        for (status, echo) in [
+            (
+                400,
+                format!(r#"{{"code":"no {PIN}","message":"bad pin {PIN}"}}"#),
+            ),
+            (200, format!("pin {PIN}")),
+            (200, format!("{PIN:?}")),
+        ] {
+            let reply = http::Response::builder().status(status);
+            let reply = reply.header("x-request-id", PIN).body(echo.clone());
+            let reply = reply.unwrap();
             let transport = ScriptedTransport::new().answer(reply.clone()).answer(reply);
-            let call = Call::new(&client(&transport), &PUT);
+            let api = client(&transport);
+            let call = Call::new(&api, &PUT);
             let draft = || -> Result<Draft, Error> {
                 Ok(call.endpoint().put("/notes/7").json(body.bytes()?))
             };
@@ -69,14 +62,10 @@ async fn fault_41_a_secret_in_a_body_is_redacted_from_what_comes_back() {
 
             let error = call.clone().command::<i64>(draft()).await.unwrap_err();
             assert_redacted(&error);
-            assert!(
-                error
-                    .body()
-                    .is_some_and(|body| body.windows(5).any(|it| it == b"horse"))
-            );
+            assert_eq!(error.body(), Some(echo.as_bytes()));
 
             let command = stored(&call.clone().prepare(draft()).unwrap());
-            let again = SendPrepared::new(&client(&transport), &command).typed::<i64>();
+            let again = SendPrepared::new(&api, &command).typed::<i64>();
             assert_redacted(&again.await.unwrap_err());
         }
     }
