@@ -1,116 +1,115 @@
 use sdk_core::ContractMatch;
-use sdk_reference_server::{Operation, ReferenceServer};
+use sdk_reference_server::Operation;
 use serde_json::json;
 
-use crate::support::{Clients, answer, assert_says, crm_for, once, suite_for};
+use crate::fixtures::in_memory;
+use crate::support::{Clients, answer, assert_says, once};
 
 #[tokio::test]
 async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
-    let server = ReferenceServer::start().await;
-    let suite = suite_for(&server);
+    let (server, suite) = in_memory();
+    let suite = suite.suite();
 
-    let crm = crm_for(&server).check_contract().await.unwrap();
+    let crm = suite.crm().check_contract().await.unwrap();
     let accounting = suite.accounting().check_contract().await.unwrap();
+    let calendar = suite.calendar().check_contract().await.unwrap();
 
     assert_eq!(crm.matches, ContractMatch::Same);
     assert_eq!(crm.served.as_deref(), Some("3.0.0"));
-    let as_expected = crm.is_as_expected() && accounting.is_as_expected();
-    assert!(
-        as_expected,
-        "{crm}
-{accounting}"
-    );
+    assert!(crm.is_as_expected() && accounting.is_as_expected());
     let said = "accounting: built for contract 0.1.1, served 0.1.1 (preview)";
     assert_eq!(accounting.to_string(), said);
+    // It has no metadata, so that nothing can be compared.
+    let unknown = (calendar.matches, &*calendar.built_for);
+    assert_eq!(unknown, (ContractMatch::Unknown, "1.6.0"));
+    assert_eq!(server.requests().len(), 2);
     assert_eq!(server.exchanges(), 0, "metadata needs no token");
 }
 
 #[tokio::test]
-async fn a_later_contract_is_told_and_a_new_major_one_is_incompatible() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
-    for (version, expected) in [
-        ("3.1.0", ContractMatch::Newer),
-        ("4.0.0", ContractMatch::Incompatible),
+async fn each_difference_of_the_metadata_is_a_finding() {
+    let (server, suite) = in_memory();
+    let suite = suite.suite();
+    let crm =
+        |version: &str| json!({"service": "suite-crm", "version": version, "status": "preview"});
+    let mut accounting = json!({
+        "schemaVersion": "suite-accounting-api.v2", "service": "suite-accounting", "version": "0.1.1",
+        "status": "preview", "openapiPath": "/openapi.json",
+    });
+    let later = accounting.clone();
+    accounting["schemaVersion"] = "suite-accounting-api.v1".into();
+    accounting["openapiPath"] = json!(null);
+    let all = json!({
+        "schemaVersion": "suite-accounting-api.v1", "service": "suite-ledger", "version": "0.2.0", "status": "sunset",
+        "sunsetOn": "2027-01-01", "successor": "/v2",
+    });
+    let (meta, other) = (
+        Operation::GetAccountingMetadata,
+        ContractMatch::Incompatible,
+    );
+    for (operation, metadata, matches, findings) in [
+        (
+            Operation::GetCrmMetadata,
+            crm("3.1.0"),
+            ContractMatch::Newer,
+            &["3.1.0, "][..],
+        ),
+        (
+            Operation::GetCrmMetadata,
+            crm("4.0.0"),
+            other,
+            &["4.0.0, which is not compatible with 3.0.0"],
+        ),
+        (
+            meta,
+            later,
+            ContractMatch::Same,
+            &["suite-accounting-api.v2"],
+        ),
+        (
+            meta,
+            accounting,
+            ContractMatch::Same,
+            &["/meta has openapiPath null"],
+        ),
+        (
+            meta,
+            all,
+            other,
+            &[
+                "the application serves 0.2.0, which is not compatible with 0.1.1: expect errors, and update the SDK",
+                "its status is sunset, but was preview or not-public when this SDK was built",
+                "/meta has service suite-ledger, expected suite-accounting",
+                "/meta lacks the member openapiPath",
+                "/meta has members that this SDK does not know: successor, sunsetOn",
+            ],
+        ),
     ] {
         server.clear_faults();
-        let metadata = json!({"service": "suite-crm", "version": version, "status": "preview"});
-        answer(&server, Operation::GetCrmMetadata, metadata.to_string());
+        answer(&server, operation, metadata.to_string());
 
-        let report = crm.check_contract().await.unwrap();
+        let report = match operation.app().id() {
+            "crm" => suite.crm().check_contract().await.unwrap(),
+            _ => suite.accounting().check_contract().await.unwrap(),
+        };
 
-        assert_eq!(report.matches, expected);
-        assert_eq!(report.findings.len(), 1);
-        assert_says(&report, &[version, "3.0.0"]);
+        assert_eq!(
+            (report.matches, report.is_as_expected()),
+            (matches, false),
+            "{report}"
+        );
+        assert_eq!(report.findings.len(), findings.len(), "{report}");
+        for (found, words) in report.findings.iter().zip(findings) {
+            assert_says(found, &[words]);
+            assert_says(&report, &[&format!("\n  - {found}")]);
+        }
     }
 }
 
 #[tokio::test]
-async fn metadata_of_another_schema_is_a_finding_and_not_a_failure() {
-    let server = ReferenceServer::start().await;
-    let fault = server.fault(Operation::GetAccountingMetadata);
-    fault.schema_suffix("v2");
-    let accounting = suite_for(&server).accounting();
-
-    let report = accounting.check_contract().await.unwrap();
-
-    assert_says(&report, &["suite-accounting-api.v2"]);
-}
-
-#[tokio::test]
-async fn what_differs_in_the_metadata_itself_is_told() {
-    let server = ReferenceServer::start().await;
-    let accounting = suite_for(&server).accounting();
-    let metadata = json!({
-        "schemaVersion": "suite-accounting-api.v1", "service": "suite-ledger", "version": "0.2.0", "status": "sunset",
-        "sunsetOn": "2027-01-01", "successor": "/v2",
-    });
-    let metadata = metadata.to_string();
-    answer(&server, Operation::GetAccountingMetadata, metadata);
-
-    let report = accounting.check_contract().await.unwrap();
-
-    assert_eq!(report.matches, ContractMatch::Incompatible);
-    assert!(!report.is_as_expected());
-    assert_eq!(
-        report.to_string(),
-        "accounting: built for contract 0.1.1, served 0.2.0 (sunset)\n  \
-         - the application serves 0.2.0, which is not compatible with 0.1.1: expect errors, and update the SDK\n  \
-         - its status is sunset, but was preview or not-public when this SDK was built\n  \
-         - /meta has service suite-ledger, expected suite-accounting\n  \
-         - /meta lacks the member openapiPath\n  \
-         - /meta has members that this SDK does not know: successor, sunsetOn"
-    );
-    assert_eq!(server.attempts(Operation::GetAccountingMetadata), 1);
-}
-
-#[tokio::test]
-async fn null_for_a_member_that_is_never_null_is_told() {
-    let server = ReferenceServer::start().await;
-    let metadata = json!({
-        "schemaVersion": "suite-accounting-api.v1", "service": "suite-accounting", "version": "0.1.1",
-        "status": "preview", "openapiPath": null,
-    });
-    answer(
-        &server,
-        Operation::GetAccountingMetadata,
-        metadata.to_string(),
-    );
-
-    let report = suite_for(&server)
-        .accounting()
-        .check_contract()
-        .await
-        .unwrap();
-
-    assert_eq!(report.findings, ["/meta has openapiPath null"]);
-    assert!(!report.is_as_expected());
-}
-
-#[tokio::test]
 async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
+    let (server, suite) = in_memory();
+    let crm = suite.crm();
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
     let long = "y".repeat(70_000);
     let new = format!(r#"{{"new":{deep},"version":"3.0.0"}}"#);
@@ -138,8 +137,8 @@ async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
 
 #[tokio::test]
 async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
+    let (server, suite) = in_memory();
+    let crm = suite.crm();
 
     let page = "<html><body>Sign in</body></html>";
     once(&server, Operation::GetCrmMetadata).body(page, "text/html");
@@ -149,16 +148,4 @@ async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
     once(&server, Operation::GetCrmMetadata).status(404);
     assert!(crm.check_contract().await.unwrap_err().is_not_found());
     assert_eq!(server.attempts(Operation::GetCrmMetadata), 2);
-}
-
-#[tokio::test]
-async fn an_application_without_metadata_says_that_nothing_can_be_compared() {
-    let server = ReferenceServer::start().await;
-    let calendar = suite_for(&server).calendar();
-
-    let report = calendar.check_contract().await.unwrap();
-
-    assert_eq!(report.matches, ContractMatch::Unknown);
-    assert_eq!(report.built_for, "1.6.0");
-    assert!(server.requests().is_empty());
 }

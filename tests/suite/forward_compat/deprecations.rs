@@ -1,17 +1,16 @@
 use sdk_core::Method;
-use sdk_reference_server::{Operation, ReferenceServer};
+use sdk_reference_server::Operation;
 
-use crate::fixtures::{PERSON, get_person, person};
-use crate::peer::reply;
-use crate::seams::transport::service::Scripted;
-use crate::support::{Clients, Events, builder_for};
+use crate::fixtures::{PERSON, get_person, in_memory, person};
+use crate::peer::{Peer, always, reply};
+use crate::support::{Clients, Events, builder_for, crm_at};
 
 const ANNOUNCED: &str = "the application announced the end of this operation";
 
 #[tokio::test]
 async fn the_end_of_an_operation_is_an_event_once_per_operation_and_suite() {
     let (events, _guard) = Events::here();
-    let server = ReferenceServer::start().await;
+    let (server, _) = in_memory();
     let listing = server.fault(Operation::ListPeople);
     listing.header("deprecation", "@1688169599");
     let gone = server.fault(Operation::GetPerson).status(410);
@@ -22,7 +21,8 @@ async fn the_end_of_an_operation_is_an_event_once_per_operation_and_suite() {
     };
 
     for suites in 1..=2 {
-        let crm = builder_for(&server).label("acme").crm();
+        let suite = builder_for(&server).transport(server.service());
+        let crm = suite.label("acme").crm();
         for _ in 0..2 {
             assert_eq!(get_person(&crm).await.unwrap_err().status(), Some(410));
             crm.people().list().await.unwrap();
@@ -42,9 +42,8 @@ async fn the_end_of_an_operation_is_an_event_once_per_operation_and_suite() {
 async fn a_draft_s_no_announces_nothing_and_any_other_value_does() {
     for (value, count) in [("?0", 0), ("false", 0), ("true", 1), ("@1é", 1), ("", 1)] {
         let (events, _guard) = Events::here();
-        let reply = person().header("deprecation", value);
-        let crm = Scripted::always(reply).suite().crm();
-        get_person(&crm).await.unwrap();
+        let peer = Peer::start(always(person().header("deprecation", value)));
+        get_person(&crm_at(&peer)).await.unwrap();
         let lines = events.lines("WARN", &[ANNOUNCED]);
         assert_eq!(lines.len(), count, "{value}");
     }
@@ -53,8 +52,8 @@ async fn a_draft_s_no_announces_nothing_and_any_other_value_does() {
 #[tokio::test]
 async fn paths_without_an_operation_count_as_one_read_and_one_command() {
     let (events, _guard) = Events::here();
-    let gone = reply(404).header("deprecation", "@0");
-    let crm = Scripted::always(gone).suite().crm();
+    let peer = Peer::start(always(reply(404).header("deprecation", "@0")));
+    let crm = crm_at(&peer);
     for method in [Method::Post, Method::Get, Method::Put] {
         for path in ["/api/a", "/api/b"] {
             crm.raw_call((method, path)).await.unwrap_err();

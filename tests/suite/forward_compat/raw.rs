@@ -1,68 +1,73 @@
 use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method, SchemaPolicy};
 use sdk_crm::operations;
-use sdk_reference_server::{Operation, ReferenceServer};
+use sdk_reference_server::Operation;
 use serde_json::json;
 
-use crate::peer::reply;
-use crate::seams::transport::service::Scripted;
-use crate::support::{Clients, assert_failed, assert_says, calendar_for, crm_for, once};
+use crate::fixtures::in_memory;
+use crate::support::{Clients, assert_unsent, once};
 
 #[tokio::test]
-async fn a_raw_call_of_an_operation_has_its_route_token_and_retries() {
-    let server = ReferenceServer::start().await;
-    once(&server, Operation::GetPerson).status(503);
+async fn a_raw_call_has_the_route_token_and_retries_of_its_operation_or_path() {
+    let (server, suite) = in_memory();
+    let crm = suite.crm();
     let reference = server.sample_person();
-
-    let person = crm_for(&server)
+    let of_operation = crm
         .raw_call(&operations::GET_PERSON)
-        .path("reference", &reference)
-        .await
-        .unwrap();
-
-    assert!(person.as_str().contains(&reference));
-    assert_eq!(person.attempts(), 2);
-    assert_eq!(server.attempts(Operation::GetPerson), 2);
-}
-
-#[tokio::test]
-async fn a_raw_path_reaches_what_the_sdk_does_not_know_and_fails_as_any_call() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
-
-    let call = |path: &str| crm.raw_call((Method::Get, path));
-    let page = call("/api/crm/v1/people").query("limit", "1").await;
-    let missing = call("/api/crm/v1/notes").await.unwrap_err();
-
-    assert!(page.unwrap().as_str().contains("items"));
+        .path("reference", &reference);
+    let path = format!("/api/crm/v1/people/{reference}");
+    for call in [of_operation, crm.raw_call((Method::Get, &*path))] {
+        once(&server, Operation::GetPerson).status(503);
+        let person = call.await.unwrap();
+        assert!(person.as_str().contains(&reference));
+        assert_eq!(person.attempts(), 2);
+    }
+    assert_eq!(server.attempts(Operation::GetPerson), 4);
+    let page = crm.raw_call((Method::Get, "/api/crm/v1/people"));
+    let page = page.query("limit", "1").await.unwrap();
+    assert!(page.as_str().contains("items"));
+    let missing = crm.raw_call((Method::Get, "/api/crm/v1/notes"));
+    let missing = missing.await.unwrap_err();
     assert!(missing.is_not_found());
     assert_eq!(missing.operation().unwrap().id, "rawCall");
 }
 
 #[tokio::test]
-async fn a_raw_command_is_repeated_with_its_key() {
-    let server = ReferenceServer::start().await;
-    let calendar = calendar_for(&server);
-    let body = json!({
-        "operation": "create", "collectionReference": "raw", "title": "Raw", "timezone": "UTC",
-        "startsAt": "2026-03-02T09:00:00Z", "endsAt": "2026-03-02T10:00:00Z"
-    });
-    once(&server, Operation::SubmitEventCommand).lose_reply();
+async fn a_raw_command_with_a_key_is_repeated_also_from_its_stored_form() {
+    let (server, suite) = in_memory();
+    let crm = suite.crm();
+    for (call, key) in [
+        (
+            crm.raw_call(&operations::SUBMIT_COMMAND),
+            "the-key-of-an-operation",
+        ),
+        (
+            crm.raw_call((Method::Post, "/api/crm/v1/commands")),
+            "the-key-of-a-path",
+        ),
+    ] {
+        let body = json!({"commandType": "task.create", "payload": {"title": key}});
+        let call = call.body(body).idempotency_key(key);
+        let command = call.clone().prepare().unwrap();
+        let before = server.attempts(Operation::SubmitCommand);
 
-    let receipt = calendar
-        .raw_call((Method::Post, "/calendar/v1/event-commands"))
-        .body(body)
-        .idempotency_key(IdempotencyKey::random())
-        .await
-        .unwrap();
+        once(&server, Operation::SubmitCommand).lose_reply();
+        assert_eq!(call.await.unwrap().attempts(), 2);
+        once(&server, Operation::SubmitCommand).lose_reply();
+        let again = crm.send_prepared(&command).allow_raw_path();
+        assert_eq!(again.await.unwrap().attempts(), 2);
 
-    assert_says(&receipt.as_str(), &["\"replayed\":true"]);
-    assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
+        let seen = server.requests_for(Operation::SubmitCommand).into_iter();
+        let keys: Vec<_> = seen.skip(before as usize).collect();
+        assert_eq!(keys.len(), 4);
+        assert!(keys.iter().all(|seen| seen.idempotency_key() == Some(key)));
+    }
+    assert_eq!(server.commits(Operation::SubmitCommand), 2);
 }
 
 #[tokio::test]
 async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
-    let server = ReferenceServer::start().await;
-    let calendar = calendar_for(&server);
+    let (server, suite) = in_memory();
+    let calendar = suite.calendar();
     let paths = server.fault(Operation::ManageHold).lose_reply();
     // Before or after the key, of a path or of an operation, and when it is sent again from its stored form.
     let call = || calendar.raw_call((Method::Post, "/calendar/v1/hold-commands"));
@@ -89,24 +94,10 @@ async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
 }
 
 #[tokio::test]
-async fn a_parameter_of_a_raw_path_is_one_segment_and_there() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
-    let call = || crm.raw_call(&operations::GET_PERSON);
-    for value in ["", "..", "a/b", "%2F"] {
-        let error = call().path("reference", value).await.unwrap_err();
-        assert!(error.is_invalid_input(), "{value}: {error}");
-    }
-    assert_says(&call().await.unwrap_err(), &["reference"]);
-    assert!(server.requests().is_empty());
-}
-
-#[tokio::test]
 async fn a_raw_call_of_an_operation_is_held_to_its_schema_as_a_typed_one() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
+    let (server, suite) = in_memory();
     server.fault(Operation::GetToday).schema_suffix("v9");
-    let call = crm.raw_call(&operations::GET_TODAY);
+    let call = suite.crm().raw_call(&operations::GET_TODAY);
 
     let error = call.clone().await.unwrap_err();
     let taken = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
@@ -117,72 +108,42 @@ async fn a_raw_call_of_an_operation_is_held_to_its_schema_as_a_typed_one() {
 }
 
 #[tokio::test]
-async fn a_key_that_the_contract_does_not_show_makes_a_raw_command_repeatable() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
-    let call = |title: &str| {
-        crm.raw_call(&operations::SUBMIT_COMMAND)
-            .body(json!({"commandType": "task.create", "payload": {"title": title}}))
-            .idempotency_key(IdempotencyKey::derive("raw", [title]))
-    };
-    once(&server, Operation::SubmitCommand).lose_reply();
-
-    let receipt = call("once").await.unwrap();
-
-    assert_eq!(receipt.attempts(), 2);
-    let expected = IdempotencyKey::derive("raw", ["once"]);
-    let seen = server.requests_for(Operation::SubmitCommand);
-    assert_eq!(seen.len(), 2);
-    for seen in seen {
-        assert_eq!(seen.idempotency_key(), Some(expected.as_str()));
-    }
-
-    once(&server, Operation::SubmitCommand).lose_reply();
-    let forbidden = call("twice").exact_replay(ExactReplay::Forbidden);
-    let error = forbidden.await.unwrap_err();
-    assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 1));
-
-    // The same holds for what was stored.
-    once(&server, Operation::SubmitCommand).lose_reply();
-    let command = call("stored").prepare().unwrap();
-    let receipt = crm.send_prepared(&command).await.unwrap();
-    assert_eq!(receipt.attempts(), 2);
-    assert_eq!(server.commits(Operation::SubmitCommand), 3);
-}
-
-#[tokio::test]
-async fn a_raw_call_of_what_is_not_there_is_refused_by_name() {
-    let server = ReferenceServer::start().await;
-    let crm = crm_for(&server);
+async fn a_raw_call_that_does_not_fit_its_operation_or_a_url_is_never_sent() {
+    let (server, suite) = in_memory();
+    let crm = suite.crm();
+    let person = || crm.raw_call(&operations::GET_PERSON);
+    let known = person().path("reference", "PER-0123456789AB");
     let hold = crm.raw_call(&sdk_calendar::operations::MANAGE_HOLD);
-    let misspelt = crm
-        .raw_call(&operations::GET_PERSON)
-        .path("reference", "PER-0123456789AB")
-        .path("refrence", "PER-0123456789AB");
-
-    let hold_of_calendar = "`operation` must belong to crm: got calendar.manageHold";
-    let of_path = "got the path /api/crm/v1/people/{reference}";
-    let misspelt_name = format!("`refrence` must be a parameter of the path: {of_path}");
-    for (call, why) in [(hold, hold_of_calendar), (misspelt, &misspelt_name)] {
-        let error = call.await.unwrap_err();
-        assert!(error.is_invalid_input(), "{error}");
-        assert_says(&error, &[why]);
+    let of_path = "must be a parameter of the path: got the path /api/crm/v1/people/{reference}";
+    for (call, words) in [
+        (person().path("reference", ""), "`reference`"),
+        (person().path("reference", ".."), "`reference`"),
+        (person().path("reference", "a/b"), "`reference`"),
+        (person().path("reference", "%2F"), "`reference`"),
+        (person(), "reference"),
+        (
+            known.path("refrence", "PER-0123456789AB"),
+            &*format!("`refrence` {of_path}"),
+        ),
+        (
+            hold,
+            "`operation` must belong to crm: got calendar.manageHold",
+        ),
+    ] {
+        assert_unsent(&call.await.unwrap_err(), ErrorKind::InvalidInput, &[words]);
     }
     assert!(server.requests().is_empty());
-}
 
-#[tokio::test]
-async fn a_url_is_as_long_as_the_transport_takes_it_and_no_longer() {
-    let scripted = Scripted::always(reply(200).body("{}"));
-    let crm = scripted.suite().crm();
-    let base = "https://crm.suite.test/base/".len();
-    for (length, fits) in [(65_534, true), (65_535, false)] {
+    // A URL is as long as the transport takes it.
+    let base = crm.origin().len() + "/".len();
+    let long = |length: usize| {
         let path = format!("/{}", "a".repeat(length - base));
-        let called = crm.raw_call((Method::Get, &*path)).await;
-        assert_eq!(called.is_ok(), fits);
-        if let Err(error) = called {
-            assert_failed(&error, ErrorKind::InvalidInput, Effect::NotSent);
-        }
-    }
-    assert_eq!(scripted.seen().len(), 1);
+        crm.raw_call((Method::Get, &*path))
+    };
+    assert!(long(65_534).await.unwrap_err().is_not_found());
+    assert_unsent(
+        &long(65_535).await.unwrap_err(),
+        ErrorKind::InvalidInput,
+        &[],
+    );
 }

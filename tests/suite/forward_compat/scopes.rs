@@ -1,12 +1,13 @@
 use sdk_core::{App, Effect, ErrorKind, least_scopes};
 use sdk_crm::operations;
-use sdk_reference_server::{Operation, ReferenceServer};
+use sdk_reference_server::Operation;
 
-use crate::support::{Clients, assert_says, assert_tried, builder_for, crm_for, suite_for};
+use crate::fixtures::in_memory;
+use crate::support::{Clients, assert_says, assert_tried};
 
 #[tokio::test]
 async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
-    let server = ReferenceServer::start().await;
+    let (server, suite) = in_memory();
     let needed = [
         &operations::LIST_PEOPLE,
         &operations::GET_PERSON,
@@ -15,7 +16,7 @@ async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
     let scopes = least_scopes(&needed);
     assert_eq!(scopes, ["crm:people:read", "crm:today:read"]);
 
-    let suite = suite_for(&server).with_scopes(App::Crm, scopes);
+    let suite = suite.suite().with_scopes(App::Crm, scopes);
     let crm = suite.unwrap().crm();
 
     crm.people().list().await.unwrap();
@@ -34,10 +35,10 @@ fn an_operation_that_any_of_several_scopes_opens_takes_one_that_is_there_anyway(
 
 #[tokio::test]
 async fn missing_scopes_are_those_that_the_token_was_not_granted() {
-    let server = ReferenceServer::start().await;
+    let (_server, suite) = in_memory();
     let scopes = ["crm:people:read", "crm:people:write"];
-    let suite = suite_for(&server).with_scopes(App::Crm, scopes);
-    let crm = suite.unwrap().crm();
+    let all = suite.suite();
+    let crm = all.with_scopes(App::Crm, scopes).unwrap().crm();
 
     let missing = crm
         .missing_scopes(&[
@@ -55,33 +56,24 @@ async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     let told = "granted: crm:people:read, crm:people:write\n  - listTasks needs crm:tasks:read";
     assert!(missing.to_string().starts_with(told), "{missing}");
     assert!(!missing.is_empty());
-    let all = crm_for(&server);
-    let missing = all.missing_scopes(&[&operations::LIST_TASKS]).await;
+    let missing = all.crm().missing_scopes(&[&operations::LIST_TASKS]).await;
     let missing = missing.unwrap();
     assert!(missing.is_empty());
-    assert_eq!(missing.to_string(), "no scope is known to be missing");
-}
-
-#[tokio::test]
-async fn of_an_operation_whose_scope_is_not_shown_nothing_is_claimed() {
-    let server = ReferenceServer::start().await;
+    let none = "no scope is known to be missing";
+    assert_eq!(missing.to_string(), none);
+    // The contract documents no scope of this operation.
     let hold = &sdk_calendar::operations::MANAGE_HOLD;
     assert!(least_scopes(&[hold]).is_empty());
-
-    let calendar = suite_for(&server).calendar();
-    let missing = calendar.missing_scopes(&[hold]).await.unwrap();
-
+    let missing = all.calendar().missing_scopes(&[hold]).await.unwrap();
     assert!(missing.is_empty());
-    assert_eq!(
-        missing.to_string(),
-        "no scope is known to be missing\n  - manageHold needs a scope that the contract does not show"
-    );
+    let unknown = "\n  - manageHold needs a scope that the contract does not show";
+    assert_eq!(missing.to_string(), format!("{none}{unknown}"));
 }
 
 #[tokio::test]
 async fn a_call_whose_scope_is_surely_missing_can_be_refused_before_it_is_sent() {
-    let server = ReferenceServer::start().await;
-    let crm = builder_for(&server)
+    let (server, suite) = in_memory();
+    let crm = suite
         .scope_policy(sdk_core::ScopePolicy::Refuse)
         .scopes(App::Crm, ["crm:people:read"])
         .crm();
