@@ -22,17 +22,8 @@ pub enum Event {
     Begun { request: u64, body: Digest },
     /// The server read a request whole.
     Arrived { request: u64 },
-    /// The server decided on its answer, which the network may lose: the HTTP status, the digest of the body, what it did, and
-    /// how long to wait before the next attempt, if it says so. An `odd` answer differs from the contract, so a suite may
-    /// reject it.
-    Answered {
-        request: u64,
-        status: u16,
-        body: Digest,
-        done: Done,
-        wait: Option<Micros>,
-        odd: bool,
-    },
+    /// The server decided on its answer, which the network may lose.
+    Answered { request: u64, answer: Answer },
     /// The answer came back to the suite, which can read it to its end within `takes`.
     Offered { request: u64, takes: Micros },
     /// The suite read the reply to its end.
@@ -49,23 +40,8 @@ pub enum Event {
         most: Option<usize>,
         retries: usize,
     },
-    /// A caller began a call, which ends at `deadline` at the latest, makes so many attempts at the most, those after a 401
-    /// not counted, each of which may take `timeout`, waits at most `backoff` between them, and sends the stored `command`,
-    /// if any. It may send the command that the error of an earlier call returned, which is the call that it `resends`.
-    Called {
-        call: u64,
-        caller: u64,
-        suite: u32,
-        operation: String,
-        kind: Kind,
-        deadline: Option<Micros>,
-        command: Option<u64>,
-        attempts: Option<u32>,
-        timeout: Micros,
-        backoff: Micros,
-        resends: Option<u64>,
-        asked: Asked,
-    },
+    /// A caller began a call.
+    Called { call: u64, terms: Terms },
     /// A caller was told how its call ended.
     Returned { call: u64, told: Told },
 
@@ -135,6 +111,37 @@ pub enum Sent {
         key: Option<String>,
         target: String,
     },
+}
+
+/// An answer: the HTTP status, the digest of the body, what it did, and how long to wait before the next attempt, if it says so.
+/// An `odd` answer differs from the contract, so a suite may reject it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the comment above names the fields")]
+pub struct Answer {
+    pub status: u16,
+    pub body: Digest,
+    pub done: Done,
+    pub wait: Option<Micros>,
+    pub odd: bool,
+}
+
+/// The terms of a call. It ends at `deadline` at the latest, makes at most `most` attempts, those after a 401 not counted, each
+/// of which may take `timeout`, waits at most `backoff` between them, and sends the stored `command`, if any. It may send the
+/// command that the error of an earlier call returned, which is the call that it `resends`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the comment above names the fields")]
+pub struct Terms {
+    pub caller: u64,
+    pub suite: u32,
+    pub operation: String,
+    pub kind: Kind,
+    pub deadline: Option<Micros>,
+    pub command: Option<u64>,
+    pub most: Option<u32>,
+    pub timeout: Micros,
+    pub backoff: Micros,
+    pub resends: Option<u64>,
+    pub asked: Asked,
 }
 
 /// The parts of a request that its caller determines, as far as the simulation knows their form.

@@ -1,29 +1,28 @@
 //! A history, sorted by what it is about.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
 
-use crate::event::{Asked, Digest, Done, Event, Kind, Micros, Sent, Told};
+use crate::event::{Digest, Done, Event, Micros, Sent, Terms, Told};
 use crate::history::History;
-use crate::request::{Answer, End, Request};
+use crate::request::{End, Request};
 
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     pub(crate) id: u64,
-    pub(crate) suite: u32,
-    pub(crate) operation: &'a str,
-    pub(crate) kind: Kind,
     pub(crate) began: Micros,
-    pub(crate) deadline: Option<Micros>,
-    pub(crate) command: Option<u64>,
-    pub(crate) most: Option<u32>,
-    pub(crate) caller: u64,
-    pub(crate) timeout: Micros,
-    pub(crate) backoff: Micros,
-    pub(crate) asked: &'a Asked,
-    pub(crate) resends: Option<u64>,
+    pub(crate) terms: &'a Terms,
     pub(crate) told: Option<(Micros, &'a Told)>,
     /// Its attempts, in the order in which they left.
     pub(crate) attempts: Vec<u64>,
+}
+
+impl Deref for Call<'_> {
+    type Target = Terms;
+
+    fn deref(&self) -> &Terms {
+        self.terms
+    }
 }
 
 impl Call<'_> {
@@ -90,7 +89,6 @@ impl<'a> Facts<'a> {
         facts
     }
 
-    #[expect(clippy::too_many_lines, reason = "one arm for each event")]
     fn take(&mut self, at: Micros, event: &'a Event) {
         match event {
             Event::Departed {
@@ -104,18 +102,7 @@ impl<'a> Facts<'a> {
                 {
                     call.attempts.push(*request);
                 }
-                let departed = Request {
-                    id: *request,
-                    suite: *suite,
-                    installation: *installation,
-                    sent,
-                    departed: at,
-                    begun: None,
-                    arrived: false,
-                    answer: None,
-                    offered: None,
-                    end: None,
-                };
+                let departed = Request::new(*request, *suite, *installation, sent, at);
                 self.requests.insert(*request, departed);
             }
             Event::Begun { request, body } => {
@@ -125,24 +112,8 @@ impl<'a> Facts<'a> {
                 self.change(*request, |it| it.offered = Some(at + takes));
             }
             Event::Arrived { request } => self.change(*request, |it| it.arrived = true),
-            Event::Answered {
-                request,
-                status,
-                body,
-                done,
-                wait,
-                odd,
-            } => {
-                let (status, body, wait, odd) = (*status, *body, *wait, *odd);
-                let answer = Answer {
-                    at,
-                    status,
-                    body,
-                    done,
-                    wait,
-                    odd,
-                };
-                self.change(*request, |it| it.answer = Some(answer));
+            Event::Answered { request, answer } => {
+                self.change(*request, |it| it.answer = Some((at, answer)));
             }
             Event::Delivered { request } => self.end(*request, at, End::Delivered),
             Event::Broke { request } => self.end(*request, at, End::Broke),
@@ -154,34 +125,11 @@ impl<'a> Facts<'a> {
             } => {
                 self.suites.insert(*suite, (*most, *retries));
             }
-            Event::Called {
-                call,
-                caller,
-                suite,
-                operation,
-                kind,
-                deadline,
-                command,
-                attempts,
-                timeout,
-                backoff,
-                resends,
-                asked,
-            } => {
+            Event::Called { call, terms } => {
                 let began = Call {
                     id: *call,
-                    suite: *suite,
-                    operation,
-                    kind: *kind,
                     began: at,
-                    deadline: *deadline,
-                    command: *command,
-                    most: *attempts,
-                    caller: *caller,
-                    timeout: *timeout,
-                    backoff: *backoff,
-                    asked,
-                    resends: *resends,
+                    terms,
                     told: None,
                     attempts: Vec::new(),
                 };

@@ -10,7 +10,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Asked, Command, Done, Effect, Event, Kind, Micros, Sent, Told};
+pub use event::{Answer, Asked, Command, Done, Effect, Event, Kind, Micros, Sent, Terms, Told};
 pub use history::History;
 
 use facts::Facts;

@@ -1,6 +1,6 @@
 //! A request, and what its suite can know of it.
 
-use crate::event::{Asked, Command, Digest, Done, Kind, Micros, Sent};
+use crate::event::{Answer, Asked, Command, Digest, Done, Kind, Micros, Sent};
 
 /// How a request ended for the suite that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,18 +8,6 @@ pub(crate) enum End {
     Delivered,
     Broke,
     Abandoned,
-}
-
-/// What the server answered.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer<'a> {
-    pub(crate) at: Micros,
-    pub(crate) status: u16,
-    pub(crate) body: Digest,
-    pub(crate) done: &'a Done,
-    /// How long to wait before the next attempt.
-    pub(crate) wait: Option<Micros>,
-    pub(crate) odd: bool,
 }
 
 #[derive(Debug)]
@@ -32,15 +20,38 @@ pub(crate) struct Request<'a> {
     /// The body, once the network began to send the request.
     pub(crate) begun: Option<Digest>,
     pub(crate) arrived: bool,
-    pub(crate) answer: Option<Answer<'a>>,
+    /// The answer of the server, and when it was decided.
+    pub(crate) answer: Option<(Micros, &'a Answer)>,
     /// When the suite could have read the answer to its end.
     pub(crate) offered: Option<Micros>,
     pub(crate) end: Option<(Micros, End)>,
 }
 
 impl<'a> Request<'a> {
+    pub(crate) fn new(
+        id: u64,
+        suite: u32,
+        installation: u32,
+        sent: &'a Sent,
+        departed: Micros,
+    ) -> Self {
+        Self {
+            id,
+            suite,
+            installation,
+            sent,
+            departed,
+            begun: None,
+            arrived: false,
+            answer: None,
+            offered: None,
+            end: None,
+        }
+    }
+
     pub(crate) fn done(&self) -> &'a Done {
-        self.answer.map_or(&Done::Nothing, |answer| answer.done)
+        self.answer
+            .map_or(&Done::Nothing, |(_, answer)| &answer.done)
     }
 
     /// The record that it committed.
@@ -52,9 +63,9 @@ impl<'a> Request<'a> {
     }
 
     /// The answer, if the suite read it whole.
-    pub(crate) fn delivered(&self) -> Option<Answer<'a>> {
+    pub(crate) fn delivered(&self) -> Option<&'a Answer> {
         let delivered = self.end.is_some_and(|(_, end)| end == End::Delivered);
-        self.answer.filter(|_| delivered)
+        self.answer.filter(|_| delivered).map(|(_, answer)| answer)
     }
 
     /// The status of the answer, if the suite read it whole.

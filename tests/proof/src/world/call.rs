@@ -9,7 +9,7 @@ use sdk_core::{
     self as sdk, Backoff, Error, ErrorKind, PreparedCommand, Receipt, Response, RetryPolicy,
 };
 use sdk_outbox::StoredOutcome;
-use suite_checker::{Asked, Command, Effect, Event, Kind, Told};
+use suite_checker::{Asked, Command, Effect, Event, Kind, Terms, Told};
 use tokio::time::timeout;
 
 use super::broken::{self, Sdk};
@@ -220,8 +220,7 @@ impl About {
         let stage = &*self.stage;
         let policy = options.retry.unwrap_or(self.policy);
         let time = self.time(options);
-        stage.record(Event::Called {
-            call: options.number,
+        let terms = Terms {
             caller: self.caller,
             suite: self.suite,
             operation: self.operation.to_owned(),
@@ -229,13 +228,15 @@ impl About {
             deadline: time.map(|it| stage.now().saturating_add(micros(it))),
             command: self.command,
             // A list limits neither the time nor the attempts of all its pages.
-            attempts: time.map(|_| policy.attempts),
+            most: time.map(|_| policy.attempts),
             timeout: micros(options.timeout.unwrap_or(self.timeout)),
             backoff: micros(policy.backoff.cap),
             resends: self.resends,
             asked: self.asked.clone(),
-        });
-        Open(stage, options.number, None)
+        };
+        let call = options.number;
+        stage.record(Event::Called { call, terms });
+        Open(stage, call, None)
     }
 
     /// Makes the call and records it; `None` if its caller lost patience.

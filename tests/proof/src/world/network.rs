@@ -291,14 +291,14 @@ impl Network {
 
     fn answered(&self, request: u64, answer: &Answer, done: Done, odd: bool) {
         let seconds = text(&answer.headers, header::RETRY_AFTER.as_str()).parse();
-        self.0.stage.record(Event::Answered {
-            request,
+        let answer = suite_checker::Answer {
             status: answer.status.as_u16(),
             body: digest(&answer.body),
             done,
             wait: seconds.ok().map(|it: u64| it * 1_000_000),
             odd,
-        });
+        };
+        self.0.stage.record(Event::Answered { request, answer });
     }
 
     fn issued(&self, body: &[u8], lasts: Duration, audience: String) -> Done {

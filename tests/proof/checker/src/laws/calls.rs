@@ -14,9 +14,10 @@ const AFTERMATH: u64 = 180_000_000;
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     for call in facts.calls.values() {
         made(facts, call, found);
+        let (id, began) = (call.id, call.began);
         let Some((at, told)) = call.told else {
-            let (ended, id) = (facts.ended, call.id);
-            found.hold("every call ends", call.began, ended.is_none(), || {
+            let ended = facts.ended;
+            found.hold("every call ends", began, ended.is_none(), || {
                 format!("call {id} of {} never returned", call.operation)
             });
             continue;
@@ -26,10 +27,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
         }
         let late = call.deadline.is_some_and(|deadline| at > deadline + TICK);
         found.hold("no call outlives its deadline", at, !late, || {
-            format!(
-                "call {} began at {}, deadline {:?}",
-                call.id, call.began, call.deadline
-            )
+            format!("call {id} began at {began}, deadline {:?}", call.deadline)
         });
         answered(facts, call, at, told, found);
     }
@@ -37,79 +35,58 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
 
 /// The attempts of a call are its own, no more than its policy allows, and none is sooner than the server asks.
 fn made(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
+    let (id, most) = (call.id, call.most);
     let (mut counted, mut earliest, mut rejected) = (0, 0, None);
     let (mut ended, mut unauthenticated) = (0, 0);
     for attempt in facts.attempts(call) {
-        let (now, id) = (attempt.departed, attempt.id);
+        let (now, request) = (attempt.departed, attempt.id);
         let own = attempt.suite == call.suite && call.told.is_none_or(|(end, _)| now <= end);
         found.hold("an attempt belongs to its call", now, own, || {
-            format!("call {}: request {id} of suite {}", call.id, attempt.suite)
+            format!("call {id}: request {request} of suite {}", attempt.suite)
         });
-        found.hold(
-            "no attempt is sooner than asked",
-            now,
-            earliest <= now + TICK,
-            || {
-                format!(
-                    "call {}: request {id}, asked to wait until {earliest}",
-                    call.id
-                )
-            },
-        );
-        found.hold(
-            "a rejected call is not sent again",
-            now,
-            rejected.is_none(),
-            || format!("call {}: request {id} after a status {rejected:?}", call.id),
-        );
-        rejected = attempt
-            .status()
-            .filter(|_| attempt.is_final() && !attempt.succeeded());
-        let asked = attempt.is_asked(call.asked);
+        let waited = earliest <= now + TICK;
+        found.hold("no attempt is sooner than asked", now, waited, || {
+            format!("call {id}: request {request}, asked to wait until {earliest}")
+        });
+        let first = rejected.is_none();
+        found.hold("a rejected call is not sent again", now, first, || {
+            format!("call {id}: request {request} after a status {rejected:?}")
+        });
+        let is_rejected = attempt.is_final() && !attempt.succeeded();
+        rejected = attempt.status().filter(|_| is_rejected);
+        let asked = attempt.is_asked(&call.asked);
         found.hold("a call sends what its caller asked for", now, asked, || {
             format!(
-                "call {}: {:?}, asked for was {:?}",
-                call.id, attempt.sent, call.asked
+                "call {id}: {:?}, asked for was {:?}",
+                attempt.sent, call.asked
             )
         });
-        let alone = call.most.is_none() || ended <= now;
+        let alone = most.is_none() || ended <= now;
         found.hold(
             "the attempts of a call follow each other",
             now,
             alone,
-            || format!("call {}: request {id} before {ended}", call.id),
+            || format!("call {id}: request {request} before {ended}"),
         );
         ended = attempt.end.map_or(u64::MAX, |(end, _)| end);
-        unauthenticated = if attempt.status() == Some(401) {
-            unauthenticated + 1
-        } else {
-            0
-        };
-        found.hold(
-            "a call stops after a few 401s",
-            now,
-            unauthenticated <= MOST,
-            || format!("call {}: {unauthenticated} in a row", call.id),
-        );
+        let is_unauthenticated = attempt.status() == Some(401);
+        unauthenticated = u32::from(is_unauthenticated) * (unauthenticated + 1);
+        let few = unauthenticated <= MOST;
+        found.hold("a call stops after a few 401s", now, few, || {
+            format!("call {id}: {unauthenticated} in a row")
+        });
         timed(call, attempt, found);
-        let answer = attempt.delivered();
-        if let (Some(wait), Some((read, _))) = (answer.and_then(|it| it.wait), attempt.end) {
+        let wait = attempt.delivered().and_then(|it| it.wait);
+        if let (Some(wait), Some((read, _))) = (wait, attempt.end) {
             earliest = read + wait;
         }
-        counted += u32::from(answer.is_none_or(|it| it.status != 401));
+        counted += u32::from(!is_unauthenticated);
     }
-    let allowed = call.most.is_none_or(|most| counted <= most.max(1));
-    found.hold(
-        "a call makes no more attempts than allowed",
-        call.began,
-        allowed,
-        || {
-            format!(
-                "call {} of {}: {counted} of {:?}",
-                call.id, call.operation, call.most
-            )
-        },
-    );
+    let (allowed, began) = (most.is_none_or(|most| counted <= most.max(1)), call.began);
+    let law = "a call makes no more attempts than allowed";
+    found.hold(law, began, allowed, || {
+        format!("call {id} of {}: {counted} of {most:?}", call.operation)
+    });
 }
 
 /// An attempt takes no longer than its timeout, and is given up no sooner, unless the call itself ends.
@@ -117,33 +94,25 @@ fn timed(call: &Call<'_>, attempt: &Request<'_>, found: &mut Found) {
     let (Some((end, how)), Some(deadline)) = (attempt.end, call.deadline) else {
         return;
     };
-    let took = end - attempt.departed;
-    let dropped = call
-        .told
-        .is_none_or(|(at, told)| *told == Told::Dropped && at <= end + TICK);
+    let (took, timeout) = (end - attempt.departed, call.timeout);
+    let is_drop = |(at, told): (u64, &Told)| *told == Told::Dropped && at <= end + TICK;
+    let dropped = call.told.is_none_or(is_drop);
     let given_up = how == End::Abandoned && end + TICK < deadline && !dropped;
-    let kept = took <= call.timeout + TICK && !(given_up && took + TICK < call.timeout);
+    let kept = took <= timeout + TICK && !(given_up && took + TICK < timeout);
     found.hold("an attempt has its timeout", end, kept, || {
-        format!(
-            "call {}: request {} took {took} of {}",
-            call.id, attempt.id, call.timeout
-        )
+        let (id, request) = (call.id, attempt.id);
+        format!("call {id}: request {request} took {took} of {timeout}")
     });
 }
 
 fn answered(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut Found) {
-    let id = call.id;
+    let (id, operation) = (call.id, &call.operation);
     match told {
         Told::Reply { body } | Told::Receipt { body, .. } => {
-            let said = facts.attempts(call).any(|attempt| {
-                let delivered = attempt.delivered();
-                delivered.is_some_and(|it| it.status / 100 == 2 && it.body == *body)
-            });
+            let mut read = facts.attempts(call).filter_map(Request::delivered);
+            let said = read.any(|it| it.status / 100 == 2 && it.body == *body);
             found.hold("a reply is what the server sent", at, said, || {
-                format!(
-                    "call {id} of {} got a body that no server sent whole",
-                    call.operation
-                )
+                format!("call {id} of {operation} got a body that no server sent whole")
             });
         }
         Told::Error {
@@ -154,25 +123,20 @@ fn answered(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mu
             command: _,
         } => {
             let made = call.attempts.len();
-            found.hold(
-                "an error counts its attempts",
-                at,
-                *attempts as usize == made,
-                || format!("call {id} says {attempts}, the network took {made}; {kind}"),
-            );
+            let counts = *attempts as usize == made;
+            found.hold("an error counts its attempts", at, counts, || {
+                format!("call {id} says {attempts}, the network took {made}; {kind}")
+            });
             let whole = facts.attempts(call).find(|it| it.succeeded());
             found.hold("a whole response is a result", at, whole.is_none(), || {
                 let request = whole.map(|it| it.id);
                 format!("call {id} read the response to request {request:?}; {kind}")
             });
             let settled = facts.calm.is_none_or(|calm| call.began < calm + AFTERMATH);
-            let fails = *effect != Effect::Refused || *tokenless;
-            found.hold(
-                "what begins in calm succeeds",
-                at,
-                settled || !fails,
-                || format!("call {id} of {} failed: {kind}, {effect:?}", call.operation),
-            );
+            let kept = settled || *effect == Effect::Refused && !tokenless;
+            found.hold("what begins in calm succeeds", at, kept, || {
+                format!("call {id} of {operation} failed: {kind}, {effect:?}")
+            });
         }
         Told::Dropped => {}
     }

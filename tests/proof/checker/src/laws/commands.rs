@@ -31,17 +31,14 @@ fn keys(facts: &Facts<'_>, found: &mut Found) {
         let Some(key) = request.key() else { continue };
         let at = (request.installation, audience, key);
         if let Some(body) = request.begun {
-            let first = *bodies.entry(at).or_insert(body);
-            found.hold(
-                "a key has one body",
-                request.departed,
-                first == body,
-                || format!("key {key} of call {call} came with another body before"),
-            );
+            let same = *bodies.entry(at).or_insert(body) == body;
+            found.hold("a key has one body", request.departed, same, || {
+                format!("key {key} of call {call} came with another body before")
+            });
         }
-        if let Some(answer) = request.answer.filter(|_| request.committed().is_some()) {
+        if let (Some(_), Some((decided, _))) = (request.committed(), request.answer) {
             let earlier = commits.insert(at, request.id);
-            found.hold("a key commits once", answer.at, earlier.is_none(), || {
+            found.hold("a key commits once", decided, earlier.is_none(), || {
                 format!("key {key}: requests {earlier:?} and {}", request.id)
             });
         }
@@ -61,11 +58,8 @@ fn resent(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
             attempt.departed,
             same,
             || {
-                let sent = (attempt.sent, attempt.begun);
-                format!(
-                    "call {} sent {sent:?}, the error returned {command:?}",
-                    call.id
-                )
+                let sent = (call.id, attempt.sent, attempt.begun);
+                format!("call {sent:?}, the error returned {command:?}")
             },
         );
     }
@@ -80,29 +74,19 @@ fn attempts(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         format!("call {id} of {} committed {commits} times", call.operation)
     });
     for attempt in &made {
-        let keyed = attempt.key().is_some() == (call.kind == Kind::Keyed);
-        let same = attempt.command() == made[0].command();
-        found.hold(
-            "a call keeps its key",
-            attempt.departed,
-            keyed && same,
-            || {
-                format!(
-                    "call {id}: {:?}, then {:?}",
-                    made[0].command(),
-                    attempt.command()
-                )
-            },
-        );
+        let (first, own) = (made[0].command(), attempt.command());
+        let same = own == first && own.0.is_some() == (call.kind == Kind::Keyed);
+        found.hold("a call keeps its key", attempt.departed, same, || {
+            format!("call {id}: {first:?}, then {own:?}")
+        });
     }
     let resent = made.iter().rev().skip(1).rev();
     for earlier in resent.filter(|_| call.kind == Kind::Unkeyed) {
-        found.hold(
-            "what has no key is sent again only if it had no effect",
-            began,
-            !earlier.is_open(call.kind) && !earlier.succeeded(),
-            || format!("call {id}: request {} was followed by another", earlier.id),
-        );
+        let law = "what has no key is sent again only if it had no effect";
+        let without_effect = !earlier.is_open(call.kind) && !earlier.succeeded();
+        found.hold(law, began, without_effect, || {
+            format!("call {id}: request {} was followed by another", earlier.id)
+        });
     }
 }
 
@@ -115,25 +99,23 @@ fn truth(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut F
             replayed,
             body,
         } => {
-            let mut read = facts.attempts(call).filter(|it| it.key() == key.as_deref());
-            let said = read.any(|it| {
-                let answer = it.delivered().filter(|answer| answer.body == *body);
-                answer.is_some_and(|it| matches!(it.done, Done::Replayed { .. }) == *replayed)
+            let same_key = |it: &&Request<'_>| it.key() == key.as_deref();
+            let read = facts.attempts(call).filter(same_key);
+            let said = read.filter_map(Request::delivered).any(|it| {
+                it.body == *body && matches!(it.done, Done::Replayed { .. }) == *replayed
             });
             found.hold("a receipt says what the server said", at, said, || {
                 format!("call {id}: key {key:?}, replayed: {replayed}")
             });
             let commits = |it: &Request<'_>| {
-                it.committed() == Some(reference) && it.answer.is_some_and(|it| it.at <= at)
+                let decided = it.answer.is_some_and(|(decided, _)| decided <= at);
+                decided && it.committed() == Some(reference)
             };
-            let same_key = |it: &Request<'_>| key.is_some() && it.key() == key.as_deref();
             let same_command = |it: &&Call<'_>| it.command.is_some() && it.command == call.command;
             let earlier = || {
+                let mut requests = facts.requests.values().filter(|_| key.is_some());
                 let calls = facts.calls.values().filter(same_command);
-                facts
-                    .requests
-                    .values()
-                    .any(|it| same_key(it) && commits(it))
+                requests.any(|it| same_key(&it) && commits(it))
                     || calls.flat_map(|it| facts.attempts(it)).any(commits)
             };
             let committed = facts.attempts(call).any(commits) || (*replayed && earlier());
@@ -150,15 +132,14 @@ fn truth(facts: &Facts<'_>, call: &Call<'_>, at: u64, told: &Told, found: &mut F
             });
             let key = call.asked.key.as_ref();
             let own = key.is_none() || command.as_ref().is_none_or(|it| it.key.as_ref() == key);
-            found.hold(
+            let (law, kept) = (
                 "an error returns the command that was sent",
-                at,
                 sent.is_none() && own,
-                || {
-                    let sent = sent.map(|it| (it.sent, it.begun));
-                    format!("call {id} returns {command:?} after {sent:?}")
-                },
             );
+            found.hold(law, at, kept, || {
+                let sent = sent.map(|it| (it.sent, it.begun));
+                format!("call {id} returns {command:?} after {sent:?}")
+            });
         }
         Told::Error { .. } | Told::Reply { .. } | Told::Dropped => {}
     }

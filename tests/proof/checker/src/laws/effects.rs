@@ -18,7 +18,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
         found.hold(law, at, kept, || {
             let seen = facts.attempts(call).map(|it| (it.id, it.status(), it.end));
             let seen: Vec<_> = seen.collect();
-            let (id, operation) = (call.id, call.operation);
+            let (id, operation) = (call.id, &call.operation);
             format!("call {id} of {operation}: {kind} says {effect:?} after {seen:?}")
         });
     }

@@ -59,16 +59,13 @@ fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
                 && has_room(facts, place, *ready, now)
         });
         found.hold("a call that can leave leaves", now, late.is_none(), || {
-            format!(
-                "call {} of {}: request {} could have left at {late:?}",
-                call.id, call.operation, attempt.id
-            )
+            let (id, operation, request) = (call.id, &call.operation, attempt.id);
+            format!("call {id} of {operation}: request {request} could have left at {late:?}")
         });
         // An attempt after a 401 waits for another token; a list waits for its consumer.
-        ready = attempt
-            .end
-            .map(|(end, _)| end + retry_after(attempt) + call.backoff);
-        ready = ready.filter(|_| attempt.status() != Some(401) && call.most.is_some());
+        let waits = attempt.status() == Some(401) || call.most.is_none();
+        let end = attempt.end.filter(|_| !waits);
+        ready = end.map(|(end, _)| end + retry_after(attempt) + call.backoff);
     }
 }
 
@@ -104,10 +101,8 @@ fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, tokenless: bool, fo
         || !call.has_time(at)
         || tokenless && facts.requests.values().any(exchanged);
     found.hold("a call is attempted", at, kept, || {
-        format!(
-            "call {} of {} until {:?}",
-            call.id, call.operation, call.deadline
-        )
+        let (id, operation) = (call.id, &call.operation);
+        format!("call {id} of {operation} until {:?}", call.deadline)
     });
 }
 
@@ -117,10 +112,8 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         return;
     };
     // After other failures, a call may wait for a token or for its turn.
-    let capped = facts
-        .suites
-        .get(&call.suite)
-        .is_none_or(|it| it.0.is_some());
+    let suite = facts.suites.get(&call.suite);
+    let capped = suite.is_none_or(|it| it.0.is_some());
     let ready = |at| {
         let place = (call.suite, last.audience());
         !capped && facts.token(place, at, 85).is_some()
@@ -133,18 +126,11 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         }
         Told::Dropped => false,
     };
-    let prompt = last.end.is_none_or(|(end, _)| at <= end + TICK);
-    found.hold(
-        "a call ends with its response",
-        at,
-        !is_final || prompt,
-        || {
-            format!(
-                "call {} of {}: request {}",
-                call.id, call.operation, last.id
-            )
-        },
-    );
+    let prompt = !is_final || last.end.is_none_or(|(end, _)| at <= end + TICK);
+    found.hold("a call ends with its response", at, prompt, || {
+        let (id, operation, request) = (call.id, &call.operation, last.id);
+        format!("call {id} of {operation}: request {request}")
+    });
 }
 
 /// When requests of each suite and audience failed, token exchanges and rejections included: an upper bound on the retries
@@ -177,27 +163,21 @@ fn repeated(
         Some(status) => matches!(status, 408 | 429 | 500 | 502..=504) && call.kind != Kind::Unkeyed,
         None => call.kind != Kind::Unkeyed || !last.is_open(call.kind),
     };
-    let made = facts
-        .attempts(call)
-        .filter(|it| it.status() != Some(401))
-        .count();
+    let made = facts.attempts(call).filter(|it| it.status() != Some(401));
+    let made = made.count();
     let time = at + retry_after(last) + call.backoff + TICK < deadline;
-    let paid = failures
-        .get(&(call.suite, last.audience()))
-        .is_none_or(|failed| {
-            let budget = facts.suites.get(&call.suite).map_or(0, |it| it.1);
-            failed.iter().filter(|failed| **failed <= at).count() < budget
-        });
+    let budget = facts.suites.get(&call.suite).map_or(0, |it| it.1);
+    let failed = failures.get(&(call.suite, last.audience()));
+    let paid = failed.is_none_or(|it| it.iter().filter(|it| **it <= at).count() < budget);
     let left = made < most as usize && time && paid;
-    found.hold(
+    let (law, kept) = (
         "a failure that may pass is tried again",
-        at,
         !(may_pass && left),
-        || {
-            let (id, operation) = (call.id, call.operation);
-            format!("call {id} of {operation} made {made} of {most} attempts until {deadline}")
-        },
     );
+    found.hold(law, at, kept, || {
+        let (id, operation) = (call.id, &call.operation);
+        format!("call {id} of {operation} made {made} of {most} attempts until {deadline}")
+    });
 }
 
 /// If a token is rejected for the first time and the call has time left, its suite requests another.
@@ -219,21 +199,15 @@ fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
         let before = it.departed <= at && it.id != last.id;
         own && before && (exchange && it.departed > requested || rejected(&it))
     });
-    found.hold(
-        "a rejected token is renewed",
-        at,
-        !call.has_time(at) || renewed,
-        || {
-            format!(
-                "call {} of {} gave up with token {token}",
-                call.id, call.operation
-            )
-        },
-    );
+    let kept = !call.has_time(at) || renewed;
+    found.hold("a rejected token is renewed", at, kept, || {
+        let (id, operation) = (call.id, &call.operation);
+        format!("call {id} of {operation} gave up with token {token}")
+    });
 }
 
 /// How long the service asked to wait.
 fn retry_after(attempt: &Request<'_>) -> Micros {
-    let answer = attempt.delivered();
-    answer.and_then(|it| it.wait).unwrap_or_default()
+    let wait = attempt.delivered().and_then(|it| it.wait);
+    wait.unwrap_or_default()
 }

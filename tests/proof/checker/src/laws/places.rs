@@ -27,12 +27,10 @@ pub(crate) fn hold(history: &History, found: &mut Found) {
                 places.insert(*request, place);
                 let taken = taken.entry(place).or_default();
                 *taken += 1;
-                found.hold(
-                    "no more attempts at once than allowed",
-                    at,
-                    *taken <= *most,
-                    || format!("request {request}: {taken} of {most} of suite {suite}"),
-                );
+                let (law, kept) = ("no more attempts at once than allowed", *taken <= *most);
+                found.hold(law, at, kept, || {
+                    format!("request {request}: {taken} of {most} of suite {suite}")
+                });
             }
             Event::Delivered { request }
             | Event::Broke { request }

@@ -16,13 +16,10 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
         match event {
             Event::Faultless => faultless = true,
             Event::Returned { call, told } if faultless => {
-                let kept = match told {
-                    Told::Error { effect, .. } => *effect == Effect::Refused,
-                    _ => true,
-                };
-                found.hold("without faults only rejected calls fail", at, kept, || {
-                    format!("call {call}: {told:?}")
-                });
+                let law = "without faults only rejected calls fail";
+                let rejected = |effect: &Effect| *effect == Effect::Refused;
+                let kept = !matches!(told, Told::Error { effect, .. } if !rejected(effect));
+                found.hold(law, at, kept, || format!("call {call}: {told:?}"));
             }
             Event::Stuck { limit } => {
                 found.hold("a simulation ends within its limits", at, false, || {
@@ -42,18 +39,14 @@ fn stuck(facts: &Facts<'_>, now: Micros) -> String {
         let ended = call.told.is_some_and(|(at, _)| at < now);
         let answered = ended && facts.attempts(call).any(|it| it.delivered().is_some());
         *made = if answered { 0 } else { *made + 1 };
-        *operation = call.operation;
+        *operation = call.operation.as_str();
     }
-    let mut callers: Vec<_> = callers
-        .into_iter()
-        .filter(|(_, (made, _))| *made > 0)
-        .collect();
+    callers.retain(|_, (made, _)| *made > 0);
+    let mut callers: Vec<_> = callers.into_iter().collect();
     callers.sort_by_key(|(_, (made, _))| std::cmp::Reverse(*made));
-    let named = callers
-        .iter()
-        .take(NAMED)
-        .map(|(caller, (made, operation))| {
-            format!("caller {caller} made {made} calls of {operation} without a response")
-        });
+    callers.truncate(NAMED);
+    let named = callers.iter().map(|(caller, (made, operation))| {
+        format!("caller {caller} made {made} calls of {operation} without a response")
+    });
     named.collect::<Vec<_>>().join("; ")
 }

@@ -25,14 +25,10 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
                 form,
                 installation,
             } => {
-                let sent = facts
-                    .calls
-                    .values()
-                    .filter(|it| it.command == Some(*command));
-                let sent = sent.flat_map(|it| facts.attempts(it));
-                let same = sent
-                    .into_iter()
-                    .all(|it| it.installation == *installation && it.is(form));
+                let calls = facts.calls.values();
+                let calls = calls.filter(|it| it.command == Some(*command));
+                let mut sent = calls.flat_map(|it| facts.attempts(it));
+                let same = sent.all(|it| it.installation == *installation && it.is(form));
                 found.hold("a stored command is sent as it is", at, same, || {
                     format!("command {command}, stored for {installation}: {form:?}")
                 });
@@ -42,10 +38,8 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
                 waiting.remove(command);
                 let kept = commits(command) == [reference.as_str()];
                 found.hold("a stored receipt has its one commit", at, kept, || {
-                    format!(
-                        "command {command}: {reference}, commits {:?}",
-                        commits(command)
-                    )
+                    let commits = commits(command);
+                    format!("command {command}: {reference}, commits {commits:?}")
                 });
             }
             Event::Parked {
@@ -61,10 +55,8 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
                 });
                 let kept = !refused || commits(command).is_empty();
                 found.hold("a refused command had no effect", at, kept, || {
-                    format!(
-                        "command {command} committed {:?}: {reason}",
-                        commits(command)
-                    )
+                    let commits = commits(command);
+                    format!("command {command} committed {commits:?}: {reason}")
                 });
             }
             Event::Ended if facts.calm.is_some() => {

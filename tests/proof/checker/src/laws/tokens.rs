@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::event::{Sent, Told};
 use crate::facts::{Facts, TICK};
 use crate::laws::Found;
+use crate::request::Request;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     used(facts, found);
@@ -15,40 +16,31 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
 
 fn used(facts: &Facts<'_>, found: &mut Found) {
     for request in facts.requests.values() {
-        if let Sent::Attempt { call, tenant, .. } = request.sent {
-            let (now, own) = (request.departed, *tenant == request.installation);
-            found.hold("headers stay in their installation", now, own, || {
-                let place = request.installation;
-                format!("call {call} sent the header of installation {tenant} to {place}")
-            });
-        }
         let Sent::Attempt {
             call,
             audience,
-            token: Some(digest),
+            token,
+            tenant,
             ..
         } = request.sent
         else {
             continue;
         };
-        let token = facts.tokens.get(digest);
-        let own = token.is_some_and(|it| {
-            (it.suite, it.installation, it.audience)
-                == (request.suite, request.installation, audience)
+        let (now, place) = (request.departed, request.installation);
+        let own = *tenant == place;
+        found.hold("headers stay in their installation", now, own, || {
+            format!("call {call} sent the header of installation {tenant} to {place}")
         });
-        found.hold(
-            "a token stays in its installation",
-            request.departed,
-            own,
-            || {
-                let (suite, installation) = (request.suite, request.installation);
-                format!(
-                    "call {call} of suite {suite} at installation {installation} sent {token:?}"
-                )
-            },
-        );
-        let live = token.is_some_and(|it| request.departed <= it.asked + it.lifetime + TICK);
-        found.hold("no dead token is sent", request.departed, live, || {
+        let Some(digest) = token else { continue };
+        let token = facts.tokens.get(digest);
+        let home = token.map(|it| (it.suite, it.installation, it.audience));
+        let own = home == Some((request.suite, place, audience.as_str()));
+        found.hold("a token stays in its installation", now, own, || {
+            let suite = request.suite;
+            format!("call {call} of suite {suite} at installation {place} sent {token:?}")
+        });
+        let live = token.is_some_and(|it| now <= it.asked + it.lifetime + TICK);
+        found.hold("no dead token is sent", now, live, || {
             format!("call {call} sent {token:?}")
         });
     }
@@ -64,35 +56,27 @@ fn exchanged(facts: &Facts<'_>, found: &mut Found) {
         let Sent::Exchange { audience } = request.sent else {
             continue;
         };
-        let at = (request.suite, audience.as_str());
-        let now = request.departed;
-        let soon = rejected.get(&at).is_some_and(|end| now < end + PAUSE);
-        found.hold(
-            "rejected exchanges are not repeated in a loop",
-            now,
-            !soon,
-            || format!("request {} of suite {}", request.id, at.0),
-        );
-        if let (Some((end, _)), 400 | 401) = (request.end, request.status().unwrap_or_default()) {
+        let (now, id, suite) = (request.departed, request.id, request.suite);
+        let at = (suite, audience.as_str());
+        let law = "rejected exchanges are not repeated in a loop";
+        let waited = rejected.get(&at).is_none_or(|end| now >= end + PAUSE);
+        found.hold(law, now, waited, || {
+            format!("request {id} of suite {suite}")
+        });
+        if let (Some((end, _)), Some(400 | 401)) = (request.end, request.status()) {
             rejected.insert(at, end);
         }
         if let Some((other, end)) = flights.get(&at) {
             found.hold("one exchange at a time", now, *end <= now, || {
-                format!(
-                    "requests {other} and {} of suite {} for {audience}",
-                    request.id, at.0
-                )
+                format!("requests {other} and {id} of suite {suite} for {audience}")
             });
         }
         let end = request.end.map_or(u64::MAX, |(end, _)| end);
-        flights.insert(at, (request.id, end));
+        flights.insert(at, (id, end));
         // A quarter is left for the renewal, and up to a twentieth of chance.
         let fresh = facts.token(at, now, 70);
         found.hold("one exchange a generation", now, fresh.is_none(), || {
-            format!(
-                "request {} of suite {}, which has {fresh:?}",
-                request.id, at.0
-            )
+            format!("request {id} of suite {suite}, which has {fresh:?}")
         });
     }
 }
@@ -119,14 +103,12 @@ fn resent(facts: &Facts<'_>, found: &mut Found) {
             let until = now - DOUBT;
             rejected.range((*token, *at + 1)..(*token, until.max(*at + 1)))
         });
-        found.hold(
-            "a revoked token is not sent again",
-            now,
-            refused.next().is_none(),
-            || format!("call {call}: token {token}"),
-        );
-        if let (Some(answer), Some((at, _))) = (request.delivered(), request.end)
-            && matches!(answer.status, 200..=299 | 403 | 404 | 409 | 422)
+        let kept = refused.next().is_none();
+        found.hold("a revoked token is not sent again", now, kept, || {
+            format!("call {call}: token {token}")
+        });
+        if let (Some(200..=299 | 403 | 404 | 409 | 422), Some((at, _))) =
+            (request.status(), request.end)
         {
             let first = worked.entry(*token).or_insert(at);
             *first = at.min(*first);
@@ -136,33 +118,23 @@ fn resent(facts: &Facts<'_>, found: &mut Found) {
 
 /// No caller goes without a token while its suite has one.
 fn missed(facts: &Facts<'_>, found: &mut Found) {
-    let audiences: BTreeMap<&str, &str> = facts
-        .requests
-        .values()
-        .filter_map(|it| match it.sent {
-            Sent::Attempt { call, audience, .. } => {
-                Some((facts.calls.get(call)?.operation, audience.as_str()))
-            }
-            Sent::Exchange { .. } => None,
-        })
+    let operation = |it: &Request<'_>| match it.sent {
+        Sent::Attempt { call, .. } => Some(facts.calls.get(call)?.operation.as_str()),
+        Sent::Exchange { .. } => None,
+    };
+    let requests = facts.requests.values();
+    let audiences: BTreeMap<&str, &str> = requests
+        .filter_map(|it| Some((operation(it)?, it.audience())))
         .collect();
     for call in facts.calls.values() {
-        let Some((
-            at,
-            Told::Error {
-                tokenless: true, ..
-            },
-        )) = call.told
-        else {
+        let Some((at, Told::Error { tokenless, .. })) = call.told else {
             continue;
         };
-        let audience = audiences.get(call.operation);
+        let audience = audiences.get(&*call.operation).filter(|_| *tokenless);
         let held = audience.and_then(|it| facts.token((call.suite, it), at, 100));
         found.hold("a live token serves", at, held.is_none(), || {
-            format!(
-                "call {} of {} failed without a token: {held:?}",
-                call.id, call.operation
-            )
+            let (id, operation) = (call.id, &call.operation);
+            format!("call {id} of {operation} failed without a token: {held:?}")
         });
     }
 }

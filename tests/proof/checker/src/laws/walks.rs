@@ -53,12 +53,10 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
                     continue;
                 };
                 let record = record.as_str();
-                found.hold(
-                    "a walk delivers once",
-                    at,
-                    state.seen.insert(record),
-                    || format!("walk {walk} took {record} twice"),
-                );
+                let new = state.seen.insert(record);
+                found.hold("a walk delivers once", at, new, || {
+                    format!("walk {walk} took {record} twice")
+                });
                 let next = state.list.get(state.taken).copied();
                 if next == Some(record) {
                     state.taken += 1;

@@ -8,7 +8,7 @@
 //! error CALL EFFECT ATTEMPTS [BODY | tokenless]   wait SECONDS
 //! ```
 
-use crate::event::{Asked, Command, Done, Effect, Event, Kind, Sent, Told};
+use crate::event::{Answer, Asked, Command, Done, Effect, Event, Kind, Sent, Terms, Told};
 
 /// The step of time between two lines.
 pub(super) const SECOND: u64 = 1_000_000;
@@ -29,18 +29,17 @@ pub(super) fn event(line: &str) -> Event {
         }
     };
     let answered = |status, done| {
-        let (request, body) = (number(1), number(1));
-        Event::Answered {
-            request,
+        let (request, body, odd) = (number(1), number(1), false);
+        let wait = words.get(3).and_then(|it| it.parse::<u64>().ok());
+        let wait = wait.map(|it| it * SECOND);
+        let answer = Answer {
             status,
             body,
             done,
-            wait: words
-                .get(3)
-                .and_then(|it| it.parse::<u64>().ok())
-                .map(|it| it * SECOND),
-            odd: false,
-        }
+            wait,
+            odd,
+        };
+        Event::Answered { request, answer }
     };
     let told = |told| Event::Returned {
         call: number(1),
@@ -54,28 +53,31 @@ pub(super) fn event(line: &str) -> Event {
             list: "people".to_owned(),
             record: text(1),
         },
-        "called" => Event::Called {
-            call: number(1),
-            suite: 1,
-            operation: "anything".to_owned(),
-            kind: match words[2] {
-                "keyed" => Kind::Keyed,
-                "unkeyed" => Kind::Unkeyed,
-                _ => Kind::Read,
-            },
-            caller: 1,
-            // The calls that come after a wait have none.
-            deadline: (number(1) < 3).then_some(60 * SECOND),
-            command: words.get(3).and_then(|it| it.parse().ok()),
-            attempts: Some(2),
-            timeout: 30 * SECOND,
-            backoff: 2 * SECOND,
-            resends: words.get(4).and_then(|it| it.parse().ok()),
-            asked: Asked {
-                target: Some("/".to_owned()),
-                ..Asked::default()
-            },
-        },
+        "called" => {
+            let terms = Terms {
+                suite: 1,
+                operation: "anything".to_owned(),
+                kind: match words[2] {
+                    "keyed" => Kind::Keyed,
+                    "unkeyed" => Kind::Unkeyed,
+                    _ => Kind::Read,
+                },
+                caller: 1,
+                // The calls that come after a wait have none.
+                deadline: (number(1) < 3).then_some(60 * SECOND),
+                command: words.get(3).and_then(|it| it.parse().ok()),
+                most: Some(2),
+                timeout: 30 * SECOND,
+                backoff: 2 * SECOND,
+                resends: words.get(4).and_then(|it| it.parse().ok()),
+                asked: Asked {
+                    target: Some("/".to_owned()),
+                    ..Asked::default()
+                },
+            };
+            let call = number(1);
+            Event::Called { call, terms }
+        }
         "opened" => Event::Opened {
             suite: 1,
             most: words.get(1).and_then(|it| it.parse().ok()),
