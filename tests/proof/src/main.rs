@@ -48,11 +48,10 @@ struct Plan {
 
 impl Plan {
     fn read(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
-        let (from, worlds, seconds) = (1, u64::MAX, u64::MAX);
         let mut plan = Self {
-            from,
-            worlds,
-            seconds,
+            from: 1,
+            worlds: u64::MAX,
+            seconds: u64::MAX,
             sdk: Sdk::Correct,
         };
         while let Some(name) = arguments.next() {
@@ -91,27 +90,30 @@ impl Plan {
                 println!("seed {seed} panics; again: {}", self.again(seed));
                 return ExitCode::FAILURE;
             };
-            totals += &world;
+            for (name, more) in world {
+                *totals.entry(name).or_default() += more;
+            }
             digest = digest.rotate_left(1) ^ history.digest();
+            let took = began.elapsed();
             if let Some(broken) = check(&history).first() {
                 report(seed, &history, broken);
                 println!("again: {}", self.again(seed));
-                summary(&totals, began.elapsed());
+                summary(&totals, took);
                 return ExitCode::FAILURE;
             }
-            if began.elapsed().as_secs() / 60 > told {
-                told = began.elapsed().as_secs() / 60;
-                summary(&totals, began.elapsed());
+            if took.as_secs() / 60 > told {
+                told = took.as_secs() / 60;
+                summary(&totals, took);
             }
         }
-        println!("{totals}");
+        for (name, count) in &totals {
+            println!("{count:>12}  {name}");
+        }
         println!("digest {digest:016x}");
         summary(&totals, began.elapsed());
         ExitCode::SUCCESS
     }
-}
 
-impl Plan {
     /// The command that runs one simulation once more.
     fn again(&self, seed: u64) -> String {
         match self.sdk {
@@ -123,10 +125,9 @@ impl Plan {
 
 /// One line of what was done so far.
 fn summary(totals: &Totals, took: Duration) {
-    let requests = totals.of("requests");
+    let [worlds, requests] = ["worlds", "requests"].map(|it| totals.get(it).unwrap_or(&0));
     #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
-    let rate = requests as f64 / took.as_secs_f64();
-    let worlds = totals.of("worlds");
+    let rate = *requests as f64 / took.as_secs_f64();
     println!("{worlds} worlds, {requests} requests in {took:.1?}, {rate:.0} a second");
 }
 
@@ -135,19 +136,17 @@ fn report(seed: u64, history: &History, broken: &Violation) {
     println!("at {} us: {}", broken.at, broken.what);
     let mut ids = named(&broken.what);
     for (_, event) in history.events() {
-        if let Event::Departed {
-            request,
-            sent: Sent::Attempt { call, .. },
-            ..
-        } = event
+        let Event::Departed { request, sent, .. } = event else {
+            continue;
+        };
+        if let Sent::Attempt { call, .. } = sent
             && ids.contains(&format!("call: {call}"))
         {
             ids.push(format!("request: {request}"));
         }
     }
-    let lines = history
-        .events()
-        .map(|(at, event)| (at, format!("{at:>12}  {event:?}")));
+    let lines = history.events();
+    let lines = lines.map(|(at, event)| (at, format!("{at:>12}  {event:?}")));
     let lines = lines.filter(|(_, line)| concerns(line, &ids));
     let (before, after): (Vec<_>, Vec<_>) = lines.partition(|(at, _)| *at <= broken.at);
     let before = &before[before.len().saturating_sub(SHOWN)..];

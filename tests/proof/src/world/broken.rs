@@ -17,9 +17,9 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tower_service::Service;
 
+use super::answer::json;
 use super::body::Arriving;
 use super::call::Failure;
-use super::installation::json;
 use super::network::{BoxError, KEY, Network, TENANT};
 use super::stage::{Number, Stage, locked};
 use crate::fuzz::command_digest;

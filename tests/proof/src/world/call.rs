@@ -12,8 +12,8 @@ use sdk_outbox::StoredOutcome;
 use suite_checker::{Asked, Command, Effect, Event, Kind, Terms, Told};
 use tokio::time::timeout;
 
+use super::answer::{json, reference};
 use super::broken::{self, Sdk};
-use super::installation::{json, reference};
 use super::network::body_digest;
 use super::stage::{Number, Stage, digest, micros};
 

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fastrand::Rng;
-use http::{HeaderMap, Request, StatusCode, Uri, header};
+use http::{Request, Uri, header};
 use http_body_util::{BodyExt as _, Full};
 use sdk_core::{App, ClientCredentials, CredentialSource, CredentialsFuture, SuiteBuilder};
 use sdk_reference_server::{self as server, ClientSpec, Fault, InMemoryService, ReferenceServer};
-use serde_json::Value;
 use suite_checker::Event;
 use tower_service::Service as _;
 
+use super::answer::{Answer, json};
 use super::stage::{Stage, locked};
 
 /// The applications, and what their hosts are called.
@@ -50,13 +50,6 @@ pub(super) struct Installation {
     lie: Mutex<Option<Fault>>,
     pub(super) people: Vec<String>,
     pub(super) counterparty: String,
-}
-
-/// What a server answered.
-pub(super) struct Answer {
-    pub(super) status: StatusCode,
-    pub(super) headers: HeaderMap,
-    pub(super) body: Bytes,
 }
 
 impl Installation {
@@ -219,30 +212,23 @@ impl Installation {
         let often = |rng: &mut Rng| 0.3 * rng.f64();
         let (one, other) = (often(rng), often(rng));
         let kind = rng.u8(..12) + 12 * u8::from(stage.is_faultless());
+        if kind > 4 {
+            return;
+        }
+        stage.count("fault: installation with drift");
+        let fault = |often: f64, seed| self.server.fault_everywhere().probability(often, seed);
         if kind < 4 {
-            stage.count("fault: installation with drift");
-            let fault = self.server.fault_everywhere().probability(one, rng.u64(..));
-            let _fault = fault.unknown_member();
+            let _fault = fault(one, rng.u64(..)).unknown_member();
         }
         if kind == 3 {
-            let fault = self
-                .server
-                .fault_everywhere()
-                .probability(other, rng.u64(..));
-            let _fault = fault.unknown_enum();
+            let _fault = fault(other, rng.u64(..)).unknown_enum();
         }
         if kind == 4 {
-            stage.count("fault: installation with drift");
-            let fault = self
-                .server
-                .fault_everywhere()
-                .probability(other / 3.0, rng.u64(..));
-            let _fault = fault.schema_suffix(LATER.trim_start_matches('.'));
+            let later = LATER.trim_start_matches('.');
+            let _fault = fault(other / 3.0, rng.u64(..)).schema_suffix(later);
         }
     }
-}
 
-impl Installation {
     /// Brings it back to the version that the SDK was built for.
     pub(super) fn end_drift(&self) {
         self.server.clear_faults();
@@ -263,15 +249,4 @@ impl CredentialSource for Held {
 pub(super) fn uri(host: &str, path: &str) -> Uri {
     let uri = format!("https://{host}.suite.test{path}");
     uri.parse().expect("a path that was sent is one")
-}
-
-pub(super) fn json(body: &[u8]) -> Value {
-    serde_json::from_slice(body).unwrap_or_default()
-}
-
-/// The record that the result of a command names.
-pub(super) fn reference(result: &Value) -> String {
-    let members = ["publicReference", "subjectReference"];
-    let mut named = members.iter().filter_map(|name| result[name].as_str());
-    named.next().unwrap_or_default().to_owned()
 }

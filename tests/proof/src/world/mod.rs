@@ -1,5 +1,6 @@
 //! A small world of services, installations and a network, all from one seed on a clock that stands still.
 
+mod answer;
 mod body;
 mod broken;
 mod call;
@@ -14,9 +15,9 @@ mod stage;
 mod suites;
 #[cfg(test)]
 mod tests;
-mod totals;
 mod walk;
 
+use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -27,13 +28,15 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 pub use broken::Sdk;
-pub use totals::Totals;
 
 use broken::Wire;
 use installation::{APPS, Installation};
 use network::Network;
 use service::Service;
 use stage::Stage;
+
+/// How often each thing happened, such as `requests` and `worlds`. The names of faults begin with `fault:`.
+pub type Totals = BTreeMap<&'static str, u64>;
 
 /// How long a simulation may need for its requests.
 const BUSY: Duration = Duration::from_secs(4 * 3_600);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fastrand::Rng;
-use http::{HeaderMap, Method, Request, Response, StatusCode, header, request};
+use http::{HeaderMap, Method, Request, Response, header, request};
 use http_body_util::Full;
 use sdk_core::App;
 use sdk_core::transport::{RequestBody, TransportError};
@@ -16,9 +16,10 @@ use suite_checker::{Done, Event, Sent};
 use tokio::sync::oneshot::{Sender, channel};
 use tokio::time::{Instant, sleep};
 
+use super::answer::{Answer, json};
 use super::body::{Arriving, Ticket};
 use super::fate::{Fate, Fault, Weather};
-use super::installation::{APPS, Answer, Installation, LATER, NAMES, json, reference, uri};
+use super::installation::{APPS, Installation, LATER, NAMES, uri};
 use super::stage::{Number, Stage, digest, locked, micros};
 
 pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -171,9 +172,9 @@ impl Network {
         if let Some(Fault::Gateway(status, seconds)) = fate.fault {
             wait(fate.out).await;
             let said = text(&parcel.head.headers, header::AUTHORIZATION.as_str());
-            let answer = gateway(status, seconds, said);
+            let answer = Answer::of_gateway(status, seconds, said);
             self.answered(number, &answer, Done::Nothing, false);
-            return Ok(response(answer, None, ticket));
+            return Ok(answer.into_response(None, ticket));
         }
         let (tell, told) = channel();
         tokio::spawn(self.clone().travel(parcel, fate, tell));
@@ -183,7 +184,7 @@ impl Network {
             return pending().await;
         }
         match told {
-            Ok(answer) => Ok(response(answer, fate.fault, ticket)),
+            Ok(answer) => Ok(answer.into_response(fate.fault, ticket)),
             Err(_) => Err(ticket.broke().into()),
         }
     }
@@ -244,7 +245,7 @@ impl Network {
         match fate.fault {
             Some(Fault::Lose) => return,
             Some(Fault::Stall) => return tell.closed().await,
-            Some(Fault::Replace(status)) => answer = gateway(status, None, ""),
+            Some(Fault::Replace(status)) => answer = Answer::of_gateway(status, None, ""),
             _ => {}
         }
         let _ = tell.send(answer);
@@ -276,13 +277,13 @@ impl Network {
         stage.record(Event::Arrived { request: number });
         let mut answer = installation.serve(request).await;
         if let Some(cursor) = cursor.filter(|it| !it.is_empty()) {
-            odd = name_next(&mut answer, cursor);
+            odd = answer.name_next(cursor);
         }
         let version = &json(&answer.body)["schemaVersion"];
         odd |= version.as_str().is_some_and(|it| it.ends_with(LATER));
         let done = match (answer.status.is_success(), is_exchange) {
             (true, true) => self.issued(&answer.body, lasts, audience),
-            (true, false) if method == Method::POST => committed(&answer),
+            (true, false) if method == Method::POST => answer.committed(),
             _ => Done::Nothing,
         };
         self.answered(number, &answer, done, odd);
@@ -344,64 +345,6 @@ fn place(host: &str) -> (usize, usize) {
     let app = APPS.iter().position(|it| Some(it.2) == app);
     let name = NAMES.iter().position(|it| Some(*it) == name);
     name.zip(app).expect("a host of this world")
-}
-
-fn response(mut answer: Answer, fault: Option<Fault>, ticket: Ticket) -> Response<Arriving> {
-    if fault == Some(Fault::Truncate) && answer.body.len().is_multiple_of(2) {
-        answer.headers.remove(header::CONTENT_LENGTH);
-    }
-    // Only the head of a refusal counts, and that was read.
-    let fault = fault.filter(|it| answer.status.is_success() || matches!(it, Fault::Replace(_)));
-    let mut response = Response::new(Arriving::new(answer.body, fault, ticket));
-    *response.status_mut() = answer.status;
-    *response.headers_mut() = answer.headers;
-    response
-}
-
-/// The answer of somebody between the suite and the server.
-fn gateway(status: u16, seconds: Option<u32>, said: &str) -> Answer {
-    let mut headers = HeaderMap::new();
-    if let Some(seconds) = seconds {
-        headers.insert(header::RETRY_AFTER, seconds.into());
-    }
-    let body = if status == 401 {
-        Bytes::from_static(br#"{"error":"invalid_client"}"#)
-    } else if status == 503 {
-        // Some repeat what they were sent.
-        format!(r#"{{"error":{{"code":"down","message":"try again {said}"}}}}"#).into()
-    } else {
-        format!("<html>try again {said}</html>").into()
-    };
-    let status = StatusCode::from_u16(status).unwrap_or_default();
-    Answer {
-        status,
-        headers,
-        body,
-    }
-}
-
-/// Makes a page name itself as the next, unless it is the last; returns whether it changed.
-fn name_next(answer: &mut Answer, cursor: String) -> bool {
-    let mut page = json(&answer.body);
-    let is_one = page["nextCursor"].is_string();
-    if is_one {
-        page["nextCursor"] = cursor.into();
-        answer.body = page.to_string().into();
-        answer.headers.remove(header::CONTENT_LENGTH);
-    }
-    is_one
-}
-
-/// What a command did, by the documented members of its result.
-fn committed(answer: &Answer) -> Done {
-    let result = json(&answer.body);
-    let reference = reference(&result);
-    let replayed = result["replayed"].as_bool();
-    if replayed.unwrap_or(answer.status == StatusCode::OK) {
-        Done::Replayed { reference }
-    } else {
-        Done::Committed { reference }
-    }
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {

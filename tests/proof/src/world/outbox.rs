@@ -10,9 +10,9 @@ use sdk_outbox::{ParkReason, StoredOutcome, StoredRule, StoredState, StoredStep}
 use suite_checker::{Event, Kind};
 use tokio::time::sleep;
 
+use super::answer::{json, reference};
 use super::call::{Failure, Options, form, with_options};
 use super::caller::{draft, event, key, person, reply};
-use super::installation::{json, reference};
 use super::network::CALL;
 use super::service::Store;
 use super::stage::{Number, locked};
@@ -21,40 +21,17 @@ use super::suites::Seat;
 /// A command that has neither a receipt nor been left to a person.
 #[derive(Clone)]
 pub(super) struct Row {
-    number: u64,
+    pub(super) number: u64,
     /// The place of its installation.
     at: usize,
     /// As it is stored.
     command: String,
     first_sent: Option<SystemTime>,
     attempts: u32,
-    /// When it is to be looked at again.
+    /// When it is to be looked at again. One that is due at no time is being sent.
     due: Option<SystemTime>,
     /// The call that left it in doubt.
     resends: Option<u64>,
-}
-
-impl Row {
-    /// Stores its command anew, if this is its number.
-    pub(super) fn replace_if(&mut self, number: u64, command: &PreparedCommand, call: u64) {
-        if self.number == number {
-            self.command = serde_json::to_string(command).expect("a command is JSON");
-            self.resends = Some(call);
-        }
-    }
-
-    /// Sets when it was first sent, and when it is due, if this is its number. One that is due at no time is being sent.
-    pub(super) fn set_if(
-        &mut self,
-        number: u64,
-        first: Option<SystemTime>,
-        due: Option<SystemTime>,
-    ) {
-        if self.number == number {
-            (self.first_sent, self.due) = (first, due);
-            self.attempts += u32::from(due.is_none());
-        }
-    }
 }
 
 /// Places commands, and sends what the store holds, until nothing is left and nothing new begins.
@@ -71,19 +48,11 @@ pub(super) async fn work(seats: Vec<Seat>, store: Store, epoch: SystemTime, mut 
         if calm && rows.is_empty() {
             return;
         }
-        for row in rows
-            .into_iter()
-            .filter(|row| row.due.is_none_or(|due| due <= now))
-        {
+        let is_due = |row: &Row| row.due.is_none_or(|due| due <= now);
+        for row in rows.into_iter().filter(is_due) {
             let seat = seats.iter().find(|it| it.at == row.at);
-            send(
-                seat.expect("a seat for each installation"),
-                &store,
-                row,
-                now,
-                &mut rng,
-            )
-            .await;
+            let seat = seat.expect("a seat for each installation");
+            send(seat, &store, row, now, &mut rng).await;
         }
         sleep(Duration::from_millis(rng.u64(50..3_000))).await;
     }
@@ -149,7 +118,10 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     if let StoredStep::Park(reason) = rule.next(&state, now) {
         return park(&reason, before);
     }
-    store.set_sent(row.number, Some(row.first_sent.unwrap_or(now)), None);
+    store.change(row.number, |it| {
+        (it.first_sent, it.due) = (Some(row.first_sent.unwrap_or(now)), None);
+        it.attempts += 1;
+    });
     let options = Options::draw(&seat.stage, rng);
     let keyed = command.idempotency_key().is_some();
     let kind = if keyed { Kind::Keyed } else { Kind::Unkeyed };
@@ -182,7 +154,8 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
             return park(&reason, before || in_doubt);
         }
         StoredStep::SendAt(at) => {
-            store.set_sent(row.number, state.first_sent_after(now), Some(at));
+            let first = state.first_sent_after(now);
+            store.change(row.number, |it| (it.first_sent, it.due) = (first, Some(at)));
         }
         StoredStep::Done => {
             seat.stage.count("commands: stored, receipt");
@@ -197,7 +170,10 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         // It remembers that it was sent.
         Err(failure) if failure.effect == Effect::Unknown => {
             if let Some(command) = failure.command {
-                store.replace(row.number, &command, options.number);
+                store.change(row.number, |it| {
+                    it.command = serde_json::to_string(&command).expect("a command is JSON");
+                    it.resends = Some(options.number);
+                });
             }
         }
         Err(_) => {}

@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
-use sdk_core::PreparedCommand;
 use suite_checker::Event;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -104,18 +103,12 @@ impl Service {
 }
 
 impl Store {
-    /// Stores a command anew, as the error of a call returned it.
-    pub(super) fn replace(&self, number: u64, command: &PreparedCommand, call: u64) {
-        for row in &mut *locked(&self.rows) {
-            row.replace_if(number, command, call);
-        }
-    }
-
-    /// Records when a command was first sent, and when it is to be looked at again.
-    pub(super) fn set_sent(&self, number: u64, first: Option<SystemTime>, due: Option<SystemTime>) {
-        for row in &mut *locked(&self.rows) {
-            row.set_if(number, first, due);
-        }
+    /// Changes the row of a command.
+    pub(super) fn change(&self, number: u64, change: impl Fn(&mut Row)) {
+        let mut rows = locked(&self.rows);
+        rows.iter_mut()
+            .filter(|row| row.number == number)
+            .for_each(change);
     }
 }
 

@@ -13,9 +13,8 @@ use suite_checker::{Event, History, Micros};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
-use super::World;
 use super::broken::Sdk;
-use super::totals::Totals;
+use super::{Totals, World};
 
 /// The stage of one world. It runs on one thread, so nobody ever waits for its locks.
 pub(super) struct Stage {
@@ -114,7 +113,7 @@ impl Stage {
     }
 
     pub(super) fn count(&self, name: &'static str) {
-        locked(&self.totals).count(name);
+        *locked(&self.totals).entry(name).or_default() += 1;
     }
 
     /// Whether nothing goes wrong any more, and nobody begins anything new.

@@ -11,7 +11,7 @@ use super::{Sdk, World};
 fn holds(world: World) {
     let [one, other] = [(); 2].map(|()| thread::spawn(move || world.run()));
     let ((history, totals), (again, _)) = (one.join().unwrap(), other.join().unwrap());
-    assert!(totals.of("requests") >= world.requests);
+    assert!(totals["requests"] >= world.requests);
     assert_eq!(check(&history), []);
     let differ = |((at, one), (_, other))| {
         (one != other).then(|| format!("at {at}: {one:?}, then {other:?}"))
