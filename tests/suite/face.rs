@@ -6,41 +6,44 @@ use std::fs;
 use std::path::Path;
 
 use sdk_accounting::types::InvoiceDraftCreate;
-use sdk_core::{App, ErrorKind, Method};
-use sdk_reference_server::ReferenceServer;
+use sdk_core::{App, ErrorKind, Method, Page, RawJson, Record, testing};
+use sdk_crm::operations::{LIST_PEOPLE, SUBMIT_COMMAND};
 use serde_json::json;
 
-use crate::fixtures::{PERSON, add_person, get_person};
+use crate::fixtures::{PERSON, add_person, get_person, in_memory};
 use crate::peer::{self, Peer, always};
 use crate::samples::event;
-use crate::support::{Clients, assert_unsent, builder_at, calendar_for, crm_at, crm_for, stored};
+use crate::support::{Clients, assert_unsent, builder_at, stored};
 
-/// The words that follow a mark in a file of this repository.
+/// A file of this repository.
+fn read(file: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
+
+/// The words that follow a mark in a file.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
-    let lines = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix(mark));
+    let text = read(file);
+    let lines = text.lines().map(str::trim);
     let end = |line: &str| line.find(|c: char| c != '_' && !c.is_ascii_alphanumeric());
-    let words = lines.filter_map(|line| Some(line[..end(line)?].to_owned()));
-    let words: Vec<_> = words.collect();
-    assert!(!words.is_empty(), "{file}");
-    words
+    let word = |line: &str| Some(line[..end(line)?].to_owned());
+    let lines = lines.filter_map(|line| line.strip_prefix(mark));
+    lines.filter_map(word).collect()
 }
 
 #[test]
 fn every_public_name_is_written_down_where_it_is_made_public() {
     for package in ["core", "crm", "calendar", "accounting", "platform"] {
-        let root = format!("sdk-{package}/src/lib.rs");
-        let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&root)).unwrap();
-        assert!(text.contains("pub use ") && !text.contains("::*"), "{root}");
+        let text = read(&format!("sdk-{package}/src/lib.rs"));
+        assert!(
+            text.contains("pub use ") && !text.contains("::*"),
+            "{package}"
+        );
     }
 }
 
 /// The names at the root of a crate, by the record of its public API.
 fn public_names(package: &str) -> BTreeSet<String> {
-    let record = format!("api/{package}.txt");
-    let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(record)).unwrap();
+    let text = read(&format!("api/{package}.txt"));
     let root = format!("{}::", package.replace('-', "_"));
     let items = text.lines().filter(|line| !line.starts_with("impl"));
     let paths = items.filter_map(|line| {
@@ -56,12 +59,9 @@ fn public_names(package: &str) -> BTreeSet<String> {
 #[test]
 fn what_a_program_names_comes_from_its_client() {
     let core = public_names("sdk-core");
-    assert!(
-        ["Suite", "TokenSource", "one_line", "testing", "transport"]
-            .map(str::to_owned)
-            .iter()
-            .all(|name| core.contains(name))
-    );
+    for name in ["Suite", "TokenSource", "one_line", "testing", "transport"] {
+        assert!(core.contains(name), "{name}");
+    }
     for client in ["crm", "calendar", "accounting", "platform"] {
         let own = public_names(&format!("sdk-{client}"));
         let missing: Vec<_> = core.difference(&own).collect();
@@ -88,14 +88,11 @@ fn what_the_sdk_knows_of_a_call_has_no_name_that_a_member_has() {
 
 #[tokio::test]
 async fn a_group_of_operations_owns_its_client() {
-    let peer = Peer::start(always(peer::json(200, &json!({"displayName": "Ann"}))));
-    let people: sdk_crm::PeopleApi = {
-        let suite = builder_at(&peer.url()).suite();
-        suite.crm().people()
-    };
-    let task = tokio::spawn(async move { people.get("PER-0123456789AB").await });
-    let person = task.await.unwrap().unwrap();
-    assert_eq!(person.text("displayName").as_deref(), Some("Ann"));
+    let (server, suite) = in_memory();
+    let reference = server.sample_person();
+    let people: sdk_crm::PeopleApi = suite.crm().people();
+    let task = tokio::spawn(async move { people.get(reference).await });
+    assert!(task.await.unwrap().unwrap().text("displayName").is_some());
 }
 
 #[tokio::test]
@@ -143,10 +140,11 @@ async fn a_base_url_with_a_path_may_end_in_a_slash() {
 
 #[tokio::test]
 async fn what_is_at_hand_is_taken_as_a_reference_a_key_or_lines() {
-    let server = ReferenceServer::start().await;
-    let calendar = calendar_for(&server);
-    let reference: String = server.sample_person().clone();
-    let person = crm_for(&server).people().get(&reference).await.unwrap();
+    let (server, suite) = in_memory();
+    let suite = suite.suite();
+    let (calendar, crm) = (suite.calendar(), suite.crm());
+    let reference: String = server.sample_person();
+    let person = crm.people().get(&reference).await.unwrap();
     assert_eq!(person.text("publicReference"), Some(reference));
 
     let (kick_off, key) = (event("Kick-off"), "order-4711.delivery".to_owned());
@@ -168,11 +166,13 @@ async fn what_is_at_hand_is_taken_as_a_reference_a_key_or_lines() {
 
 #[tokio::test]
 async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
-    let server = ReferenceServer::start().await;
-    let (calendar, crm) = (calendar_for(&server), crm_for(&server));
+    let (server, suite) = in_memory();
+    let suite = suite.suite();
+    let (calendar, crm) = (suite.calendar(), suite.crm());
     let kick_off = event("Kick-off");
-    let raw = crm.raw_call((Method::Post, "/api/crm/v1/notes"));
-    let raw = raw.body(json!({}));
+    let raw = crm
+        .raw_call((Method::Post, "/api/crm/v1/notes"))
+        .body(json!({}));
     let unkeyed = crm.commands().submit(json!({}));
     let command = || calendar.events().command(&kick_off);
     let keyed = || command().idempotency_key("short: canary");
@@ -192,38 +192,30 @@ async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
     assert!(server.requests().is_empty());
 }
 
-#[tokio::test]
-async fn a_receipt_is_kept_when_its_result_does_not_fit() {
-    let result = json!({"publicReference": "PER-0123456789AB"});
-    let peer = Peer::start(always(peer::json(201, &result)));
-    let crm = crm_at(&peer);
-
-    let receipt = crm.commands().submit(&result).await.unwrap();
+#[test]
+fn a_receipt_is_kept_when_its_result_does_not_fit_and_a_last_page_has_nothing_extra() {
+    let reply = testing::reply(&SUBMIT_COMMAND, 201).json(&json!({"publicReference": PERSON}));
+    let receipt = reply.receipt::<RawJson>().unwrap();
     let error = receipt.decode::<Vec<u8>>().unwrap_err();
-
     assert_eq!(error.kind(), ErrorKind::Value);
     let told = (receipt.is_committed(), receipt.http_status());
     assert_eq!(told, (Some(true), 201));
-}
 
-#[tokio::test]
-async fn a_last_page_has_nothing_extra() {
     let page = json!({"items": [], "nextCursor": null});
-    let peer = Peer::start(always(peer::json(200, &page)));
-    let crm = crm_at(&peer);
-    let last = crm.people().list().await.unwrap();
+    let reply = testing::reply(&LIST_PEOPLE, 200).json(&page);
+    let last = reply.response::<Page<Record>>().unwrap();
     assert!(last.extra.is_empty() && last.next_cursor().is_none());
     assert_eq!(serde_json::to_value(&*last).unwrap(), page);
 }
 
 #[tokio::test]
 async fn an_operation_of_another_application_has_no_scopes_here() {
-    let peer = Peer::start(always(peer::reply(200)));
+    let (server, suite) = in_memory();
     let foreign = [&sdk_calendar::operations::SUBMIT_EVENT_COMMAND];
-    let error = crm_at(&peer).missing_scopes(&foreign).await.unwrap_err();
+    let error = suite.crm().missing_scopes(&foreign).await.unwrap_err();
     let words = ["`operation` must belong to crm: got calendar.submitEventCommand"];
     assert_unsent(&error, ErrorKind::InvalidInput, &words);
-    assert!(peer.exchanges().is_empty());
+    assert_eq!(server.exchanges(), 0);
 }
 
 #[test]
