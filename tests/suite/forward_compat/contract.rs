@@ -20,7 +20,7 @@ async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
     let said = "accounting: built for contract 0.1.1, served 0.1.1 (preview)";
     assert_eq!(accounting.to_string(), said);
     // It has no metadata, so that nothing can be compared.
-    let unknown = (calendar.matches, &*calendar.built_for);
+    let unknown = (calendar.matches, calendar.built_for);
     assert_eq!(unknown, (ContractMatch::Unknown, "1.6.0"));
     assert_eq!(server.requests().len(), 2);
     assert_eq!(server.exchanges(), 0, "metadata needs no token");

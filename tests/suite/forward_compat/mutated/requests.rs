@@ -136,12 +136,11 @@ fn a_field_is_there_or_not_whatever_else_is() {
     assert_says(&error, &["member `name`", "found an array of 3 bytes"]);
 
     let raw = RawJson::from(record);
-    assert_eq!(raw.as_str(), r#"{"name":"Ann","note":null}"#);
-    assert_ne!(raw, RawJson::null());
-
     let mut members = Members::from_iter([("a", raw.clone()), ("b", RawJson::null())]);
-    assert_eq!(members.remove("c"), None);
-    assert_eq!(members.remove("a"), Some(raw));
+    assert_eq!(
+        (members.remove("c"), members.remove("a")),
+        (None, Some(raw))
+    );
     let left: Vec<_> = members.iter().collect();
     assert_eq!(left, [("b", &RawJson::null())]);
     assert!(!members.is_empty());
