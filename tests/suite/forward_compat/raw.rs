@@ -35,15 +35,11 @@ async fn a_raw_call_has_the_route_token_and_retries_of_its_operation_or_path() {
 async fn a_raw_command_with_a_key_is_repeated_also_from_its_stored_form() {
     let (server, suite) = in_memory();
     let crm = suite.crm();
+    let of_operation = crm.raw_call(&operations::SUBMIT_COMMAND);
+    let of_path = crm.raw_call((Method::Post, "/api/crm/v1/commands"));
     for (call, key) in [
-        (
-            crm.raw_call(&operations::SUBMIT_COMMAND),
-            "the-key-of-an-operation",
-        ),
-        (
-            crm.raw_call((Method::Post, "/api/crm/v1/commands")),
-            "the-key-of-a-path",
-        ),
+        (of_operation, "the-key-of-an-operation"),
+        (of_path, "the-key-of-a-path"),
     ] {
         let body = json!({"commandType": "task.create", "payload": {"title": key}});
         let call = call.body(body).idempotency_key(key);
@@ -111,22 +107,19 @@ async fn a_raw_call_that_does_not_fit_its_operation_or_a_url_is_never_sent() {
     let crm = suite.crm();
     let person = || crm.raw_call(&operations::GET_PERSON);
     let known = person().path("reference", "PER-0123456789AB");
-    let hold = crm.raw_call(&sdk_calendar::operations::MANAGE_HOLD);
-    let of_path = "must be a parameter of the path: got the path /api/crm/v1/people/{reference}";
+    let misspelt = known.path("refrence", "PER-0123456789AB");
+    let parameter =
+        "`refrence` must be a parameter of the path: got the path /api/crm/v1/people/{reference}";
+    let foreign = crm.raw_call(&sdk_calendar::operations::MANAGE_HOLD);
+    let operation = "`operation` must belong to crm: got calendar.manageHold";
     for (call, words) in [
         (person().path("reference", ""), "`reference`"),
         (person().path("reference", ".."), "`reference`"),
         (person().path("reference", "a/b"), "`reference`"),
         (person().path("reference", "%2F"), "`reference`"),
         (person(), "reference"),
-        (
-            known.path("refrence", "PER-0123456789AB"),
-            &*format!("`refrence` {of_path}"),
-        ),
-        (
-            hold,
-            "`operation` must belong to crm: got calendar.manageHold",
-        ),
+        (misspelt, parameter),
+        (foreign, operation),
     ] {
         assert_unsent(&call.await.unwrap_err(), ErrorKind::InvalidInput, &[words]);
     }
@@ -139,9 +132,6 @@ async fn a_raw_call_that_does_not_fit_its_operation_or_a_url_is_never_sent() {
         crm.raw_call((Method::Get, &*path))
     };
     assert!(long(65_534).await.unwrap_err().is_not_found());
-    assert_unsent(
-        &long(65_535).await.unwrap_err(),
-        ErrorKind::InvalidInput,
-        &[],
-    );
+    let error = long(65_535).await.unwrap_err();
+    assert_unsent(&error, ErrorKind::InvalidInput, &[]);
 }
