@@ -72,10 +72,8 @@ fn a_list_has_its_number_of_items_and_none_that_splits() {
     }
     for (least, rule) in [(1, "at least 1 item:"), (2, "at least 2 items:")] {
         let error = Check::new(&LIST).items("tags", 0, least, usize::MAX);
-        assert_says(
-            &error.unwrap_err(),
-            &["`tags` must have", rule, "got 0 items"],
-        );
+        let words = ["`tags` must have", rule, "got 0 items"];
+        assert_says(&error.unwrap_err(), &words);
     }
 }
 
@@ -90,17 +88,17 @@ fn media_types(transport: &ScriptedTransport) -> Vec<[Option<String>; 2]> {
 
 #[tokio::test]
 async fn every_attempt_has_its_media_types_also_from_the_stored_form() {
-    for (operation, media_type) in [
-        (&PUT, "application/json"),
-        (&PATCH, "application/merge-patch+json"),
-        (&PUT_TEXT, "text/plain; charset=utf-8"),
+    for (operation, media_type, body) in [
+        (&PUT, "application/json", "{}"),
+        (&PATCH, "application/merge-patch+json", "{}"),
+        (&PUT_TEXT, "text/plain; charset=utf-8", "Ä is no JSON"),
     ] {
         let script = ScriptedTransport::new().lost().status(204);
         let transport = script.lost().status(204);
         let api = client(&transport);
         let mut call = Call::new(&api, operation);
         call.change(|options| options.with_exact_replay(ExactReplay::Allowed));
-        let draft = || Ok(draft_of(&call, Some("\"Ä\"")));
+        let draft = || Ok(draft_of(&call, Some(body)));
         let prepared = stored(&call.clone().prepare(draft()).unwrap());
 
         call.clone().command::<()>(draft()).await.unwrap();
@@ -110,7 +108,7 @@ async fn every_attempt_has_its_media_types_also_from_the_stored_form() {
         let expected = [media_type, "application/json"].map(|text| Some(text.to_owned()));
         assert_eq!(media_types(&transport), vec![expected; 4]);
         for request in transport.requests() {
-            assert_eq!(request.body(), "\"Ä\"", "{media_type}");
+            assert_eq!(request.body(), body, "{media_type}");
         }
     }
     let transport = ScriptedTransport::new().json(200, "a;b");
