@@ -1,10 +1,35 @@
 //! What is recorded of a world: what the network and the servers saw, and what callers were told.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 /// Time since the world began.
 pub type Micros = u64;
 
 /// A digest of bytes: equal bytes have equal ones.
 pub type Digest = u64;
+
+/// The records of one world. Equal seeds must give equal histories.
+#[derive(Clone, Debug, Default)]
+pub struct History(Vec<(Micros, Event)>);
+
+impl History {
+    /// Adds a record; times never go back.
+    pub fn record(&mut self, at: Micros, event: Event) {
+        self.0.push((at, event));
+    }
+
+    /// All records.
+    pub fn events(&self) -> impl Iterator<Item = (Micros, &Event)> {
+        self.0.iter().map(|(at, event)| (*at, event))
+    }
+
+    /// A digest of everything that happened, by which two runs of one seed are compared.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.0.hash(&mut hasher);
+        hasher.finish()
+    }
+}
 
 /// One record of a history. Whoever records it assigns the numbers; each kind of thing has its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -3,8 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
-use crate::event::{Digest, Done, Event, Micros, Sent, Terms, Told};
-use crate::history::History;
+use crate::event::{Digest, Done, Event, History, Micros, Sent, Terms, Told};
 use crate::request::{End, Request};
 
 #[derive(Debug)]

@@ -4,14 +4,14 @@
 
 pub mod event;
 mod facts;
-mod history;
 mod laws;
 mod request;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Answer, Asked, Command, Done, Effect, Event, Kind, Micros, Sent, Terms, Told};
-pub use history::History;
+pub use event::{
+    Answer, Asked, Command, Done, Effect, Event, History, Kind, Micros, Sent, Terms, Told,
+};
 
 use facts::Facts;
 use laws::{

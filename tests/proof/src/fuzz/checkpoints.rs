@@ -33,35 +33,23 @@ pub(super) fn run(data: &[u8]) {
         match first {
             Ok(page) => {
                 assert!(fits, "another walk resumed: {written}");
-                assert_eq!(
-                    (page.is_some(), sent),
-                    (
-                        !checkpoint.is_finished(),
-                        usize::from(!checkpoint.is_finished())
-                    )
-                );
+                let goes_on = !checkpoint.is_finished();
+                assert_eq!((page.is_some(), sent), (goes_on, usize::from(goes_on)));
             }
             Err(error) => {
                 is_tidy(&error);
                 assert!(sent == usize::from(fits && sent > 0), "{error}");
-                assert!(
-                    !fits || sent == 1 || cursor.is_some_and(|it| it.len() > 15_000),
-                    "{error}"
-                );
+                let too_long = cursor.is_some_and(|it| it.len() > 15_000);
+                assert!(!fits || sent == 1 || too_long, "{error}");
                 assert_eq!(resumed.checkpoint(), checkpoint);
             }
         }
-        let asked = stage
-            .script()
-            .seen
-            .first()
-            .map(|it| it.uri().query().unwrap_or_default().to_owned());
-        if let (Some(asked), Some(cursor)) = (asked, cursor) {
+        let script = stage.script();
+        if let (Some(asked), Some(cursor)) = (script.seen.first(), cursor) {
+            let asked = asked.uri().query().unwrap_or_default();
             let mut pairs = url::form_urlencoded::parse(asked.as_bytes());
-            assert!(
-                pairs.any(|pair| pair == ("cursor".into(), cursor.into())),
-                "{asked}"
-            );
+            let is_asked = pairs.any(|pair| pair == ("cursor".into(), cursor.into()));
+            assert!(is_asked, "{asked}");
         }
     });
 }

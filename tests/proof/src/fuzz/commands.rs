@@ -82,11 +82,9 @@ pub(super) fn run(data: &[u8]) {
         let key = command.idempotency_key().map(|key| key.as_str().as_bytes());
         assert_eq!(header(sent.headers(), "idempotency-key"), key);
         for (name, value) in command.headers() {
-            let all = sent.headers().get_all(name);
-            assert!(
-                all.iter().any(|it| it.as_bytes() == value.as_bytes()),
-                "{name}"
-            );
+            let mut all = sent.headers().get_all(name).iter();
+            let is_sent = all.any(|it| it.as_bytes() == value.as_bytes());
+            assert!(is_sent, "{name}");
         }
     });
 }
@@ -118,39 +116,23 @@ pub(crate) fn digest(stored: &Value) -> String {
             hash.update(text);
         }
     };
-    for name in [
-        "application",
-        "operation",
-        "method",
-        "audience",
-        "path",
-        "idempotencyKey",
-    ] {
+    for name in "application operation method audience path idempotencyKey".split(' ') {
         add(&stored[name]);
     }
-    let headers = stored["headers"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
-    headers
-        .iter()
-        .flat_map(|pair| [&pair[0], &pair[1]])
-        .for_each(&mut add);
+    for pair in stored["headers"].as_array().into_iter().flatten() {
+        add(&pair[0]);
+        add(&pair[1]);
+    }
     add(&Value::Null);
     add(&stored["body"]);
     if version > 1 {
-        hash.update(
-            stored["preparedAt"]
-                .as_u64()
-                .unwrap_or(u64::MAX)
-                .to_be_bytes(),
-        );
+        let prepared_at = stored["preparedAt"].as_u64().unwrap_or(u64::MAX);
+        hash.update(prepared_at.to_be_bytes());
         let flags = ["sent", "replayShown", "withoutToken"];
         hash.update(flags.map(|name| u8::from(stored[name] == true)));
         hash.update([stored["replayExact"].as_bool().map_or(2, u8::from)]);
     }
     let digest = hash.finalize();
-    digest
-        .iter()
-        .fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    let hex = |text: String, byte: &u8| text + &format!("{byte:02x}");
+    digest.iter().fold(String::new(), hex)
 }

@@ -41,16 +41,12 @@ pub(super) fn run(data: &[u8]) {
             line.to_vec()
         } else {
             let cursor = String::from_utf8_lossy(line);
-            serde_json::json!({"items": [{}], "nextCursor": cursor})
-                .to_string()
-                .into_bytes()
+            let page = serde_json::json!({"items": [{}], "nextCursor": cursor});
+            page.to_string().into_bytes()
         }
     };
-    let pages: Vec<Vec<u8>> = data
-        .split(|byte| *byte == b'\n')
-        .take(64)
-        .map(page)
-        .collect();
+    let lines = data.split(|byte| *byte == b'\n').take(64);
+    let pages: Vec<Vec<u8>> = lines.map(page).collect();
     let answers = pages.iter().map(|page| reply(200, page.clone())).collect();
     on(answers, async |stage| {
         let mut walk = stage.crm.people().list().limit(7).pages();
@@ -63,25 +59,18 @@ pub(super) fn run(data: &[u8]) {
             }
         };
         let script = stage.script();
-        assert!(
-            script.seen.len() <= pages.len() + 1,
-            "{} requests",
-            script.seen.len()
-        );
+        let requests = script.seen.len();
+        assert!(requests <= pages.len() + 1, "{requests} requests");
         assert_eq!(walk.checkpoint().delivered(), items as u64);
         let mut expected: Option<String> = None;
         for (at, request) in script.seen.iter().enumerate() {
             let query = request.uri().query().unwrap_or_default();
-            let cursor =
-                form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "cursor");
+            let mut query = form_urlencoded::parse(query.as_bytes());
+            let cursor = query.find(|(name, _)| name == "cursor");
             assert_eq!(cursor.map(|(_, value)| value.into_owned()), expected);
-            let came = pages
-                .get(at)
-                .or(pages.last())
-                .and_then(|it| Json::read(str::from_utf8(it).ok()?));
-            expected = came
-                .as_ref()
-                .and_then(|it| Some(it.field("nextCursor")?.text()?.to_owned()));
+            let came = pages.get(at).or(pages.last());
+            let came = came.and_then(|it| Json::read(str::from_utf8(it).ok()?));
+            expected = came.and_then(|it| Some(it.field("nextCursor")?.text()?.to_owned()));
         }
         if let Some(sum) = plain(&pages) {
             assert!(ended.is_none() && items == sum, "{items}/{sum}: {ended:?}");

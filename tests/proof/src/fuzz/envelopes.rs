@@ -61,18 +61,13 @@ pub(super) fn run(data: &[u8]) {
     if let Some(top) = str::from_utf8(body).ok().and_then(Json::read) {
         let inner = top.field("error");
         let named = |name: &str| inner.and_then(|it| it.field(name)).or(top.field(name));
-        let code = named("code")
-            .and_then(Json::text)
-            .or(inner.and_then(Json::text));
+        let code = named("code").and_then(Json::text);
+        let code = code.or(inner.and_then(Json::text));
         assert_eq!(error.code().is_some(), code.is_some());
     }
     let refused = (400..500).contains(&status);
-    let effect = if refused {
-        Effect::Refused
-    } else {
-        Effect::Unknown
-    };
-    assert_eq!(error.effect(), effect);
+    let effects = [Effect::Unknown, Effect::Refused];
+    assert_eq!(error.effect(), effects[usize::from(refused)]);
     // Only the Platform's envelope says more than the status, and never makes a refused request retryable.
     if pick % 4 != 3 || (refused && !passing) {
         assert_eq!(error.is_retryable(), passing);

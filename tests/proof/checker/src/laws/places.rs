@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Event, Sent};
-use crate::history::History;
+use crate::event::{Event, History, Sent};
 use crate::laws::Found;
 
 pub(crate) fn hold(history: &History, found: &mut Found) {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Effect, Event, Micros, Told};
+use crate::event::{Effect, Event, History, Micros, Told};
 use crate::facts::Facts;
-use crate::history::History;
 use crate::laws::Found;
 
 /// How many of the callers that make no progress are named.

@@ -1,7 +1,6 @@
 //! Nothing secret is in any line.
 
-use crate::event::Event;
-use crate::history::History;
+use crate::event::{Event, History};
 use crate::laws::Found;
 
 pub(crate) fn hold(history: &History, found: &mut Found) {

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::Event;
+use crate::event::{Event, History};
 use crate::facts::Facts;
-use crate::history::History;
 use crate::laws::Found;
 use crate::request::Request;
 

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::Event;
+use crate::event::{Event, History};
 use crate::facts::Facts;
-use crate::history::History;
 use crate::laws::Found;
 
 struct Walk<'a> {
