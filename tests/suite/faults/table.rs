@@ -2,150 +2,120 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const TABLE: &str = include_str!("FAULTS.md");
 
-/// Where tests of rows may stand.
-const FOLDERS: [&str; 4] = ["tests", "sdk-core/src", "xtask/src", "examples"];
+/// This file, whose code is no test of a row.
+const THIS: &str = "faults/table.rs";
+
+/// The folders with tests of rows.
+const FOLDERS: [&str; 6] = [
+    "tests",
+    "sdk-core/src",
+    "sdk-outbox/src",
+    "sdk-transport-hyper/src",
+    "xtask/src",
+    "examples",
+];
 
 /// What the tests of rows on connections do to them.
 const BREAKS: &str = ".break_after( .close_on_reuse( .cut_at( .cut_short( .dripped( .slow_headers( \
                       .unended( reset( stall(";
 
-/// A test of a row.
-struct Test {
-    row: u32,
-    /// Its file, relative to the repository.
-    file: String,
-    /// Whether it runs over HTTP/1.1 and over HTTP/2.
+/// The tests of a row.
+#[derive(Default)]
+struct Row {
+    /// Their files, relative to the repository.
+    files: BTreeSet<String>,
+    /// Whether one of them runs over HTTP/1.1, and one over HTTP/2.
     over: [bool; 2],
     is_on_connections: bool,
 }
 
-impl Test {
-    /// A test from its number on.
-    fn read(code: &str, file: &str) -> Option<Self> {
-        let (row, rest) = code.split_once('_')?;
-        let (name, body) = rest.split_once('(')?;
-        let is_of_both = body.trim_start().starts_with("over: Over");
-        let is_of_two = name.contains("_http2_");
-        Some(Self {
-            row: row.parse().ok()?,
-            file: file.to_owned(),
-            over: [!is_of_two, is_of_both || is_of_two],
-            is_on_connections: is_of_both
-                || is_of_two
-                || BREAKS.split_whitespace().any(|word| body.contains(word)),
-        })
-    }
-}
-
-fn tests() -> Vec<Test> {
+/// The tests of all rows, by the number in their names.
+fn tests() -> BTreeMap<u32, Row> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    for folder in FOLDERS {
-        collect(&root.join(folder), &mut files);
-    }
-    let mut tests = Vec::new();
-    for file in files {
+    let mut rows = BTreeMap::<u32, Row>::new();
+    for file in FOLDERS.iter().flat_map(|folder| files(&root.join(folder))) {
         let code = fs::read_to_string(&file).unwrap();
-        let name = file.strip_prefix(root).unwrap().to_str().unwrap();
-        let name = name.replace('\\', "/");
-        let found = code.split("fn fault_").skip(1);
-        tests.extend(found.filter_map(|code| Test::read(code, &name)));
+        let file = file.strip_prefix(root).unwrap().to_str().unwrap();
+        for test in code.split("fn fault_").skip(1) {
+            let (name, body) = test.split_once('(').unwrap();
+            let number = name.split('_').next().unwrap();
+            let Ok(number) = number.parse() else {
+                continue;
+            };
+            let row = rows.entry(number).or_default();
+            let is_of_both = body.trim_start().starts_with("over: Over");
+            let is_of_two = name.contains("_http2_");
+            row.files.insert(format!("`{}`", file.replace('\\', "/")));
+            row.over[0] |= !is_of_two;
+            row.over[1] |= is_of_both || is_of_two;
+            let breaks = BREAKS.split_whitespace().any(|word| body.contains(word));
+            row.is_on_connections |= is_of_both || is_of_two || breaks;
+        }
     }
-    tests
+    rows
 }
 
-/// The cells of the rows of the first table, and those of the second, which is about connections.
-fn rows() -> [Vec<Vec<&'static str>>; 2] {
-    let (all, connections) = TABLE.split_once("\n## ").unwrap();
-    [all, connections].map(|table| {
-        let lines = table.lines().filter(|line| line.starts_with("| "));
-        let rows = lines.filter(|line| !line.starts_with("| #"));
-        rows.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect())
-            .collect()
-    })
-}
-
-fn collect(folder: &Path, files: &mut Vec<std::path::PathBuf>) {
+/// The Rust files of a folder, without this one.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            collect(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs")
-            && !path.ends_with("faults/table.rs")
-        {
-            files.push(path);
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with(THIS) {
+            found.push(path);
         }
     }
+    found
+}
+
+/// The number and the other cells of each row of a table.
+fn cells(table: &str) -> impl Iterator<Item = (u32, Vec<&str>)> {
+    let lines = table.lines().filter(|line| line.starts_with("| "));
+    let rows = lines.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect());
+    rows.filter_map(|row: Vec<_>| Some((row[0].parse().ok()?, row[1..].to_vec())))
 }
 
 #[test]
 fn the_table_names_the_files_with_the_tests_of_each_row() {
-    let mut tests: BTreeMap<u32, BTreeSet<String>> = BTreeMap::new();
-    for test in self::tests() {
-        tests.entry(test.row).or_default().insert(test.file);
-    }
-    let [rows, _] = rows();
-    let numbers: Vec<u32> = rows.iter().map(|row| row[0].parse().unwrap()).collect();
-    assert_eq!(
-        numbers,
-        (1..=u32::try_from(rows.len()).unwrap()).collect::<Vec<_>>()
-    );
-    for (number, row) in numbers.iter().zip(&rows) {
-        let said = row[3];
-        let there = tests.get(number);
-        let expected = there.map_or_else(String::new, |files| {
-            let files: Vec<_> = files.iter().map(|file| format!("`{file}`")).collect();
-            files.join(", ")
-        });
-        if expected.is_empty() {
-            assert!(
-                said.starts_with("waits for "),
-                "row {number} has no test: {said:?}"
-            );
-        } else {
-            assert_eq!(said, expected, "row {number}");
+    let mut tests = tests();
+    let (table, _) = TABLE.split_once("\n## ").unwrap();
+    for ((number, cells), expected) in cells(table).zip(1..) {
+        assert_eq!(number, expected);
+        let said = cells[2];
+        match tests.remove(&number) {
+            Some(row) => {
+                let files = row.files.into_iter().collect::<Vec<_>>().join(", ");
+                assert_eq!(said, files, "row {number}");
+            }
+            None => assert!(said.starts_with("waits for "), "row {number}: {said:?}"),
         }
     }
-    let without_row: Vec<_> = tests
-        .keys()
-        .filter(|number| !numbers.contains(number))
-        .collect();
-    assert!(
-        without_row.is_empty(),
-        "tests of rows that the table lacks: {without_row:?}"
-    );
+    let without_row: Vec<_> = tests.keys().collect();
+    assert!(without_row.is_empty(), "the table lacks {without_row:?}");
 }
 
 #[test]
 fn every_row_on_connections_has_a_test_over_both_protocols_or_says_why_not() {
     let tests = tests();
-    let [_, rows] = rows();
-    let numbers: Vec<u32> = rows.iter().map(|row| row[0].parse().unwrap()).collect();
-    assert!(numbers.is_sorted(), "{numbers:?}");
-    for test in tests.iter().filter(|test| test.is_on_connections) {
-        let (row, file) = (test.row, &test.file);
+    let (_, table) = TABLE.split_once("\n## ").unwrap();
+    let said: BTreeMap<_, _> = cells(table).collect();
+    for (number, row) in &tests {
+        let has_cells = said.contains_key(number);
         assert!(
-            numbers.contains(&row),
-            "row {row} is on connections: {file}"
+            has_cells || !row.is_on_connections,
+            "row {number} is on connections"
         );
     }
-    for (number, row) in numbers.iter().zip(&rows) {
-        let of_row = || tests.iter().filter(|test| test.row == *number);
-        for (at, said) in row[1..].iter().enumerate() {
-            let expected = match (of_row().count(), of_row().any(|test| test.over[at])) {
-                (0, _) => "waits",
-                (_, true) => "yes",
-                (_, false) => "no: ",
-            };
-            assert!(
-                said.starts_with(expected),
-                "row {number} over {}: {said:?}",
-                at + 1
-            );
+    for (number, cells) in said {
+        for (at, said) in cells.iter().enumerate() {
+            let over = tests.get(&number).map(|row| row.over[at]);
+            let expected = over.map_or("waits", |over| if over { "yes" } else { "no: " });
+            assert!(said.starts_with(expected), "row {number}: {said:?}");
         }
     }
 }
