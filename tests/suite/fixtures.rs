@@ -5,14 +5,14 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
 use sdk_core::{
-    AccessToken, Error, SuiteBuilder, TokenError, TokenFuture, TokenRequest, TokenSource,
+    AccessToken, Error, Suite, SuiteBuilder, TokenError, TokenFuture, TokenRequest, TokenSource,
 };
 use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::json;
 
 use crate::peer::{self, Step};
 use crate::samples::new_person;
-use crate::support::builder_for;
+use crate::support::{Clients as _, builder_for};
 
 /// A person that a peer may have.
 pub(crate) const PERSON: &str = "PER-0123456789AB";
@@ -89,6 +89,11 @@ pub(crate) fn add_person(crm: &sdk_crm::Client) -> sdk_crm::SubmitCommand {
 /// A call for the person that a peer may have.
 pub(crate) fn get_person(crm: &sdk_crm::Client) -> sdk_crm::GetPerson {
     crm.people().get(PERSON)
+}
+
+/// Reads a person, and gives the number of attempts.
+pub(crate) async fn read(suite: &Suite) -> Result<u32, Error> {
+    Ok(get_person(&suite.crm()).await?.attempts())
 }
 
 /// What a call fails with that waits for nothing, and needs no runtime to say so.
