@@ -1,39 +1,51 @@
-//! Rows 1, 2, 3 and 35: the token endpoint fails, refuses, or reads credentials strictly.
+//! Rows 1, 2, 3 and 35: the token endpoint fails, rejects a client, or reads credentials strictly.
 
 use std::error::Error as _;
-use std::io;
 use std::time::Duration;
 
-use futures_util::future::{join_all, ready};
-use sdk_core::{ClientAuthentication, ClientCredentials, Effect, ErrorKind};
-use sdk_core::{TokenError, TokenErrorKind};
+use futures_util::future::join_all;
+use sdk_core::ClientAuthentication::{Basic, RequestBody};
+use sdk_core::{
+    App, Backoff, ClientCredentials, ErrorKind, Suite, TokenError, TokenErrorKind, TokenPolicy,
+};
 use sdk_reference_server::{ClientSpec, Operation};
+use serde_json::json;
 use tokio::time::{Instant, advance};
 
-use crate::fixtures::{get_person, in_memory, server};
-use crate::peer::reply;
-use crate::seams::transport::service::{Answer, Scripted};
+use crate::fixtures::{get_person, in_memory};
+use crate::peer::{Peer, Script, always, json, reply, script};
 use crate::support::{
-    Clients, Events, assert_failed, assert_says, assert_tried, builder_for, until,
+    Clients, Events, assert_says, assert_unsent, builder_to, quick_tokens_with, until,
 };
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Renewals that are due in the last fifth of a lifetime, have three attempts, and back off from 1 s to 30 s.
+fn policy() -> TokenPolicy {
+    quick_tokens_with(|it| {
+        (it.soft_fraction, it.soft_jitter) = (0.2, 0.0);
+        it.attempts = 3;
+        it.renewal_backoff = Backoff::new(SECOND, 30 * SECOND);
+    })
+}
 
 #[tokio::test(start_paused = true)]
 async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives() {
     let (events, _guard) = Events::here();
     let (server, builder) = in_memory();
-    let crm = builder.crm();
+    let crm = builder.token_policy(policy()).crm();
     crm.people().list().await.unwrap();
     server.fault(Operation::ExchangeToken).status(500);
 
-    // Due for renewal since 240 s at the latest, alive until 300 s.
-    advance(Duration::from_secs(250)).await;
+    // Due for renewal since 240 s, alive until 300 s.
+    advance(250 * SECOND).await;
     assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
     until(|| !events.lines("WARN", &[]).is_empty()).await;
     for _ in 0..20 {
         assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
     }
 
-    // One renewal of three attempts, one warning, and then quiet.
+    // One renewal of three attempts, one warning, and then none within the backoff.
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
     let warnings = events.lines("WARN", &[]);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -47,10 +59,10 @@ async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives(
     // To the last second, the token is used, no call waits, and the renewals get rarer.
     let start = Instant::now();
     for _ in 0..98 {
-        advance(Duration::from_millis(500)).await;
+        advance(SECOND / 2).await;
         assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
     }
-    assert_eq!(start.elapsed(), Duration::from_secs(49));
+    assert_eq!(start.elapsed(), 49 * SECOND);
     let renewals = events.lines("WARN", &[]).len();
     assert!((4..=8).contains(&renewals), "{renewals} renewals");
 }
@@ -58,16 +70,16 @@ async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives(
 #[tokio::test(start_paused = true)]
 async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_is_over() {
     let (server, builder) = in_memory();
-    let crm = builder.crm();
+    let crm = builder.token_policy(policy()).crm();
     crm.people().list().await.unwrap();
-    advance(Duration::from_secs(301)).await;
+    advance(301 * SECOND).await;
     server.fault(Operation::ExchangeToken).times(3).status(500);
 
     let calls = join_all((0..50).map(|_| crm.people().list().send())).await;
 
     for call in calls {
         let error = call.unwrap_err();
-        assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
+        assert_unsent(&error, ErrorKind::TokenUnavailable, &[]);
         assert!(error.is_retryable());
         let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
         assert_eq!(cause.kind(), TokenErrorKind::Unavailable);
@@ -76,10 +88,10 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
     assert_eq!(server.attempts(Operation::ListPeople), 1);
 
-    // Nothing goes out within the backoff; after it the next call recovers.
+    // Nothing is sent within the backoff; after it the next call recovers.
     crm.people().list().await.unwrap_err();
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
-    advance(Duration::from_secs(2)).await;
+    advance(2 * SECOND).await;
     crm.people().list().await.unwrap();
     assert_eq!(server.exchanges(), 2);
 }
@@ -88,24 +100,20 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
 async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
     let (server, builder) = in_memory();
     let wrong = ClientCredentials::new(server.client_id(), "wrong");
-    let crm = builder.credentials(wrong).crm();
+    let crm = builder.credentials(wrong).token_policy(policy()).crm();
 
     for _ in 0..100 {
         let error = crm.people().list().await.unwrap_err();
-        assert_failed(&error, ErrorKind::Unauthenticated, Effect::NotSent);
+        assert_unsent(&error, ErrorKind::Unauthenticated, &[]);
         assert_eq!(error.code(), Some("invalid_client"));
-        assert_eq!((error.is_retryable(), error.attempts()), (false, 0));
-        assert!(error.request_id().is_some());
+        assert!(!error.is_retryable() && error.request_id().is_some());
         let says = "crm.listPeople: not authenticated invalid_client: ";
         assert!(error.to_string().starts_with(says), "{error}");
     }
 
     assert_eq!(server.attempts(Operation::ExchangeToken), 1);
-    advance(Duration::from_secs(2)).await;
-    crm.people().list().await.unwrap_err();
-    assert_eq!(server.attempts(Operation::ExchangeToken), 2);
     for _ in 0..600 {
-        advance(Duration::from_secs(1)).await;
+        advance(SECOND).await;
         crm.people().list().await.unwrap_err();
     }
     // After 1, 2, 4, 8 and 16 s, then every 30 s, each up to half sooner.
@@ -116,52 +124,51 @@ async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
 
 #[tokio::test]
 async fn fault_35_any_id_and_secret_pass_a_strict_server() {
-    let pairs = [
+    for (id, secret) in [
         ("we:ird", "p%25 +%zz"),
         ("a b+c%20", "::"),
         ("ünï-cødé ☃", "sëcret & more=less"),
         ("tab\tand\"quote", "~!*'()"),
-    ];
-    let server = server().await;
-    for (id, secret) in pairs {
-        server.add_client(ClientSpec::new(id, secret));
-        for method in [
-            ClientAuthentication::Basic,
-            ClientAuthentication::RequestBody,
-        ] {
+    ] {
+        for method in [Basic, RequestBody] {
+            let (server, builder) = in_memory();
+            server.add_client(ClientSpec::new(id, secret));
             let credentials = ClientCredentials::new(id, secret).with_authentication(method);
-            let crm = builder_for(&server).credentials(credentials).crm();
 
-            let page = crm.people().list().await;
+            let page = builder.credentials(credentials).crm().people().list().await;
 
             assert!(page.is_ok(), "{id} {method:?}: {:?}", page.err());
+            assert_eq!(server.exchanges(), 1);
         }
     }
-    assert_eq!(server.exchanges(), 2 * pairs.len() as u64);
 }
 
 #[tokio::test]
-async fn a_failed_exchange_is_of_the_kind_of_its_failure() {
-    type Failure = fn() -> Answer;
-    let cases: [(Failure, TokenErrorKind); 5] = [
-        (|| Ok(reply(199).in_memory()), TokenErrorKind::Malformed),
-        (|| Ok(reply(499).in_memory()), TokenErrorKind::Refused),
-        (|| Ok(reply(599).in_memory()), TokenErrorKind::Unavailable),
-        (
-            || Err(io::ErrorKind::TimedOut.into()),
-            TokenErrorKind::Timeout,
-        ),
-        (
-            || Err(io::ErrorKind::ConnectionReset.into()),
-            TokenErrorKind::Unreachable,
-        ),
-    ];
-    for (answer, kind) in cases {
-        let service = Scripted::new(move |_| ready(answer())).without_tokens();
-        let suite = service.suite().build().unwrap();
-        let error = get_person(&suite.crm()).await.unwrap_err();
-        let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
-        assert_eq!(cause.kind(), kind, "{error}");
-        assert_eq!(suite.stats().token_exchanges, 1);
+async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
+    let refused =
+        |code: &str| -> Script { script([]).tokens_always(json(400, &json!({"error": code}))) };
+    for (script, blames_audience) in [
+        (refused("invalid_target"), true),
+        (always(reply(401)), true),
+        (refused("invalid_client"), false),
+        (refused("invalid_scope"), false),
+    ] {
+        let peer = Peer::start(script);
+        let by_default = Suite::builder()
+            .application_url(App::Crm, peer.url())
+            .token_url(format!("{}/oauth/token", peer.url()))
+            .credentials(ClientCredentials::new("client", "secret"));
+        let origin = format!(
+            "the token is for the audience {}, the origin of the application: if that is wrong, set SUITE_CRM_AUDIENCE",
+            peer.url()
+        );
+        let set = "the token is for the audience crm, set by `audience(App::Crm, …)`";
+        for (builder, said) in [(builder_to(&peer), set), (by_default, &*origin)] {
+            let error = get_person(&builder.crm()).await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
+            let line = error.to_string();
+            assert_eq!(line.contains("audience"), blames_audience, "{line}");
+            assert_eq!(line.contains(said), blames_audience, "{line}");
+        }
     }
 }
