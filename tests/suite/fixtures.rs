@@ -96,6 +96,11 @@ pub(crate) async fn read(suite: &Suite) -> Result<u32, Error> {
     Ok(get_person(&suite.crm()).await?.attempts())
 }
 
+/// Sends a command without a key, and gives the number of attempts.
+pub(crate) async fn send_unkeyed(suite: &Suite) -> Result<u32, Error> {
+    Ok(add_person(&suite.crm()).await?.attempts())
+}
+
 /// What a call fails with that waits for nothing, and needs no runtime to say so.
 pub(crate) fn at_once(call: impl Future<Output = Error>) -> Error {
     let mut context = Context::from_waker(Waker::noop());
