@@ -1,27 +1,20 @@
-//! Credentials that change while a program runs (rows 3, 41, 42 and 61).
+//! Credentials that change while a program runs.
 
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use futures_util::future::{Ready, join_all, pending, ready};
-use http::Request;
-use sdk_core::transport::RequestBody;
+use futures_util::future::{Ready, join_all, pending};
 use sdk_core::{
-    ClientAuthentication, ClientCredentials, CredentialSource, CredentialsFuture, Error, ErrorKind,
-    TokenError,
+    Backoff, ClientCredentials, CredentialSource, CredentialsFuture, ErrorKind, TokenError,
 };
-use sdk_reference_server::Operation;
+use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
 use serde_json::json;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
-use crate::fixtures::{Bomb, get_person, person, server};
-use crate::peer::json;
-use crate::seams::transport::service::Scripted;
-use crate::support::{Clients as _, Events, assert_unsent, builder_for, quick_tokens};
+use crate::fixtures::{Bomb, in_memory, server};
+use crate::support::{Clients as _, Events, assert_unsent, builder_for, once, quick_tokens_with};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -40,13 +33,22 @@ impl Source {
         Self(Arc::new((AtomicUsize::new(0), Box::new(script))))
     }
 
-    /// Gives these secrets in turn, and then the last one.
-    fn secrets<const N: usize>(secrets: [&'static str; N]) -> Self {
-        Self::new(move |asked| async move { Ok(credential(secrets[asked.min(N - 1)])) })
-    }
-
     fn asked(&self) -> usize {
         self.0.0.load(Ordering::SeqCst)
+    }
+
+    /// A server with one more client, which has this secret, and the CRM for the credentials of this source. Renewals
+    /// have three attempts and one minute.
+    fn crm(&self, secret: &str) -> (ReferenceServer, sdk_crm::Client) {
+        let (server, builder) = in_memory();
+        server.add_client(ClientSpec::new("client", secret));
+        let policy = quick_tokens_with(|it| {
+            it.attempts = 3;
+            it.renewal_timeout = MINUTE;
+            it.renewal_backoff = Backoff::new(MINUTE / 60, MINUTE / 2);
+        });
+        let builder = builder.credential_source(self.clone()).deadline(5 * MINUTE);
+        (server, builder.token_policy(policy).crm())
     }
 }
 
@@ -60,84 +62,17 @@ fn credential(secret: &str) -> ClientCredentials {
     ClientCredentials::new("client", secret)
 }
 
-/// A token endpoint and an application in memory. Both repeat what they were sent.
-struct Echoing {
-    service: Scripted,
-    /// The one secret that is right.
-    secret: Arc<Mutex<&'static str>>,
-    /// The secrets that were sent.
-    sent: Arc<Mutex<Vec<String>>>,
-}
-
-impl Echoing {
-    fn with(secret: &'static str) -> Self {
-        let (secret, sent) = (Arc::new(Mutex::new(secret)), Arc::default());
-        let (right, log) = (Arc::clone(&secret), Arc::<Mutex<Vec<String>>>::clone(&sent));
-        let answer = move |request: Request<RequestBody>| {
-            if !request.uri().path().ends_with("/oauth/token") {
-                return ready(Ok(person().in_memory()));
-            }
-            let header = request.headers()["authorization"].to_str().unwrap();
-            let sent = header.strip_prefix("Basic ").unwrap();
-            let sent = String::from_utf8(STANDARD.decode(sent).unwrap()).unwrap();
-            let sent = sent.split_once(':').unwrap().1.to_owned();
-            log.lock().unwrap().push(sent.clone());
-            let answer = if sent == *right.lock().unwrap() {
-                let token = format!("token-for-{sent}");
-                let lives =
-                    json!({"access_token": token, "token_type": "Bearer", "expires_in": 60});
-                json(200, &lives)
-            } else {
-                let told = format!("{sent} and {header} are wrong, unlike canary-old-000");
-                let refused = json!({"error": "invalid_client", "error_description": told});
-                json(401, &refused)
-            };
-            ready(Ok(answer.in_memory()))
-        };
-        Self {
-            service: Scripted::new(answer).without_tokens(),
-            secret,
-            sent,
-        }
-    }
-
-    fn rotate(&self, secret: &'static str) {
-        *self.secret.lock().unwrap() = secret;
-    }
-
-    /// The secrets that were sent since the last time.
-    fn exchanges(&self) -> Vec<String> {
-        std::mem::take(&mut *self.sent.lock().unwrap())
-    }
-
-    fn crm(&self, source: &Source) -> sdk_crm::Client {
-        let builder = self.service.suite().credential_source(source.clone());
-        builder.deadline(5 * MINUTE).crm()
-    }
-}
-
-fn token_error(error: &Error) -> &TokenError {
-    let cause = std::error::Error::source(error).unwrap();
-    cause.downcast_ref().unwrap()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_is_rotated_under_load_without_a_failed_call() {
     let server = server().await;
-    let secret = Arc::new(Mutex::new(server.client_secret().to_owned()));
     let id = server.client_id().to_owned();
-    let (now, name) = (Arc::clone(&secret), id.clone());
-    let source = Source::new(move |asked| {
-        let basic = ClientCredentials::new(&name, &**now.lock().unwrap());
-        // By either way of authentication.
-        let credential = match asked % 2 {
-            0 => basic,
-            _ => basic.with_authentication(ClientAuthentication::RequestBody),
-        };
+    let secret = Arc::new(Mutex::new(server.client_secret().to_owned()));
+    let (name, now) = (id.clone(), Arc::clone(&secret));
+    let source = Source::new(move |_| {
+        let credential = ClientCredentials::new(&name, &**now.lock().unwrap());
         async { Ok(credential) }
     });
-    let suite = builder_for(&server).credential_source(source.clone());
-    let crm = suite.crm();
+    let crm = builder_for(&server).credential_source(source.clone()).crm();
     crm.prewarm().await.unwrap();
     for round in 1..=5 {
         let calls: Vec<_> = (0..50)
@@ -153,47 +88,54 @@ async fn a_secret_is_rotated_under_load_without_a_failed_call() {
         crm.today().get().await.unwrap();
     }
     assert_eq!(source.asked(), 6);
-    let exchanges = server.attempts(Operation::ExchangeToken);
-    assert_eq!(exchanges, u64::try_from(source.asked()).unwrap());
+    assert_eq!(server.attempts(Operation::ExchangeToken), 6);
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_03_a_secret_that_comes_late_is_taken_after_the_backoff() {
+async fn a_secret_that_comes_late_is_used_after_the_backoff() {
     let (events, _guard) = Events::here();
-    let service = Echoing::with("canary-new-111");
-    let source = Source::secrets(["canary-old-000", "canary-new-111"]);
-    let crm = service.crm(&source);
+    let source = Source::new(|asked| async move {
+        Ok(credential(
+            ["canary-old-000", "canary-new-111"][asked.min(1)],
+        ))
+    });
+    let (server, crm) = source.crm("canary-new-111");
+    let rejects = || {
+        let basic = "Basic Y2xpZW50OmNhbmFyeS1vbGQtMDAw";
+        let told = format!("{basic} is wrong, and so is canary-old-000");
+        let body = json!({"error": "invalid_client", "error_description": told});
+        let fault = once(&server, Operation::ExchangeToken).status(401);
+        fault.body(body.to_string(), "application/json");
+    };
     let mut told = Vec::new();
+    rejects();
     for _ in 0..3 {
-        let error = get_person(&crm).await.unwrap_err();
+        let error = crm.people().list().await.unwrap_err();
         assert_unsent(&error, ErrorKind::Unauthenticated, &["redacted"]);
         told.push(format!("{error} {error:?}"));
     }
-    // Callers inside the backoff ask nobody.
-    assert_eq!(service.exchanges(), ["canary-old-000"]);
+    // Callers within the backoff ask neither the server nor the source.
+    assert_eq!(server.attempts(Operation::ExchangeToken), 1);
     assert_eq!(source.asked(), 1);
-    let backoff = quick_tokens().renewal_backoff.cap;
-    sleep(backoff).await;
-    get_person(&crm).await.unwrap();
-    assert_eq!(service.exchanges(), ["canary-new-111"]);
+    sleep(MINUTE).await;
+    // The server knows the new secret only.
+    crm.people().list().await.unwrap();
 
     // The service quotes the old secret long after: row 41.
-    service.rotate("canary-more-222");
+    rejects();
     sleep(5 * MINUTE).await;
-    let error = get_person(&crm).await.unwrap_err();
+    let error = crm.people().list().await.unwrap_err();
     told.push(format!("{error} {error:?} {crm:?} {}", events.text()));
     let told = told.join(" ");
     assert!(told.contains("token renewal failed"));
-    let basic = "Y2xpZW50OmNhbmFye";
-    for secret in ["canary-old", "canary-new", "canary-more", basic] {
+    for secret in ["canary-old", "canary-new", "Y2xpZW50OmNhbmFye"] {
         assert!(!told.contains(secret), "{secret} in {told}");
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_41_an_old_secret_in_the_error_of_a_source_is_redacted() {
+async fn an_old_secret_in_the_error_of_a_source_is_redacted() {
     let (events, _guard) = Events::here();
-    let service = Echoing::with("canary-old-000");
     let source = Source::new(|asked| async move {
         match asked {
             0 => Ok(credential("canary-old-000")),
@@ -201,69 +143,47 @@ async fn fault_41_an_old_secret_in_the_error_of_a_source_is_redacted() {
             _ => Err(TokenError::unavailable("instead of canary-old-000: sealed")),
         }
     });
-    let crm = service.crm(&source);
-    get_person(&crm).await.unwrap();
+    let (_server, crm) = source.crm("canary-old-000");
+    crm.people().list().await.unwrap();
     for _ in 0..2 {
         sleep(5 * MINUTE).await;
-        let error = get_person(&crm).await.unwrap_err();
+        let error = crm.people().list().await.unwrap_err();
         assert_unsent(&error, ErrorKind::TokenUnavailable, &[]);
-        let told = format!("{error} {error:?} {:?}", token_error(&error));
+        let cause = std::error::Error::source(&error).unwrap();
+        let told = format!("{error} {error:?} {cause:?}");
         assert!(!told.contains("canary"), "{told}");
     }
-    // What is transient is asked again at once, within the attempts of a renewal.
+    // A transient failure is retried within the attempts of a renewal.
     assert_eq!(source.asked(), 1 + 1 + 3);
     assert!(!events.text().contains("canary"), "{}", events.text());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
-    let service = Echoing::with("right");
     let failing = Source::new(|_| async { Err(TokenError::from_source("no such file")) });
     let slow = Source::new(|_| pending());
+    let late = "timed out: the token source did not answer within 60s";
     let panics = Source::new(|_| async { panic!("canary") });
     let panics_early = Source::new(|_| -> Ready<_> { panic!("canary") });
-    let late = "timed out: the token source did not answer within 60s";
+    // Row 91: dropping its payload panics, too.
     let explodes = Source::new(|_| async { panic_any(Bomb::default()) });
-    let empty = Source::secrets([""]);
+    let panicked = "the credential source panicked";
+    let empty = Source::new(|_| async { Ok(credential("")) });
     let nameless = Source::new(|_| async { Ok(ClientCredentials::new("", "right")) });
     for (source, says, retryable, asked) in [
         (failing, "token source failed: no such file", false, 1),
         (slow, late, true, 1),
-        (panics, "the credential source panicked", false, 1),
-        (panics_early, "the credential source panicked", false, 1),
-        // Row 91: dropping its payload panics, too.
-        (explodes, "the credential source panicked", false, 1),
+        (panics, panicked, false, 1),
+        (panics_early, panicked, false, 1),
+        (explodes, panicked, false, 1),
         (empty, "the credential has an empty secret", true, 3),
         (nameless, "the credential has an empty client id", true, 3),
     ] {
-        let error = get_person(&service.crm(&source)).await.unwrap_err();
+        let (server, crm) = source.crm("right");
+        let error = crm.people().list().await.unwrap_err();
         assert_unsent(&error, ErrorKind::TokenUnavailable, &[says]);
         let told = (error.is_retryable(), source.asked());
         assert_eq!(told, (retryable, asked), "{says}");
+        assert!(server.requests().is_empty(), "{says}");
     }
-    assert!(service.exchanges().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn fault_42_a_live_token_outlives_its_source() {
-    let service = Echoing::with("right");
-    for ill in ["fails", "hangs", "panics"] {
-        let source = Source::new(move |asked| async move {
-            match (asked, ill) {
-                (0, _) => Ok(credential("right")),
-                (_, "fails") => Err(TokenError::from_source("sealed")),
-                (_, "hangs") => pending().await,
-                _ => panic!("sealed"),
-            }
-        });
-        let crm = service.crm(&source);
-        let start = Instant::now();
-        // The token lives for a minute; a renewal is due after three quarters of it.
-        while start.elapsed() < Duration::from_secs(58) {
-            get_person(&crm).await.unwrap();
-            sleep(Duration::from_secs(1)).await;
-        }
-        assert!(source.asked() > 1, "{ill}");
-    }
-    assert_eq!(service.exchanges(), ["right"; 3]);
 }
