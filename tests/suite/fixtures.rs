@@ -11,7 +11,7 @@ use sdk_reference_server::{ReferenceServer, Transport};
 use serde_json::json;
 
 use crate::peer::{self, Step};
-use crate::samples::new_person;
+use crate::samples::{kick_off, new_person};
 use crate::support::{Clients as _, builder_for};
 
 /// A person that a peer may have.
@@ -99,6 +99,11 @@ pub(crate) async fn read(suite: &Suite) -> Result<u32, Error> {
 /// Sends a command without a key, and gives the number of attempts.
 pub(crate) async fn send_unkeyed(suite: &Suite) -> Result<u32, Error> {
     Ok(add_person(&suite.crm()).await?.attempts())
+}
+
+/// Sends a command with a key, and gives the number of attempts.
+pub(crate) async fn send_keyed(suite: &Suite) -> Result<u32, Error> {
+    Ok(kick_off(&suite.calendar()).await?.attempts())
 }
 
 /// What a call fails with that waits for nothing, and needs no runtime to say so.
