@@ -1,84 +1,150 @@
-//! Row 70: a proxy before the token endpoint that wants a credential.
+//! Rows 40 and 70: proxies before an application or the token endpoint, with a credential and without one.
 
 use std::error::Error as _;
+use std::process::Command;
 
-use sdk_core::{Effect, Error, ErrorKind};
-use sdk_core::{TokenError, TokenErrorKind};
+use sdk_core::{Effect, ErrorKind, RetryPolicy, SuiteBuilder, TokenError, TokenErrorKind};
 
-use crate::fixtures::add_person;
-use crate::peer::{Peer, always, raw, reply, script};
-use crate::seams::transport::front::through;
-use crate::support::{Clients, Events, assert_says, assert_tried, builder_at};
+use crate::fixtures::{Given, add_person, get_person, person};
+use crate::peer::{Peer, Seen, always, raw, reply};
+use crate::programs::{output, program, told};
+use crate::seams::transport::front;
+use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_at};
 
-fn assert_stopped(error: &Error) {
-    assert_tried(error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
-    assert!(!error.is_retryable(), "{error}");
-    let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
-    assert_eq!(cause.kind(), TokenErrorKind::Unreachable);
-    assert!(!cause.is_retryable());
+/// Suites of an application behind a proxy that requires a credential, one for each HTTP client. Tokens come from an
+/// endpoint behind the proxy, or from nowhere.
+fn through(proxy: &Peer, scheme: &str, has_endpoint: bool) -> [SuiteBuilder; 2] {
+    let proxy = proxy.url().replace("//", "//ann:hunter2@");
+    front::through(&proxy, || {
+        let builder = builder_at(&format!("{scheme}://crm.suite.test"));
+        let builder = builder.retry(RetryPolicy::none()).allow_insecure_http();
+        if has_endpoint {
+            return builder.token_url(format!("{scheme}://login.suite.test/sign-in"));
+        }
+        builder.token_source(Given)
+    })
 }
 
-#[tokio::test]
-async fn fault_70_a_407_to_a_token_request_names_the_proxy_and_is_not_repeated() {
-    let (events, _guard) = Events::here();
-    let html = "<html>invalid_client</html>";
-    let wants = reply(407).header("proxy-authenticate", "Basic").body(html);
-    let peer = Peer::start(script([]).tokens_always(wants));
-    let crm = builder_at(&peer.url()).crm();
-
-    for _ in 0..2 {
-        let error = add_person(&crm).await.unwrap_err();
-
-        assert_stopped(&error);
-        let said = "token endpoint unreachable (status 407): a proxy in between wants a credential";
-        assert_says(&error, &[said]);
-        let line = error.to_string();
-        let odd = line.contains("refused") || line.contains("secret");
-        assert!(!odd, "{line}");
-        assert!(error.command().is_some(), "it can be sent later");
+/// Checks that requests reached a proxy with the credential.
+fn assert_authorized(seen: &[Seen], method: &str, target: &str) {
+    for seen in seen {
+        let credential = seen.header("proxy-authorization");
+        assert_eq!(credential, Some("Basic YW5uOmh1bnRlcjI="));
+        assert_eq!(seen.method, method);
+        assert!(seen.target.starts_with(target), "{}", seen.target);
     }
-    // The second call is answered from what the first one got.
-    assert_eq!(peer.exchanges().len(), 1);
-    assert!(peer.requests().is_empty());
-    assert!(events.text().contains("token renewal failed"));
 }
 
 #[tokio::test]
-async fn fault_70_a_407_of_a_plain_proxy_before_the_token_endpoint_stops_the_call() {
-    let proxy = Peer::start(always(reply(407)));
-    let builder = || {
-        builder_at("http://crm.suite.test")
-            .token_url("http://login.suite.test/sign-in")
-            .allow_insecure_http()
-    };
-    for suite in through(&proxy.url(), builder) {
-        let error = add_person(&suite.crm()).await.unwrap_err();
-
-        assert_stopped(&error);
-        assert_says(&error, &["proxy"]);
+async fn fault_70_a_plain_proxy_gets_the_credential_before_either_server() {
+    let proxy = Peer::start(always(person()));
+    for suite in through(&proxy, "http", false) {
+        get_person(&suite.crm()).await.unwrap();
     }
     let seen = proxy.requests();
     assert_eq!(seen.len(), 2);
+    assert_authorized(&seen, "GET", "http://crm.suite.test/api/crm/v1/people/");
     for seen in seen {
-        assert_eq!(seen.target, "http://login.suite.test/sign-in");
+        assert_eq!(seen.bearer(), Some("t-1"));
+        assert_eq!(seen.header("host"), Some("crm.suite.test"));
     }
+
+    let html = "<html>invalid_client</html>";
+    let requires = reply(407).header("proxy-authenticate", "Basic").body(html);
+    let proxy = Peer::start(always(requires));
+    // Only the hyper transport shows which proxy it used.
+    let names = ["a proxy in between", &format!("the proxy {}", proxy.url())];
+    for (suite, name) in through(&proxy, "http", true).into_iter().zip(names) {
+        let (crm, status) = (suite.crm(), "token endpoint unreachable (status 407)");
+        let said = format!("{status}: {name} wants a credential");
+        // The second call gets the error of the first.
+        for _ in 0..2 {
+            let error = add_person(&crm).await.unwrap_err();
+            assert_unsent(&error, ErrorKind::TokenUnavailable, &[&said]);
+            assert!(!error.is_retryable() && error.command().is_some());
+            let line = error.to_string();
+            assert!(
+                !line.contains("refused") && !line.contains("secret"),
+                "{line}"
+            );
+            let cause: &TokenError = error.source().unwrap().downcast_ref().unwrap();
+            assert_eq!(cause.kind(), TokenErrorKind::Unreachable);
+            assert!(!cause.is_retryable());
+        }
+    }
+    let seen = proxy.requests();
+    assert_eq!(seen.len(), 2);
+    assert_authorized(&seen, "POST", "http://login.suite.test/sign-in");
 }
 
 #[tokio::test]
-async fn fault_70_a_tunnel_to_the_token_endpoint_that_is_refused_names_the_proxy() {
-    let answer = "HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n";
-    let proxy = Peer::start(always(raw(answer)));
-    let builder =
-        || builder_at("https://crm.suite.test").token_url("https://login.suite.test/sign-in");
-    for (number, suite) in through(&proxy.url(), builder).into_iter().enumerate() {
-        let error = add_person(&suite.crm()).await.unwrap_err();
+async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not_sent() {
+    for (answer, begun) in [
+        ("200 OK", true),
+        ("407 Proxy Authentication Required", false),
+        ("403 No", false),
+    ] {
+        let answer = format!("HTTP/1.1 {answer}\r\ncontent-length: 0\r\n\r\n");
+        for (host, kind, attempts) in [
+            ("crm.suite.test", ErrorKind::Connect, 1),
+            ("login.suite.test", ErrorKind::TokenUnavailable, 0),
+        ] {
+            let proxy = Peer::start(always(raw(&*answer)));
+            for suite in through(&proxy, "https", attempts == 0) {
+                let error = add_person(&suite.crm()).await.unwrap_err();
 
-        assert_tried(&error, ErrorKind::TokenUnavailable, Effect::NotSent, 0);
-        assert_says(&error, &["login.suite.test:443", "proxy"]);
-        assert!(proxy.requests().len() > number);
+                // Behind an open tunnel the handshake begins, which this peer does not answer: it closes.
+                assert_tried(&error, kind, Effect::NotSent, attempts);
+                let line = error.to_string();
+                assert_says(&line, &[&format!("{host}:443")]);
+                let named = line.contains("tunnel") || line.contains("proxy");
+                assert!(begun || named, "{line}");
+                assert!(!line.contains("hunter2"), "{line}");
+            }
+            assert!(proxy.requests().len() >= 2);
+            assert_authorized(&proxy.requests(), "CONNECT", &format!("{host}:443"));
+        }
     }
-    for seen in proxy.requests() {
-        let asked = (&*seen.method, &*seen.target);
-        assert_eq!(asked, ("CONNECT", "login.suite.test:443"));
+}
+
+/// An example with this proxy in its environment.
+fn tour(proxy: &Peer, credential: &str, variables: &[&str]) -> Command {
+    let mut tour = Command::new(program("tour"));
+    let url = proxy.url().replace("//", &format!("//{credential}"));
+    tour.envs(variables.iter().map(|name| (name, &url)))
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy");
+    tour
+}
+
+#[test]
+fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
+    let refusal = "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
+    let proxy = Peer::start(always(raw(refusal)));
+    let mut tour = tour(&proxy, "ann:hunter2@", &["HTTPS_PROXY"]);
+    tour.env("SUITE_CLIENT_ID", "client")
+        .env("SUITE_CLIENT_SECRET", "secret");
+    for name in ["CORE", "CRM", "CALENDAR", "ACCOUNTING"] {
+        let url = format!("https://{}.suite.test", name.to_lowercase());
+        tour.env(format!("SUITE_{name}_URL"), url);
     }
+
+    let output = output(&mut tour);
+
+    assert!(!output.status.success());
+    let told = told(&output);
+    let said = format!("core.suite.test:443 through the proxy {}", proxy.url());
+    assert_says(&told, &[&said]);
+    assert!(!told.contains("hunter2"), "{told}");
+}
+
+#[test]
+fn fault_40_nothing_to_loopback_goes_over_a_proxy_of_the_environment() {
+    let proxy = Peer::start(always(reply(502)));
+    let names = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+
+    let output = output(&mut tour(&proxy, "", &names));
+
+    assert!(output.status.success(), "{}", told(&output));
+    assert_eq!(proxy.connections(), 0);
 }
