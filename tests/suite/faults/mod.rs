@@ -17,4 +17,3 @@ mod settings;
 mod table;
 mod token_endpoint;
 mod tokens;
-mod unsent;
