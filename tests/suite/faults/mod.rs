@@ -1,7 +1,6 @@
 //! What must be survived. `fault_NN_…` is row NN of the list of faults; rows 4, 5 and 9 to 11, which are about the
 //! token engine alone, have their tests in `sdk-core`.
 
-mod cancellation;
 mod connections;
 mod deadlines;
 mod drift;
