@@ -1,4 +1,4 @@
-//! Rows 33 and 34: replies of a later version of the service.
+//! Rows 33 and 34: responses of a later version of the service.
 
 use sdk_core::{CallOptions, Effect, ErrorKind, Response, SchemaPolicy};
 use sdk_crm::types::AttentionType;
@@ -6,14 +6,12 @@ use sdk_reference_server::Operation;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::fixtures::server;
-use crate::peer::{Peer, json};
+use crate::fixtures::in_memory;
+use crate::peer::json;
 use crate::samples::kick_off;
-use crate::support::{
-    Clients, Events, assert_says, assert_tried, builder_for, calendar_for, crm_at, crm_for,
-};
+use crate::support::{Clients, Events, assert_says, assert_tried, builder_for, run_script};
 
-/// What came is what is written back, to the last member.
+/// Checks that a response is written back as it came, to the last field.
 fn survives<T: Serialize>(response: &Response<T>) -> Value {
     let came: Value = serde_json::from_slice(response.bytes()).unwrap();
     assert_eq!(serde_json::to_value(&**response).unwrap(), came);
@@ -22,8 +20,9 @@ fn survives<T: Serialize>(response: &Response<T>) -> Value {
 
 #[tokio::test]
 async fn fault_33_unknown_values_and_members_are_kept_and_written_back() {
-    let server = server().await;
-    let crm = crm_for(&server);
+    let (server, builder) = in_memory();
+    let suite = builder.suite();
+    let crm = suite.crm();
     server.fault_everywhere().unknown_enum().unknown_member();
 
     let today = crm.today().get().await.unwrap();
@@ -38,7 +37,7 @@ async fn fault_33_unknown_values_and_members_are_kept_and_written_back() {
     survives(&crm.opportunities().list().await.unwrap());
     let intake = server.sample_intake_submission();
     survives(&crm.intake().get(intake).await.unwrap());
-    let receipt = kick_off(&calendar_for(&server)).await.unwrap();
+    let receipt = kick_off(&suite.calendar()).await.unwrap();
     survives(&receipt.into_response());
 }
 
@@ -55,9 +54,11 @@ async fn fault_33_odd_references_and_missing_members_are_taken() {
         ],
         "recentChanges": [{"subjectType": "spaceship", "actor": {}}],
     });
-    let peer = Peer::start([json(200, &odd)]);
-
-    let today = crm_at(&peer).today().get().await.unwrap();
+    let run = run_script([json(200, &odd)], async |suite| {
+        suite.crm().today().get().await
+    })
+    .await;
+    let today = run.result.unwrap();
 
     assert_eq!(survives(&today), odd);
     let owner = today.attention[0].owner.as_ref().unwrap();
@@ -69,27 +70,19 @@ async fn fault_33_odd_references_and_missing_members_are_taken() {
 
 #[tokio::test]
 async fn fault_34_another_schema_version_is_an_error_that_names_both() {
-    let server = server().await;
-    let crm = crm_for(&server);
-    server.fault(Operation::GetToday).schema_suffix("v9");
+    let (server, builder) = in_memory();
+    let suite = builder.suite();
+    server.fault_everywhere().schema_suffix("v9");
 
-    let error = crm.today().get().await.unwrap_err();
-
-    assert_eq!(error.kind(), ErrorKind::SchemaVersion);
-    assert_eq!((error.status(), error.attempts()), (Some(200), 1));
+    let error = suite.crm().today().get().await.unwrap_err();
+    assert_tried(&error, ErrorKind::SchemaVersion, Effect::Unknown, 1);
+    assert_eq!(error.status(), Some(200));
     assert_says(&error, &["suite-crm-today.v9", "suite-crm-today.v1"]);
     assert!(error.request_id().is_some() && error.body().is_some());
     assert_eq!(server.attempts(Operation::GetToday), 1);
-}
 
-#[tokio::test]
-async fn fault_34_a_command_with_another_schema_version_may_have_happened() {
-    let server = server().await;
-    let fault = server.fault(Operation::SubmitEventCommand);
-    fault.schema_suffix("v2");
-
-    let error = kick_off(&calendar_for(&server)).await.unwrap_err();
-
+    // A command may have been applied.
+    let error = kick_off(&suite.calendar()).await.unwrap_err();
     assert_tried(&error, ErrorKind::SchemaVersion, Effect::Unknown, 1);
     assert!(error.command().is_some());
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
@@ -98,11 +91,12 @@ async fn fault_34_a_command_with_another_schema_version_may_have_happened() {
 #[tokio::test]
 async fn fault_34_it_is_a_warning_per_call_per_client_or_per_suite() {
     let (events, _guard) = Events::here();
-    let server = server().await;
+    let (server, builder) = in_memory();
     server.fault(Operation::GetToday).schema_suffix("v9");
-    let (crm, lenient) = (crm_for(&server), SchemaPolicy::Warn);
+    let (crm, lenient) = (builder.crm(), SchemaPolicy::Warn);
+    let suite = builder_for(&server).transport(server.service());
+    let suite = suite.schema_policy(lenient);
     let defaults = CallOptions::default().with_schema_policy(lenient);
-    let suite = builder_for(&server).schema_policy(lenient);
     for call in [
         crm.today().get().schema_policy(lenient),
         crm.with_defaults(defaults).today().get(),

@@ -1,4 +1,4 @@
-//! What must be survived. `fault_NN_…` is row NN of the list of faults; rows 4, 5 and 9 to 11, which are about the
+//! Faults that clients survive. `fault_NN_…` is row NN of the list of faults; rows 4, 5 and 9 to 11, which are about the
 //! token engine alone, have their tests in `sdk-core`.
 
 mod connections;
