@@ -20,12 +20,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::peer::{Over, Peer, Script, Seen};
 
-/// A suite of all four applications of a reference server.
-pub(crate) fn suite_for(server: &ReferenceServer) -> Suite {
-    builder_for(server).build().unwrap()
-}
-
-/// [`suite_for`], to be changed before it is built.
+/// A suite of all four applications of a reference server, to be changed before it is built.
 pub(crate) fn builder_for(server: &ReferenceServer) -> SuiteBuilder {
     quick(Suite::builder()).variables(server.environment())
 }
@@ -81,10 +76,6 @@ impl Clients for &Suite {
     fn suite(self) -> Suite {
         self.clone()
     }
-}
-
-pub(crate) fn crm_for(server: &ReferenceServer) -> sdk_crm::Client {
-    builder_for(server).crm()
 }
 
 pub(crate) fn crm_at(peer: &Peer) -> sdk_crm::Client {

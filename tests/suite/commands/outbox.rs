@@ -11,7 +11,7 @@ use sdk_core::PreparedCommand;
 use sdk_reference_server::{Operation, ReferenceServer};
 
 use crate::fixtures;
-use crate::peer::proxy::{Proxy, Then, Way};
+use crate::peer::proxy::{Proxy, Way};
 use crate::programs::{Folder, program};
 use crate::support::{calendar_for, is_long};
 
@@ -128,7 +128,7 @@ impl Lab {
     /// Lets a service be killed at these places, one after another, and then leaves it alone.
     fn live(&self, kills: &[Kill]) {
         for (way, bytes) in kills {
-            self.proxy.break_after(*bytes, *way, Then::Hold);
+            self.proxy.break_after(*bytes, *way);
             let mut service = self.service(ORDERS).spawn().unwrap();
             let broke = self.proxy.broke_within(Duration::from_secs(60));
             service.kill().unwrap();

@@ -6,16 +6,15 @@ use std::process::Command;
 use sdk_core::{Effect, ErrorKind, RetryPolicy, SuiteBuilder, TokenError, TokenErrorKind};
 
 use crate::fixtures::{Given, add_person, get_person, person};
-use crate::peer::{Peer, Seen, always, raw, reply};
+use crate::peer::{self, Peer, Seen, always, raw, reply};
 use crate::programs::{output, program, told};
-use crate::seams::transport::front;
 use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_at};
 
 /// Suites of an application behind a proxy that requires a credential, one for each HTTP client. Tokens come from an
 /// endpoint behind the proxy, or from nowhere.
 fn through(proxy: &Peer, scheme: &str, has_endpoint: bool) -> [SuiteBuilder; 2] {
     let proxy = proxy.url().replace("//", "//ann:hunter2@");
-    front::through(&proxy, || {
+    peer::through(&proxy, || {
         let builder = builder_at(&format!("{scheme}://crm.suite.test"));
         let builder = builder.retry(RetryPolicy::none()).allow_insecure_http();
         if has_endpoint {

@@ -10,7 +10,8 @@ const TABLE: &str = include_str!("FAULTS.md");
 const THIS: &str = "faults/table.rs";
 
 /// The folders with tests of rows.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 7] = [
+    ".ci",
     "tests",
     "sdk-core/src",
     "sdk-outbox/src",
@@ -40,7 +41,11 @@ fn tests() -> BTreeMap<u32, Row> {
     for file in FOLDERS.iter().flat_map(|folder| files(&root.join(folder))) {
         let code = fs::read_to_string(&file).unwrap();
         let file = file.strip_prefix(root).unwrap().to_str().unwrap();
-        for test in code.split("fn fault_").skip(1) {
+        // A function of Rust, or of Python.
+        let tests = code
+            .split("fn fault_")
+            .flat_map(|it| it.split("def fault_"));
+        for test in tests.skip(1) {
             let (name, body) = test.split_once('(').unwrap();
             let number = name.split('_').next().unwrap();
             let Ok(number) = number.parse() else {
@@ -59,14 +64,16 @@ fn tests() -> BTreeMap<u32, Row> {
     rows
 }
 
-/// The Rust files of a folder, without this one.
+/// The files of a folder with code of Rust or Python, without this one.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(files(&path));
-        } else if path.extension().is_some_and(|it| it == "rs") && !path.ends_with(THIS) {
+        } else if path.extension().is_some_and(|it| it == "rs" || it == "py")
+            && !path.ends_with(THIS)
+        {
             found.push(path);
         }
     }

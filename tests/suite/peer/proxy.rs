@@ -24,15 +24,6 @@ pub(crate) enum Way {
     Down,
 }
 
-/// What happens once so many bytes have passed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Then {
-    /// Nothing passes any more, and the connection stays open.
-    Hold,
-    /// The client's connection is reset. Only without TLS and tunnels.
-    Reset,
-}
-
 /// A forwarder on a free port of loopback, on a thread and a runtime of its own, until it is dropped.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
@@ -55,7 +46,7 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    trip: Option<(Way, usize, Then)>,
+    trip: Option<(Way, usize)>,
     tripped: bool,
     /// Bytes that have passed, up and down.
     passed: [usize; 2],
@@ -115,11 +106,12 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Breaks the wire, once, as soon as so many more bytes have passed that way.
-    pub(crate) fn break_after(&self, bytes: usize, way: Way, then: Then) {
+    /// Breaks the wire, once, as soon as so many more bytes have passed that way: nothing passes any more, and the
+    /// connection stays open.
+    pub(crate) fn break_after(&self, bytes: usize, way: Way) {
         let mut state = self.shared.state();
         state.tripped = false;
-        state.trip = Some((way, bytes, then));
+        state.trip = Some((way, bytes));
     }
 
     /// Waits until the wire is broken, or says that it was not by then.
@@ -152,14 +144,7 @@ impl Shared {
         near.set_nodelay(true).ok()?;
         match &self.front {
             Front::Plain => {
-                let then = self.forward(&mut near).await?;
-                if then == Then::Reset {
-                    // Without time to linger, the end of a connection is a reset.
-                    near.set_zero_linger().ok()?;
-                    drop(near);
-                    self.state().tripped = true;
-                    return Some(());
-                }
+                self.forward(&mut near).await?;
                 self.state().tripped = true;
                 // Until the client is gone, and with it what it had sent.
                 while near.read(&mut [0; 1024]).await.ok()? > 0 {}
@@ -187,13 +172,13 @@ impl Shared {
     }
 
     /// Copies in both directions until either side ends, or the wire breaks.
-    async fn forward(&self, near: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Option<Then> {
+    async fn forward(&self, near: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Option<()> {
         let mut far = TcpStream::connect(self.target).await.ok()?;
         far.set_nodelay(true).ok()?;
         let ((from_near, to_near), (from_far, to_far)) = (split(near), far.split());
         tokio::select! {
-            then = self.pump(from_near, to_far, Way::Up) => then,
-            then = self.pump(from_far, to_near, Way::Down) => then,
+            broken = self.pump(from_near, to_far, Way::Up) => broken,
+            broken = self.pump(from_far, to_near, Way::Down) => broken,
         }
     }
 
@@ -202,37 +187,35 @@ impl Shared {
         mut from: impl AsyncRead + Unpin,
         mut to: impl AsyncWrite + Unpin,
         way: Way,
-    ) -> Option<Then> {
+    ) -> Option<()> {
         let mut buffer = [0; 4096];
         loop {
             let read = from.read(&mut buffer).await.ok().filter(|read| *read > 0)?;
-            let (allowed, then) = self.pass(way, read);
+            let (allowed, is_broken) = self.pass(way, read);
             to.write_all(&buffer[..allowed]).await.ok()?;
             to.flush().await.ok()?;
-            if then.is_some() {
-                return then;
+            if is_broken {
+                return Some(());
             }
         }
     }
 
-    /// How many of so many bytes may pass, and what happens then.
-    fn pass(&self, way: Way, bytes: usize) -> (usize, Option<Then>) {
+    /// How many of so many bytes may pass, and whether the wire breaks behind them.
+    fn pass(&self, way: Way, bytes: usize) -> (usize, bool) {
         let mut state = self.state();
-        let (allowed, then) = match &mut state.trip {
-            Some((counted, left, then)) if *counted == way && *left <= bytes => {
-                (*left, Some(*then))
-            }
-            Some((counted, left, _)) if *counted == way => {
+        let (allowed, is_broken) = match &mut state.trip {
+            Some((counted, left)) if *counted == way && *left <= bytes => (*left, true),
+            Some((counted, left)) if *counted == way => {
                 *left -= bytes;
-                (bytes, None)
+                (bytes, false)
             }
-            _ => (bytes, None),
+            _ => (bytes, false),
         };
-        if then.is_some() {
+        if is_broken {
             state.trip = None;
         }
         state.passed[way as usize] += allowed;
-        (allowed, then)
+        (allowed, is_broken)
     }
 }
 

@@ -4,7 +4,6 @@ mod evidence;
 mod handed;
 mod hyper;
 mod replies;
-pub(crate) mod service;
 
 use std::io;
 use std::task::{Context, Poll};
@@ -16,10 +15,6 @@ use tower_service::Service;
 
 use crate::fixtures::Given;
 use crate::support::builder_at;
-
-pub(crate) mod front {
-    pub(crate) use crate::peer::through;
-}
 
 type Answer = io::Result<Response<ReplyBody>>;
 
