@@ -151,7 +151,7 @@ def excerpts():
 
 
 def fault_88_pins():
-    """The linters' packages have one version and digests, which the installation checks; `cargo deny` has one version."""
+    """The linters' packages have one version and digests, which the installation checks; cargo's tools have one version."""
     path = "specs/lint/requirements.txt"
     text = read(path)
     for line in logical_lines(text):
@@ -171,9 +171,10 @@ def fault_88_pins():
     # A build from source would fetch its tools without digests.
     commands("specs/lint/run", r"pip install", ["--require-hashes", "--only-binary :all:"])
     commands("specs/lint/run", r"npm (?:ci|i|install)\b", ["npm ci"])
-    commands(".ci/run", r"cargo install", ["--locked", '--version "$deny_version"'])
-    if not re.search(rf"^deny_version={VERSION}$", read(".ci/run"), re.M):
-        report(".ci/run", "deny_version isn't one version")
+    commands(".ci/nightly", r"cargo install", ["--locked", '--version "$2"'])
+    for tool in ["deny", "mutants"]:
+        if not re.search(rf"^{tool}_version={VERSION}$", read(".ci/nightly"), re.M):
+            report(".ci/nightly", f"{tool}_version isn't one version")
 
 
 def commands(path, pattern, options):

@@ -1,3 +1,4 @@
+// ci: args demo 10
 //! Stored commands that many processes send: the outbox pattern on PostgreSQL.
 //!
 //! Workers share the work through the database and nothing else. Each claims a command with a lease and a token, sends it,
