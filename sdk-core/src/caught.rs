@@ -33,7 +33,7 @@ mod tests {
     }
 
     #[test]
-    fn fault_91_a_payload_that_always_panics_when_dropped_is_leaked() {
+    fn a_payload_that_always_panics_when_dropped_is_leaked() {
         assert_eq!(unless_panicked(catch_unwind(|| 1)), Some(1));
         let never: Option<()> = unless_panicked(catch_unwind(|| panic_any(Bomb)));
         assert_eq!(never, None);

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn fault_24_a_cycle_of_the_remembered_length_is_found_at_its_first_repetition() {
+    fn a_cycle_of_the_remembered_length_is_found_at_its_first_repetition() {
         assert_eq!(pages_until_found(0, 1), Some(1));
         assert_eq!(pages_until_found(0, 2), Some(2));
         assert_eq!(pages_until_found(5, 1000), Some(1005));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn fault_24_the_memory_is_bounded() {
+    fn the_memory_is_bounded() {
         let mut guard = CursorGuard::new();
         for cursor in 0..RECENT * 3 {
             guard.remember(&cursor.to_string());
