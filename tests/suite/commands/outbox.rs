@@ -1,71 +1,56 @@
-//! The `outbox` example, killed on both sides of each boundary on the wire, and started again. The example itself kills
-//! its service at each of its steps.
+//! The `outbox` example, killed around the commit of a command, and started again. The example itself kills its service at
+//! each of its steps.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 use sdk_calendar::Client;
 use sdk_calendar::types::CalendarCommandResult;
 use sdk_core::PreparedCommand;
-use sdk_reference_server::{Operation, ReferenceServer};
+use sdk_reference_server::{Fault, Operation, ReferenceServer};
 
 use crate::fixtures;
-use crate::peer::proxy::{Proxy, Way};
 use crate::programs::{Folder, program};
-use crate::support::{calendar_for, is_long};
+use crate::support::{calendar_for, until};
 
 /// How many orders a service takes in its life.
 const ORDERS: u64 = 2;
 
 const COMMANDS: Operation = Operation::SubmitEventCommand;
 
-/// Where a service is killed: when so many bytes of requests or responses have passed.
-type Kill = (Way, usize);
+/// Where a request stands when its service is killed, and whether its command is committed by then.
+type Kill = (fn(Fault) -> Fault, bool);
 
-/// The bytes of a request or a response.
-#[derive(Clone, Copy)]
-struct Message {
-    head: usize,
-    whole: usize,
-}
+const MINUTE: Duration = Duration::from_secs(60);
+const RECEIVED: Kill = (|fault| fault.status(503).delay(MINUTE), false);
+const COMMITTED: Kill = (Fault::stall, true);
+const ANSWERED_IN_PART: Kill = (|fault| fault.drip_body(1, MINUTE), true);
 
-/// A killed service has sent nothing, a part of a request, a whole request, or has a part of the response too. Only the
-/// whole request makes a difference: the command is committed, and the next start gets its result as a replay.
+/// Only the commit makes a difference: the next start gets its result as a replay.
 #[tokio::test]
-async fn a_service_killed_at_any_byte_commits_once_and_gets_its_receipts() {
-    let [request, response] = Lab::start().await.measure();
-    let mut lives: Vec<(Vec<Kill>, u64)> = Vec::new();
-    for (way, message, replayed) in [(Way::Up, request, 0), (Way::Down, response, 1)] {
-        let Message { head, whole } = message;
-        // The last one is within the second order, after the receipt of the first.
-        let boundaries = [0, 1, head - 1, head, whole - 1, whole + 1];
-        let between = (0..whole).step_by(whole / 40).filter(|_| is_long());
-        for bytes in boundaries.into_iter().chain(between) {
-            lives.push((vec![(way, bytes)], replayed));
-        }
-    }
-    // One order after another attempt, after a lost response, and after a part of its replay.
-    lives.push((
-        vec![(Way::Up, request.whole - 1), (Way::Down, 0), (Way::Down, 1)],
-        1,
-    ));
-
-    for (kills, replayed) in &lives {
+async fn a_service_killed_around_a_commit_commits_once_and_gets_its_receipts() {
+    let one_order = [RECEIVED, COMMITTED, ANSWERED_IN_PART].map(|kill| vec![kill]);
+    let mut lives = one_order.to_vec();
+    // After another attempt, after a lost response, and after a part of its replay.
+    lives.push(one_order.concat());
+    for (kills, answered) in lives.iter().flat_map(|kills| [(kills, 0), (kills, 1)]) {
         let lab = Lab::start().await;
-        lab.live(kills);
+        for (fault, is_committed) in kills {
+            lab.kill(answered, *fault, *is_committed).await;
+        }
+        assert!(lab.service().status().unwrap().success());
+
         let database = lab.database();
         let of_each_order = [
             count(&database, "count(DISTINCT order_id)"),
             count(&database, "count(DISTINCT event)"),
             lab.server.commits(COMMANDS),
         ];
-        assert_eq!(of_each_order, [ORDERS; 3], "{kills:?}");
+        assert_eq!(of_each_order, [ORDERS; 3]);
         let replays = count(&database, "count(*) FILTER (WHERE replayed)");
-        assert_eq!(replays, *replayed, "{kills:?}");
-        let lost = kills.iter().filter(|(way, _)| *way == Way::Down).count();
-        let requests = lab.server.attempts(COMMANDS);
-        assert_eq!(requests, ORDERS + lost as u64, "{kills:?}");
+        let is_replayed = kills.iter().any(|(_, is_committed)| *is_committed);
+        assert_eq!(replays, u64::from(is_replayed));
         lab.check_receipts(&database).await;
     }
 }
@@ -73,7 +58,7 @@ async fn a_service_killed_at_any_byte_commits_once_and_gets_its_receipts() {
 #[tokio::test]
 async fn a_row_that_nobody_can_read_is_left_to_a_person_and_the_others_go_on() {
     let lab = Lab::start().await;
-    let mut first = lab.service(ORDERS);
+    let mut first = lab.service();
     first.args(["--stop-at", "1"]);
     first.stdin(Stdio::null()).stdout(Stdio::null());
     first.status().unwrap();
@@ -81,19 +66,17 @@ async fn a_row_that_nobody_can_read_is_left_to_a_person_and_the_others_go_on() {
     let spoil = "INSERT INTO orders VALUES ('odd', ''); INSERT INTO outbox (order_id, command) VALUES ('odd', '?');";
     database.execute_batch(spoil).unwrap();
 
-    assert!(lab.service(ORDERS).status().unwrap().success());
+    assert!(lab.service().status().unwrap().success());
 
     assert_eq!(count(&database, "count(DISTINCT event)"), ORDERS);
     let parked = "count(*) FILTER (WHERE parked LIKE 'expected value%')";
     assert_eq!(count(&database, parked), 1);
 }
 
-/// A reference server, a wire to it that breaks, and a folder for the database of a service. Each life has its own, in which
-/// messages are as long as in any other: names, ports and the numbers of tokens are.
+/// A reference server, and a folder for the database of a service.
 struct Lab {
     server: ReferenceServer,
     calendar: Client,
-    proxy: Proxy,
     folder: Folder,
 }
 
@@ -102,7 +85,6 @@ impl Lab {
         let server = fixtures::server().await;
         Lab {
             calendar: calendar_for(&server),
-            proxy: Proxy::start(&server.calendar_url()),
             server,
             folder: Folder::new("outbox-kill"),
         }
@@ -112,43 +94,27 @@ impl Lab {
         Connection::open(self.folder.file("orders.db")).unwrap()
     }
 
-    /// The first request of a service and its response.
-    fn measure(&self) -> [Message; 2] {
-        assert!(self.service(1).status().unwrap().success());
-        let bodies = "SELECT length(command ->> 'body'), length(result) FROM outbox";
-        let row = |row: &Row<'_>| Ok([row.get(0)?, row.get(1)?]);
-        let [sent, received]: [u16; 2] = self.database().query_row(bodies, [], row).unwrap();
-        [(Way::Up, sent), (Way::Down, received)].map(|(way, body)| {
-            let whole = self.proxy.passed(way);
-            let head = whole - usize::from(body);
-            Message { head, whole }
-        })
+    /// Kills a service while a request is held, after so many orders of all lives.
+    async fn kill(&self, answered: u64, hold: fn(Fault) -> Fault, is_committed: bool) {
+        // The orders before it have no request in a later life.
+        let done = self.server.commits(COMMANDS).min(answered);
+        let fault = hold(self.server.fault(COMMANDS).skip(answered - done));
+        let attempts = self.server.attempts(COMMANDS) + answered - done;
+        let mut service = self.service().spawn().unwrap();
+        until(|| self.server.attempts(COMMANDS) > attempts).await;
+        until(|| self.server.commits(COMMANDS) >= answered + u64::from(is_committed)).await;
+        service.kill().unwrap();
+        service.wait().unwrap();
+        fault.remove();
     }
 
-    /// Lets a service be killed at these places, one after another, and then leaves it alone.
-    fn live(&self, kills: &[Kill]) {
-        for (way, bytes) in kills {
-            self.proxy.break_after(*bytes, *way);
-            let mut service = self.service(ORDERS).spawn().unwrap();
-            let broke = self.proxy.broke_within(Duration::from_secs(60));
-            service.kill().unwrap();
-            service.wait().unwrap();
-            assert!(broke, "{kills:?}");
-        }
-        let ended = self.service(ORDERS).status().unwrap();
-        assert!(ended.success(), "after {kills:?}");
-    }
-
-    /// The example behind the wire.
-    fn service(&self, orders: u64) -> Command {
+    fn service(&self) -> Command {
         let mut command = Command::new(program("outbox"));
         command
             .arg("service")
             .arg(self.folder.file("orders.db"))
-            .arg(orders.to_string())
-            .envs(self.server.environment())
-            .env("SUITE_CALENDAR_URL", self.proxy.url())
-            .env("SUITE_CALENDAR_AUDIENCE", self.server.calendar_url());
+            .arg(ORDERS.to_string())
+            .envs(self.server.environment());
         command
     }
 

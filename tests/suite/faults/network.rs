@@ -8,7 +8,7 @@ use sdk_transport_hyper::HyperTransport;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::fixtures::{add_person, at_once, committed, get_person, person, read, send_unkeyed};
-use crate::peer::proxy::{Proxy, Way};
+use crate::peer::proxy::Proxy;
 use crate::peer::{Client, Over, Peer, Protocol, always, over_all, script};
 use crate::support::{
     Clients, assert_says, assert_tried, assert_unsent, builder_at, builder_to, crm_at,
@@ -40,7 +40,7 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
         let crm = suite.application_url(App::Crm, wire.url()).crm();
         get_person(&crm).await.unwrap();
 
-        wire.break_after(0, Way::Down);
+        wire.silence_next();
         let start = Instant::now();
         let again = get_person(&crm).await.unwrap();
 

@@ -21,7 +21,7 @@ const FOLDERS: [&str; 7] = [
 ];
 
 /// What the tests of rows on connections do to them.
-const BREAKS: &str = ".break_after( .close_on_reuse( .cut_at( .cut_short( .dripped( .slow_headers( \
+const BREAKS: &str = ".close_on_reuse( .cut_at( .cut_short( .dripped( .slow_headers( .silence_next( \
                       .unended( reset( stall(";
 
 /// The tests of a row.

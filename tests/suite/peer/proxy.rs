@@ -1,9 +1,8 @@
 //! A forwarder in front of a server. It forwards plain bytes, unpacks TLS, or opens tunnels as a proxy does. It notes each
-//! connection, and it can break one at any byte.
+//! connection, and it can silence one.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
 
 use sdk_transport_hyper::rustls::pki_types::pem::PemObject as _;
 use sdk_transport_hyper::rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -16,13 +15,6 @@ use tokio_rustls::TlsAcceptor;
 
 use super::lock;
 use crate::support::apart;
-
-/// Which bytes are counted: those of requests, or those of replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
-    Up,
-    Down,
-}
 
 /// A forwarder on a free port of loopback, on a thread and a runtime of its own, until it is dropped.
 pub(crate) struct Proxy {
@@ -46,10 +38,8 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    trip: Option<(Way, usize)>,
-    tripped: bool,
-    /// Bytes that have passed, up and down.
-    passed: [usize; 2],
+    /// The connection of the next response is silent from then on.
+    silences: bool,
     /// What the beginnings of connections say.
     seen: Vec<String>,
 }
@@ -106,26 +96,9 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// Breaks the wire, once, as soon as so many more bytes have passed that way: nothing passes any more, and the
-    /// connection stays open.
-    pub(crate) fn break_after(&self, bytes: usize, way: Way) {
-        let mut state = self.shared.state();
-        state.tripped = false;
-        state.trip = Some((way, bytes));
-    }
-
-    /// Waits until the wire is broken, or says that it was not by then.
-    pub(crate) fn broke_within(&self, patience: Duration) -> bool {
-        let start = Instant::now();
-        while !self.shared.state().tripped && start.elapsed() < patience {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        self.shared.state().tripped
-    }
-
-    /// How many bytes have passed so far.
-    pub(crate) fn passed(&self, way: Way) -> usize {
-        self.shared.state().passed[way as usize]
+    /// Lets nothing pass any more on the connection of the next response, which stays open.
+    pub(crate) fn silence_next(&self) {
+        self.shared.state().silences = true;
     }
 
     /// What it saw of each connection.
@@ -139,13 +112,12 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Serves a connection; `None` when it ends before the wire breaks.
+    /// Serves a connection; `None` when it ends before it is silenced.
     async fn serve(&self, mut near: TcpStream) -> Option<()> {
         near.set_nodelay(true).ok()?;
         match &self.front {
             Front::Plain => {
                 self.forward(&mut near).await?;
-                self.state().tripped = true;
                 // Until the client is gone, and with it what it had sent.
                 while near.read(&mut [0; 1024]).await.ok()? > 0 {}
             }
@@ -171,14 +143,14 @@ impl Shared {
         Some(())
     }
 
-    /// Copies in both directions until either side ends, or the wire breaks.
+    /// Copies in both directions until either side ends, or is silenced.
     async fn forward(&self, near: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Option<()> {
         let mut far = TcpStream::connect(self.target).await.ok()?;
         far.set_nodelay(true).ok()?;
         let ((from_near, to_near), (from_far, to_far)) = (split(near), far.split());
         tokio::select! {
-            broken = self.pump(from_near, to_far, Way::Up) => broken,
-            broken = self.pump(from_far, to_near, Way::Down) => broken,
+            silenced = self.pump(from_near, to_far, false) => silenced,
+            silenced = self.pump(from_far, to_near, true) => silenced,
         }
     }
 
@@ -186,36 +158,17 @@ impl Shared {
         &self,
         mut from: impl AsyncRead + Unpin,
         mut to: impl AsyncWrite + Unpin,
-        way: Way,
+        is_down: bool,
     ) -> Option<()> {
         let mut buffer = [0; 4096];
         loop {
             let read = from.read(&mut buffer).await.ok().filter(|read| *read > 0)?;
-            let (allowed, is_broken) = self.pass(way, read);
-            to.write_all(&buffer[..allowed]).await.ok()?;
-            to.flush().await.ok()?;
-            if is_broken {
+            if is_down && std::mem::take(&mut self.state().silences) {
                 return Some(());
             }
+            to.write_all(&buffer[..read]).await.ok()?;
+            to.flush().await.ok()?;
         }
-    }
-
-    /// How many of so many bytes may pass, and whether the wire breaks behind them.
-    fn pass(&self, way: Way, bytes: usize) -> (usize, bool) {
-        let mut state = self.state();
-        let (allowed, is_broken) = match &mut state.trip {
-            Some((counted, left)) if *counted == way && *left <= bytes => (*left, true),
-            Some((counted, left)) if *counted == way => {
-                *left -= bytes;
-                (bytes, false)
-            }
-            _ => (bytes, false),
-        };
-        if is_broken {
-            state.trip = None;
-        }
-        state.passed[way as usize] += allowed;
-        (allowed, is_broken)
     }
 }
 
