@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use sdk_calendar::types::CalendarCommandResult;
-use sdk_core::{App, CallOptions, Effect, ErrorKind, ExactReplay, RetryPolicy, SchemaPolicy};
+use sdk_core::{CallOptions, Effect, ErrorKind, ExactReplay, RetryPolicy, SchemaPolicy};
 use sdk_reference_server::Operation;
 
 use super::Stage;
-use crate::fixtures::{add_person, committed, in_memory};
+use crate::fixtures::{add_person, committed};
 use crate::peer::{Peer, always, close};
 use crate::samples::kick_off;
 use crate::support::{
@@ -143,28 +143,6 @@ async fn fault_72_resends_are_allowed_by_the_call_before_the_client_and_the_suit
             );
         }
     }
-}
-
-#[tokio::test]
-async fn a_client_of_another_application_or_installation_rejects_a_command() {
-    let stage = Stage::start();
-    let command = kick_off(&stage.calendar).prepare().unwrap();
-    let other = in_memory()
-        .1
-        .audience(App::Calendar, "https://elsewhere.example");
-    for (error, words) in [
-        (
-            stage.crm.send_prepared(&command).await.unwrap_err(),
-            "it is for calendar, but this client is for crm",
-        ),
-        (
-            other.calendar().send_prepared(&command).await.unwrap_err(),
-            "it was prepared for the audience",
-        ),
-    ] {
-        assert_unsent(&error, ErrorKind::PreparedCommand, &[words]);
-    }
-    assert!(stage.server.requests().is_empty());
 }
 
 #[tokio::test(start_paused = true)]
