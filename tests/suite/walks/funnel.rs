@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::server_of;
 use crate::peer::{self, Peer, always};
@@ -15,15 +15,6 @@ fn drawn(environment: Vec<(String, String)>, options: &[&str]) -> (Option<i32>, 
     let output = output(funnel.args(options).envs(environment));
     let svg = String::from_utf8(output.stdout.clone()).unwrap();
     (output.status.code(), svg, told(&output))
-}
-
-/// A picture of a funnel that the reference server would never report, without its tags.
-fn drawn_of(funnel: &Value) -> String {
-    let peer = Peer::start(always(peer::json(200, funnel)));
-    let (code, svg, said) = drawn(environment(&peer), &["--out", "-"]);
-    assert_eq!(code, Some(0), "{said}");
-    let texts = svg.lines().filter(|line| !line.starts_with('<'));
-    texts.collect::<Vec<_>>().join("\n")
 }
 
 #[tokio::test]
@@ -69,24 +60,30 @@ async fn the_picture_has_the_window_every_stage_and_its_counts() {
 
 #[test]
 fn a_missing_or_odd_value_is_drawn_as_such() {
-    let mut funnel = json!({"schemaVersion": "suite-crm-funnel.v1", "window": {}, "stages": [],
-        "outcomes": {}, "provenance": {}});
-    let texts = [
-        "No stages were reported.",
-        "a window that was not reported",
-        "Opportunities as of now",
-    ];
-    assert_says(&drawn_of(&funnel), &texts);
-
-    funnel["stages"] = json!([
+    let stages = json!([
         {"stage": "a_stage_whose_name_nobody_expected_to_be_so_long", "openCount": i64::MAX, "enteredInWindow": -3},
         {"openCount": 0, "exitedInWindow": 1, "surprise": true},
         {"stage": "<&>"},
     ]);
-    funnel["outcomes"] = json!({"won": 1_234_567, "byCloseReason": vec![json!({}); 7]});
-    let texts = drawn_of(&funnel);
+    let reasons = vec![json!({}); 7];
     let counts = ["9,223,372,036,854,775,807", "−3", "1,234,567", "and 2 more"];
-    assert_says(&texts, &counts);
-    assert_says(&texts, &["(no name)", "&lt;&amp;&gt;"]);
-    assert!(texts.matches("not reported").count() >= 8, "{texts}");
+    for (stages, outcomes, words) in [
+        (json!([]), json!({}), &["No stages were reported."][..]),
+        (
+            stages,
+            json!({"won": 1_234_567, "byCloseReason": reasons}),
+            &counts,
+        ),
+    ] {
+        let funnel = json!({"schemaVersion": "suite-crm-funnel.v1", "window": {}, "stages": stages,
+            "outcomes": outcomes, "provenance": {}});
+        let peer = Peer::start(always(peer::json(200, &funnel)));
+        let (code, svg, said) = drawn(environment(&peer), &["--out", "-"]);
+        assert_eq!(code, Some(0), "{said}");
+        assert_says(&svg, words);
+        assert_says(
+            &svg,
+            &["a window that was not reported", "Opportunities as of now"],
+        );
+    }
 }

@@ -4,10 +4,8 @@ mod checkpoints;
 mod ends;
 mod export;
 mod funnel;
-mod pages;
 mod resuming;
 mod streams;
-mod trouble;
 mod types;
 
 use sdk_core::{Error, Items, Pages, Record};

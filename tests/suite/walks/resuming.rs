@@ -1,13 +1,18 @@
-//! Row 26: lists that resume elsewhere.
+//! Rows 26 and 27: lists that resume elsewhere, and a long one through 503s, resets and tokens that are refused.
+
+use std::time::Duration;
 
 use sdk_core::{Checkpoint, ErrorKind, Items, Record, RetryPolicy};
 use sdk_reference_server::Operation;
+use serde_json::{Value, json};
+use tokio::time::advance;
 
-use super::{client_of, crm_of, name, page, rest, rest_of_pages};
-use crate::peer::{Over, Peer, over_all, reply, reset};
-use crate::support::{Ahead as _, answer, crm_at, stored};
+use super::{PEOPLE, client_of, crm_of, name, page, rest, rest_of_pages};
+use crate::peer::{Over, over_all, reply, reset, script};
+use crate::support::{Ahead as _, HoldClock, answer, crm_at, stored};
 
 over_all! { fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another }
+over_all! { paused: fault_27_a_long_walk_through_refused_tokens_503s_and_resets_loses_no_item }
 
 /// The people of a server, in order.
 async fn all_people(crm: &sdk_crm::Client) -> Vec<String> {
@@ -91,15 +96,7 @@ async fn fault_26_a_list_resumes_with_pages_of_another_size() {
     }
 
     // And again and again, at last after each item.
-    let alternating = [
-        (10, 4),
-        (50, 21),
-        (10, 2),
-        (7, 30),
-        (10, 1),
-        (50, 30),
-        (10, 1),
-    ];
+    let alternating = [(10, 4), (50, 21), (10, 2), (7, 30), (10, 1), (50, 31)];
     let (mut names, mut at) = (Vec::new(), None);
     for (limit, count) in alternating.into_iter().chain([(5, 1); 11]) {
         let (taken, next) = take(of(limit), at.as_ref(), count).await;
@@ -160,17 +157,40 @@ async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over:
     }
 }
 
-#[tokio::test]
-async fn a_finished_walk_stays_finished_from_its_checkpoint_and_with_another_type() {
-    let peer = Peer::start([page(&["a"], "")]);
-    let crm = crm_at(&peer);
-    let mut items = crm.people().list().items();
-    assert_eq!(rest(&mut items).await.0, ["a"]);
+/// Each tenth page is preceded by a 503, each fifteenth by a reset, and each fortieth by a token that is refused.
+async fn fault_27_a_long_walk_through_refused_tokens_503s_and_resets_loses_no_item(over: Over) {
+    const PAGES: u64 = 120;
+    let _clock = HoldClock::new();
+    let mut steps = Vec::new();
+    for at in 1..=PAGES {
+        for (period, trouble) in [(10, reply(503)), (15, reset()), (40, reply(401))] {
+            steps.extend((at % period == 0).then_some(trouble));
+        }
+        let next = json!(format!("cursor-{at}"));
+        let next = if at == PAGES { Value::Null } else { next };
+        steps.push(page(&[&format!("{at}-a"), &format!("{at}-b")], next));
+    }
+    let requests = steps.len();
+    for ahead in [false, true] {
+        let peer = over.start(script(steps.clone()));
+        let mut pages = crm_at(&peer).people().list().pages().ahead(ahead);
 
-    let again = crm.people().list().items();
-    let mut again = again.resume(stored(&items.checkpoint()));
-    assert!(again.try_next().await.unwrap().is_none());
-    let mut values = items.decode::<serde_json::Value>();
-    assert!(values.try_next().await.unwrap().is_none());
-    assert_eq!(peer.requests().len(), 1);
+        let mut names = Vec::new();
+        while let Some(page) = pages.try_next().await.unwrap() {
+            names.extend(page.items().unwrap().iter().map(name));
+            // Tokens that are refused one right after the other are not renewed each time. These are not.
+            advance(Duration::from_secs(2)).await;
+        }
+
+        let expected = (1..=PAGES).flat_map(|at| [format!("{at}-a"), format!("{at}-b")]);
+        assert!(names.into_iter().eq(expected));
+        // A page is requested again only after its attempt failed.
+        let seen = peer.requests();
+        assert_eq!(seen.len(), requests);
+        assert!(seen.iter().all(|seen| seen.target.starts_with(PEOPLE)));
+        let last = format!("{PEOPLE}?cursor=cursor-{}", PAGES - 1);
+        assert_eq!(seen.last().unwrap().target, last);
+        // Three tokens were refused.
+        assert_eq!(peer.exchanges().len(), 4);
+    }
 }

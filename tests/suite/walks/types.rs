@@ -1,6 +1,6 @@
-//! Walks whose records are decoded into a type of the caller's.
+//! Pages as values, and lists whose records are decoded into a type of the caller's.
 
-use sdk_core::{Effect, ErrorKind, Page, Record, Response};
+use sdk_core::{Effect, ErrorKind, Page, RawJson, Record};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -94,20 +94,16 @@ struct Seen<'a> {
     name: Option<std::borrow::Cow<'a, str>>,
 }
 
-/// The only page of a list with these items.
-async fn page_of(items: Value) -> Response<Page<Record>> {
-    let page = json!({"items": items, "nextCursor": null});
-    let peer = Peer::start([peer::json(200, &page)]);
-    crm_at(&peer).people().list().await.unwrap()
-}
-
 #[tokio::test]
 async fn a_page_is_viewed_without_a_copy_of_its_strings() {
-    let page = page_of(json!([
-        {"publicReference": "a", "displayName": "Ann"},
-        {"publicReference": "b", "displayName": "say \"b\""},
-    ]));
-    let page = page.await;
+    let page = peer::json(
+        200,
+        &json!({"nextCursor": null, "items": [
+            {"publicReference": "a", "displayName": "Ann"},
+            {"publicReference": "b", "displayName": "say \"b\""},
+        ]}),
+    );
+    let page = crm_at(&Peer::start([page])).people().list().await.unwrap();
 
     let people: Vec<Seen<'_>> = page.view().unwrap();
 
@@ -123,17 +119,51 @@ async fn a_page_is_viewed_without_a_copy_of_its_strings() {
 }
 
 #[tokio::test]
-async fn an_error_of_a_view_has_the_path_of_the_field_and_not_its_value() {
-    let items = json!([{"publicReference": "a"}, {"publicReference": "quoted \"canary\""}]);
-    let page = page_of(items).await;
+async fn pages_deliver_a_page_without_items_and_unknown_fields_as_they_came() {
+    let odd = json!({"people": [{"publicReference": "a"}], "nextCursor": "cursor-2"});
+    let last =
+        json!({"schemaVersion": "people.v7", "items": null, "total": 1.10, "nextCursor": null});
+    let steps = [&odd, &last, &odd].map(|page| peer::json(200, page));
+    let peer = Peer::start(steps);
+    let crm = crm_at(&peer);
+    let mut pages = crm.people().list().pages();
 
-    let error = page.view::<Seen<'_>>().unwrap_err().to_string();
+    let first = pages.try_next().await.unwrap().unwrap();
+    assert!(first.items.is_none());
+    let people: Vec<Record> = first.extra.get("people").unwrap().decode().unwrap();
+    assert_eq!(people[0].text("publicReference").as_deref(), Some("a"));
+    assert_eq!(serde_json::from_slice::<Value>(first.bytes()).unwrap(), odd);
 
-    let told =
-        "`items[1]`: at `publicReference`: expected a borrowed string, found a string of 19 bytes";
-    assert!(error.contains(told) && !error.contains("canary"), "{error}");
-    let record = &page.items().unwrap()[1];
-    let error = record.get::<&str>("publicReference").unwrap_err();
-    assert_says(&error, &["`publicReference`"]);
-    assert!(!error.to_string().contains("canary"), "{error}");
+    let second = pages.try_next().await.unwrap().unwrap();
+    assert!(second.items.is_none());
+    assert_eq!(second.extra.get("total").unwrap().as_str(), "1.1");
+    assert_eq!(serde_json::to_value(&*second).unwrap(), last);
+    assert!(pages.try_next().await.unwrap().is_none());
+
+    let single = crm.people().list().await.unwrap().into_inner();
+    for error in [
+        single.items().unwrap_err(),
+        single.clone().into_items().unwrap_err(),
+    ] {
+        assert_says(&error, &["no `items`", "`nextCursor`, `people`"]);
+    }
+}
+
+#[test]
+fn a_page_is_written_with_each_field_once() {
+    let text = r#"{"schemaVersion":null,"items":null,"nextCursor":null,"total":2}"#;
+    let mut page: Page<Record> = serde_json::from_str(text).unwrap();
+    let write = |page: &Page<Record>| serde_json::to_value(page).unwrap();
+    assert_eq!(write(&page), serde_json::from_str::<Value>(text).unwrap());
+    // A field that a program sets replaces the null that came.
+    (page.schema_version, page.items) = (Some("v".into()), Some(Vec::new()));
+    page.extra.insert("nextCursor", RawJson::null());
+    let text = serde_json::to_string(&page).unwrap();
+    for name in ["schemaVersion", "items", "nextCursor"] {
+        assert_eq!(text.matches(&format!("\"{name}\"")).count(), 1, "{name}");
+    }
+    let whole = json!({"schemaVersion": "v", "items": [], "nextCursor": null, "total": 2});
+    assert_eq!(write(&page), whole);
+    let odd = serde_json::from_str::<Page<Record>>("[]").unwrap_err();
+    assert_says(&odd, &["an object (Page)"]);
 }
