@@ -25,7 +25,7 @@ fn print(value: &impl Debug) -> String {
 }
 
 /// Prints an error and its causes.
-fn print_error(error: &Error) -> String {
+pub(crate) fn print_error(error: &Error) -> String {
     let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
     let causes: Vec<String> = causes
         .map(|cause| format!("{cause}\n{cause:?}\n"))

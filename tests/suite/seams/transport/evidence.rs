@@ -16,6 +16,7 @@ use tower_service::Service;
 
 use super::{Answer, Answers, answered, reply};
 use crate::fixtures::{Given, add_person, get_person};
+use crate::secrets::print_error;
 use crate::support::{Clients, assert_says, assert_tried, builder_at, drop_when, key};
 
 /// A service that fails with this, or never answers, before it takes the body or after that.
@@ -133,80 +134,60 @@ async fn a_command_is_sent_again_only_on_evidence_that_it_was_not_sent() {
     assert_tried(&read, transport, unknown, 3);
 }
 
-#[test]
-fn a_transport_error_says_whether_the_request_was_sent() {
-    let errors = [
-        TransportError::rejected(reset()),
-        TransportError::not_sent(reset()),
-        TransportError::unknown(reset()),
-    ];
-    let sent = errors.each_ref().map(TransportError::may_have_been_sent);
-    assert_eq!(sent, [false, false, true]);
-    let says = [
-        "the transport rejects the request",
-        "the request was not sent",
-        "the request may have been sent",
-    ];
-    assert_eq!(errors.map(|it| it.to_string()), says);
+/// An error that shows its text in one of its strings only.
+enum Quotes {
+    InDisplay(String),
+    InDebug(String),
 }
-
-/// An error and its causes, in both of their strings.
-fn print(error: &sdk_core::Error) -> String {
-    let error: &dyn std::error::Error = error;
-    let all = std::iter::successors(Some(error), |it| it.source());
-    let all: Vec<_> = all.map(|it| format!("{it} {it:?}\n")).collect();
-    all.concat()
-}
-
-#[tokio::test]
-async fn a_transport_that_quotes_the_request_shows_no_secret() {
-    for exchange in [true, false] {
-        let service = Answers(move |request: Request<RequestBody>| async move {
-            let is_exchange = request.uri().path().ends_with("/oauth/token");
-            if is_exchange != exchange {
-                let token = json!({"access_token": "t0ken-canary", "token_type": "Bearer"});
-                return Ok(reply(200, token.to_string()));
-            }
-            let quoted = request.headers()["authorization"].to_str().unwrap();
-            Err(io::Error::other(format!("cannot send {quoted:?}")))
-        });
-        let crm = builder_at("https://suite.test").transport(service).crm();
-        let error = get_person(&crm).await.unwrap_err();
-
-        let basic = base64::prelude::BASE64_STANDARD.encode("client:secret");
-        let shown = print(&error);
-        assert!(
-            !shown.contains("t0ken-canary") && !shown.contains(&basic),
-            "{shown}"
-        );
-        assert_says(&error, &["redacted"]);
-        // The address of a call stays.
-        assert_eq!(shown.contains("suite.test:443"), !exchange, "{error}");
-    }
-}
-
-/// An error that shows its text only to `Debug`.
-#[derive(Debug)]
-struct Quotes(#[allow(dead_code, reason = "`Debug` shows it")] &'static str);
 
 impl std::fmt::Display for Quotes {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("quotes")
+        match self {
+            Self::InDisplay(text) => f.write_str(text),
+            Self::InDebug(_) => f.write_str("quotes"),
+        }
+    }
+}
+
+impl std::fmt::Debug for Quotes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InDisplay(_) => f.write_str("Quotes"),
+            Self::InDebug(text) => f.write_str(text),
+        }
     }
 }
 
 impl std::error::Error for Quotes {}
 
 #[tokio::test]
-async fn a_cause_with_a_secret_in_either_string_is_redacted() {
-    for cause in [
-        || io::Error::other("says key-of-the-caller-1"),
-        || io::Error::other(Quotes("key-of-the-caller-1")),
-    ] {
-        let call = add_person(&failing(true, cause).crm());
-        let error = call.idempotency_key(key("key-of-the-caller-1")).await;
-        let shown = print(&error.unwrap_err());
-        assert!(!shown.contains("key-of-the"), "{shown}");
+async fn a_transport_that_quotes_the_request_in_either_string_shows_no_secret() {
+    let basic = base64::prelude::BASE64_STANDARD.encode("client:secret");
+    for (exchange, quotes) in [true, false]
+        .into_iter()
+        .flat_map(|it| [Quotes::InDisplay, Quotes::InDebug].map(|quotes| (it, quotes)))
+    {
+        let service = Answers(move |request: Request<RequestBody>| async move {
+            let is_exchange = request.uri().path().ends_with("/oauth/token");
+            if is_exchange != exchange {
+                let token = json!({"access_token": "t0ken-canary", "token_type": "Bearer"});
+                return Ok(reply(200, token.to_string()));
+            }
+            let headers = request.headers().values();
+            let headers: Vec<_> = headers.map(|it| it.to_str().unwrap()).collect();
+            Err(io::Error::other(quotes(headers.join(" "))))
+        });
+        let crm = builder_at("https://suite.test").transport(service).crm();
+        let call = add_person(&crm).idempotency_key(key("key-of-the-caller-1"));
+        let error = call.await.unwrap_err();
+
+        let shown = print_error(&error);
+        assert!(shown.contains("redacted") || shown.contains("quotes"));
+        for secret in ["t0ken-canary", &basic, "key-of-the"] {
+            assert!(!shown.contains(secret), "{shown}");
+        }
+        // The address of a call stays.
+        assert!(exchange || shown.contains("suite.test:443"), "{error}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! A client that exists already, and what can then not be guaranteed.
 
 use http::Version;
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
+use http::header::{AUTHORIZATION, HOST, USER_AGENT};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use reqwest::redirect::Policy;
@@ -75,22 +75,16 @@ async fn a_transport_gets_the_whole_request() {
     add_person(&crm).await.unwrap();
 
     let request = scripted.requests().remove(0);
-    assert_eq!(request.method(), "POST");
     let uri = "https://crm.suite.test/base/api/crm/v1/commands";
-    assert_eq!(request.uri(), uri);
-    let header = |name| request.headers()[&name].to_str().unwrap();
-    assert!(header(AUTHORIZATION).starts_with("Bearer "));
+    assert_eq!(
+        (request.method().as_str(), request.uri()),
+        ("POST", &uri.parse().unwrap())
+    );
     assert!(request.headers()[AUTHORIZATION].is_sensitive());
-    assert_eq!(header(ACCEPT), "application/json");
-    assert_eq!(header(CONTENT_TYPE), "application/json");
-    assert!(header(USER_AGENT).starts_with("billing/1.4 suite-sdk-rust/"));
+    let agent = request.headers()[USER_AGENT].to_str().unwrap();
+    assert!(agent.starts_with("billing/1.4 suite-sdk-rust/"));
     // The transport sets it, which knows how to write it.
     assert!(!request.headers().contains_key(HOST));
-    assert!(
-        request
-            .body()
-            .starts_with(br#"{"commandType":"person.create""#)
-    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, Request};
-use http_body::{Body as _, Frame};
+use http_body::Frame;
 use http_body_util::StreamBody;
 use sdk_core::transport::{ReplyBody, RequestBody};
 use sdk_core::{Effect, ErrorKind, SuiteBuilder};
@@ -145,19 +145,5 @@ async fn a_body_and_a_token_may_be_as_large_as_allowed_and_no_larger() {
         assert_eq!(error.kind(), ErrorKind::Decode, "{error}");
         let error = call(most, most_of_token - 1).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TokenUnavailable, "{error}");
-    }
-}
-
-#[test]
-fn a_whole_body_tells_its_length_and_its_end() {
-    for (text, length) in [("", 0), ("abc", 3)] {
-        let (reply, request) = (ReplyBody::from(text), RequestBody::from(text));
-        assert_eq!(reply.size_hint().exact(), Some(length));
-        assert_eq!(request.size_hint().exact(), Some(length));
-        assert_eq!(
-            (reply.is_end_stream(), request.is_end_stream()),
-            (length == 0, length == 0)
-        );
-        assert_eq!(request.into_bytes().unwrap(), text);
     }
 }
