@@ -11,7 +11,7 @@ use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMete
 use sdk_core::SchemaPolicy;
 use sdk_opentelemetry::Metrics;
 
-use crate::fixtures::{add_person, created, get_person, person};
+use crate::fixtures::{add_person, committed, created, get_person, person};
 use crate::peer::{Peer, always, reply, script, stall, token};
 use crate::samples::kick_off;
 use crate::support::{Clients, builder_at, drop_when};
@@ -121,7 +121,7 @@ http.client.request.duration | histogram | `s` | REQUEST
   error.type=503 http.request.method=GET http.response.status_code=503 PEER: 4
   error.type=503 http.request.method=POST http.response.status_code=503 PEER: 1
   http.request.method=GET http.response.status_code=200 PEER: 1
-  http.request.method=POST http.response.status_code=200 PEER: 3
+  http.request.method=POST http.response.status_code=200 PEER: 4
   http.request.method=POST http.response.status_code=201 PEER: 1
   http.request.method=POST server.address=127.0.0.1 server.port=0: 1
 suite.client.call.active | up-down counter | `{call}` |
@@ -135,12 +135,14 @@ suite.client.call.duration | histogram | `s` | CALL
   suite.application=calendar suite.operation=submitEventCommand suite.outcome=ok: 2
   suite.application=crm suite.effect=unknown suite.operation=submitCommand suite.outcome=cancelled: 1
   suite.application=crm suite.operation=getPerson suite.outcome=ok: 1
+  suite.application=crm suite.operation=submitCommand suite.outcome=ok: 1
 suite.client.call.wait.duration | histogram | `s` | CALL
   suite.application=calendar suite.wait.reason=token: 1
   suite.application=crm suite.wait.reason=backoff: 3
   suite.application=crm suite.wait.reason=rate: 1
   suite.application=crm suite.wait.reason=token: 1
 suite.client.commands.replayed | counter | `{command}` |
+  suite.operation=submitCommand: 1
   suite.operation=submitEventCommand: 1
 suite.client.retries | counter | `{retry}` |
   suite.operation=getPerson suite.retry.reason=429: 1
@@ -165,9 +167,10 @@ async fn each_instrument_has_its_name_unit_kind_buckets_and_attributes() {
         reply(503),
         reply(503),
         reply(503),
-        // A command, its replay with another schema version, and one that is dropped.
+        // A command, its replay with another schema version, a replay that only the status tells, and a dropped call.
         created(),
         created().with_status(200).body(*other),
+        committed().with_status(200),
         stall(),
     ];
     let tokens = [reply(503), token("t-1"), token("t-2")];
@@ -181,7 +184,8 @@ async fn each_instrument_has_its_name_unit_kind_buckets_and_attributes() {
     crm.people().get("nobody").await.unwrap_err();
     kick_off(&calendar).await.unwrap();
     kick_off(&calendar).await.unwrap();
-    drop_when(peer.saw(9), add_person(&crm).send()).await;
+    add_person(&crm).await.unwrap();
+    drop_when(peer.saw(10), add_person(&crm).send()).await;
 
     let readme = include_str!("../../../../sdk-opentelemetry/README.md");
     let mut seen = String::from("\n");

@@ -93,8 +93,6 @@ impl Observer for Diary {
             ended.effect.map(|effect| effect.to_string()),
             ended.status.map(|status| format!("status {status}")),
             ended.request_id().map(|id| format!("id {id}")),
-            ended.replayed().then(|| "replayed".to_owned()),
-            ended.schema_mismatch.then(|| "mismatch".to_owned()),
         ];
         let (outcome, attempts) = (ended.outcome.as_str(), ended.attempts);
         let (call, told) = (ended.call.operation.id, some(&told));

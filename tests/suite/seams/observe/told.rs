@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use futures_util::poll;
 use sdk_core::testing::ScriptedTransport;
-use sdk_core::{App, Effect, ErrorKind, RetryPolicy, SchemaPolicy, SuiteBuilder};
+use sdk_core::{App, Effect, ErrorKind, RetryPolicy, SuiteBuilder};
 use tokio::time::sleep;
 
 use super::{Adds, Diary, watched};
-use crate::fixtures::{Bomb, add_person, committed, created, get_person, person};
+use crate::fixtures::{Bomb, add_person, committed, get_person, person};
 use crate::peer::{Peer, always, close, json, reply, script, token};
 use crate::samples::kick_off;
 use crate::seams::transport::answered;
@@ -49,23 +49,14 @@ attempt 1 of (exchange) error 400 status 400 HTTP/1.1
 token crm token_refused
 call getPerson error after 1 401 (unauthenticated) refused status 401";
 
-/// Calls that fail by a parameter, by an option, by a stored command that is not allowed, and by one of another client.
+/// Calls that fail by a parameter, by a stored command that is not allowed, and by one of another client.
 const UNSENT: &str = "\
-call getPerson starts
-call getPerson error after 0 invalid_input (invalid_input) not sent
 call getPerson starts
 call getPerson error after 0 invalid_input (invalid_input) not sent
 call rawCall starts
 call rawCall error after 0 prepared_command (prepared_command) not sent
 call submitEventCommand starts
 call submitEventCommand error after 0 prepared_command (prepared_command) not sent";
-
-/// Two replays, of which only the status tells the first. The second has another `schemaVersion`, which is tolerated.
-const REPLAYED: &str = "\
-call submitCommand ok after 1 status 201
-call submitCommand ok after 1 status 200 replayed
-call submitEventCommand ok after 1 status 201
-call submitEventCommand ok after 1 status 200 replayed mismatch";
 
 #[tokio::test]
 async fn a_call_is_told_from_its_start_to_its_end() {
@@ -92,7 +83,6 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
     let (diary, peer, crm) = watched(always(person()));
 
     crm.people().get("nobody").await.unwrap_err();
-    get_person(&crm).header("cookie", "a").await.unwrap_err();
     let raw = crm.raw_call((sdk_core::Method::Post, "/api/x"));
     let raw = raw.body(serde_json::json!({})).prepare();
     crm.send_prepared(&raw.unwrap()).await.unwrap_err();
@@ -104,25 +94,6 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
 
     assert_eq!(diary.all().join("\n"), UNSENT);
     assert_eq!(peer.requests().len() + peer.exchanges().len(), 0);
-}
-
-#[tokio::test]
-async fn replays_and_tolerated_mismatches_are_told() {
-    let diary = Diary::default();
-    let other = br#"{"schemaVersion":"v9","outcome":"succeeded","operation":"event.create","publicReference":"EVT-1","recordVersion":1,"replayed":true,"other":true}"#;
-    let replayed = created().body(*other).with_status(200);
-    let again = committed().with_status(200);
-    let peer = Peer::start([committed(), again, created(), replayed]);
-    let builder = builder_at(&peer.url()).schema_policy(SchemaPolicy::Warn);
-    let suite = builder.observer(diary.clone()).suite();
-    for _ in 0..2 {
-        add_person(&suite.crm()).await.unwrap();
-    }
-    for _ in 0..2 {
-        kick_off(&suite.calendar()).await.unwrap();
-    }
-    let ended = ["call submitCommand ok", "call submitEventCommand ok"];
-    assert_eq!(diary.text(&ended), REPLAYED);
 }
 
 #[tokio::test(start_paused = true)]
@@ -318,19 +289,9 @@ async fn neither_lines_nor_debug_output_of_events_have_a_secret_or_a_value_of_a_
         &lines,
         &["call submitCommand error after 2", "id [redacted]"],
     );
-    let events = [
-        "ObservedCall",
-        "ExtraHeaders",
-        "AttemptEnded",
-        "Wait",
-        "Retry ",
-        "RetryDenied",
-        "Renewal",
-        "CallEnded",
-        "x-own",
-        "x-of-observer",
-    ];
+    let events = ["ExtraHeaders", "AttemptEnded", "Renewal", "CallEnded"];
     assert_says(&printed, &events);
+    assert_says(&printed, &["x-own", "x-of-observer"]);
     for secret in ["canary", "client-secret-of"] {
         assert!(!lines.contains(secret), "{lines}");
         assert!(!printed.contains(secret), "{printed}");
@@ -360,16 +321,12 @@ async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
     ];
     assert_eq!(told.collect::<Vec<_>>(), expected);
     assert!(log.is_sorted_by_key(|attempt| attempt.began_after));
-    let ids: Vec<_> = log.iter().map(|it| it.request_id.as_deref()).collect();
-    assert!(ids[2].is_some_and(|id| !id.contains(echo)), "{ids:?}");
-    assert_eq!((ids[1], ids[3], error.attempts()), (None, None, 4));
-    let (shown, line) = (format!("{error:?}"), error.to_string());
-    let words = ["number: 3", "status: Some(503)", "kind: Transport"];
-    assert_says(&shown, &words);
+    let shown = format!("{error:?}");
+    assert_says(&shown, &["number: 3", "status: Some(503)", "[redacted]"]);
     assert!(!shown.contains(echo), "{shown}");
+    let line = error.to_string();
     assert_says(&line, &["after 4 attempts"]);
     assert!(line.lines().count() == 1 && !line.contains("503"), "{line}");
-    assert_eq!(error.clone().attempt_log(), log);
 }
 
 #[tokio::test(start_paused = true)]
