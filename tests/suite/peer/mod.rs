@@ -62,12 +62,10 @@ struct Shared {
 }
 
 impl Peer {
-    /// Starts to listen and to act, for clients of HTTP/1.1.
     pub(crate) fn start(script: impl Into<Script>) -> Self {
         Reserved::new().open(Over::DEFAULT, script)
     }
 
-    /// How its clients send.
     pub(crate) fn over(&self) -> Over {
         self.over
     }
@@ -87,7 +85,6 @@ impl Peer {
         lock(&self.shared.exchanges).clone()
     }
 
-    /// How many connections it accepted.
     pub(crate) fn connections(&self) -> usize {
         self.shared.accepted.load(Ordering::Relaxed)
     }

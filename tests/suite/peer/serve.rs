@@ -192,23 +192,19 @@ impl Seen {
         Some(seen)
     }
 
-    /// The value of a header, if it came.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
         headers.find_map(|(known, value)| (known == name).then_some(value.as_str()))
     }
 
-    /// The bearer token it came with.
     pub(crate) fn bearer(&self) -> Option<&str> {
         self.header("authorization")?.strip_prefix("Bearer ")
     }
 
-    /// The idempotency key it came with.
     pub(crate) fn key(&self) -> Option<&str> {
         self.header("idempotency-key")
     }
 
-    /// The body as text.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).unwrap()
     }

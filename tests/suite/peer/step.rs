@@ -155,7 +155,6 @@ fn doing(act: Act) -> Step {
 }
 
 impl Step {
-    /// The status of the reply.
     pub(crate) fn status(&self) -> u16 {
         self.status
     }
@@ -169,29 +168,24 @@ impl Step {
         head.body(Bytes::from(self.body).into()).unwrap()
     }
 
-    /// The whole body.
     pub(crate) fn text(&self) -> &[u8] {
         &self.body
     }
 
-    /// Sets the status.
     pub(crate) fn with_status(self, status: u16) -> Self {
         Self { status, ..self }
     }
 
-    /// Sets the reason in the status line.
     pub(crate) fn reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = reason.into();
         self
     }
 
-    /// Adds a header.
     pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
-    /// Sets the body.
     pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.body = body.into();
         self

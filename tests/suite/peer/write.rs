@@ -29,10 +29,8 @@ pub(super) trait Line {
     /// Sends the head as slowly as the protocol can.
     async fn slow_head(&mut self, step: &Step, pause: Duration) -> Sent;
 
-    /// Sends a piece of the body.
     async fn send(&mut self, piece: &[u8]) -> Sent;
 
-    /// Ends the body.
     async fn end(&mut self) -> Sent;
 }
 
