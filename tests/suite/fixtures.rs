@@ -28,8 +28,13 @@ pub(crate) async fn server() -> ReferenceServer {
 /// A reference server without a socket, whose clock is that of the test, and a suite of it.
 pub(crate) fn in_memory() -> (ReferenceServer, SuiteBuilder) {
     let server = ReferenceServer::in_memory();
-    let suite = builder_for(&server).transport(server.service());
+    let suite = reaching(&server);
     (server, suite)
+}
+
+/// A suite of a server without a socket.
+pub(crate) fn reaching(server: &ReferenceServer) -> SuiteBuilder {
+    builder_for(server).transport(server.service())
 }
 
 /// Gives a token without a server.

@@ -123,7 +123,9 @@ pub(crate) fn stored<T: Serialize + DeserializeOwned>(value: &T) -> T {
 
 /// The default policies, with waits that are next to nothing.
 fn quick(builder: SuiteBuilder) -> SuiteBuilder {
-    builder.retry(quick_retry()).token_policy(quick_tokens())
+    builder
+        .retry(quick_retry())
+        .token_policy(quick_tokens_with(|_policy| {}))
 }
 
 /// Three attempts in all, at once. Their number is not the default's, which has its own test.
@@ -133,12 +135,7 @@ pub(crate) fn quick_retry() -> RetryPolicy {
         .with_backoff(Backoff::none())
 }
 
-/// Retries within one exchange at once; lifetimes, margins and backoff as they are by default.
-pub(crate) fn quick_tokens() -> TokenPolicy {
-    quick_tokens_with(|_policy| {})
-}
-
-/// [`quick_tokens`] with a change.
+/// Retries within one exchange at once, and a change; lifetimes, margins and backoff as they are by default.
 pub(crate) fn quick_tokens_with(change: impl FnOnce(&mut TokenPolicy)) -> TokenPolicy {
     let mut policy = TokenPolicy::default();
     policy.backoff = Backoff::none();

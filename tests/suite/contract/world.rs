@@ -1,8 +1,9 @@
 //! The server and the clients of one test: a reference server whose clock stands still, and a client of each application.
 
-use sdk_core::{ClientCredentials, Suite, SuiteBuilder};
+use sdk_core::{ClientCredentials, Suite};
 use sdk_reference_server::{ClientSpec, Operation, RecordedRequest, ReferenceServer, Transport};
 
+use crate::fixtures::reaching;
 use crate::support::{Clients, builder_for};
 
 pub(crate) struct World {
@@ -14,16 +15,11 @@ pub(crate) struct World {
     pub(crate) platform: sdk_platform::Client,
 }
 
-/// A suite that calls a server without a socket.
-fn builder(server: &ReferenceServer) -> SuiteBuilder {
-    builder_for(server).transport(server.service())
-}
-
 impl World {
     /// The demo data in memory, and a client with all rights.
     pub(super) fn in_memory() -> World {
         let server = ReferenceServer::builder().frozen_clock().in_memory();
-        World::through(builder(&server).build().unwrap(), server)
+        World::through(reaching(&server).build().unwrap(), server)
     }
 
     /// [`World::in_memory`], but over sockets.
@@ -67,7 +63,7 @@ impl World {
     pub(super) fn suite_of(&self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> Suite {
         let (id, secret) = ("narrow-client", "narrow-secret");
         self.server.add_client(rights(ClientSpec::new(id, secret)));
-        builder(&self.server)
+        reaching(&self.server)
             .credentials(ClientCredentials::new(id, secret))
             .build()
             .unwrap()
@@ -75,7 +71,7 @@ impl World {
 
     /// The suite that another process has: the same client, which knows nothing of the keys that this one sent.
     pub(super) fn elsewhere(&self) -> Suite {
-        builder(&self.server).build().unwrap()
+        reaching(&self.server).build().unwrap()
     }
 
     /// The last request that the server received for an operation.

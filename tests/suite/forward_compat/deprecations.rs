@@ -1,9 +1,9 @@
 use sdk_core::Method;
 use sdk_reference_server::Operation;
 
-use crate::fixtures::{PERSON, get_person, in_memory, person};
+use crate::fixtures::{PERSON, get_person, in_memory, person, reaching};
 use crate::peer::{Peer, always, reply};
-use crate::support::{Clients, Events, builder_for, crm_at};
+use crate::support::{Clients, Events, crm_at};
 
 const ANNOUNCED: &str = "the application announced the end of this operation";
 
@@ -21,8 +21,7 @@ async fn the_end_of_an_operation_is_an_event_once_per_operation_and_suite() {
     };
 
     for suites in 1..=2 {
-        let suite = builder_for(&server).transport(server.service());
-        let crm = suite.label("acme").crm();
+        let crm = reaching(&server).label("acme").crm();
         for _ in 0..2 {
             assert_eq!(get_person(&crm).await.unwrap_err().status(), Some(410));
             crm.people().list().await.unwrap();

@@ -1,8 +1,5 @@
 //! The guide's index of error texts: each is that of an error.
 
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
-
 use futures_util::TryStreamExt as _;
 use sdk_core::{
     App, ClientCredentials, Error, Record, SchemaPolicy, ScopePolicy, Suite, SuiteBuilder,
@@ -13,12 +10,9 @@ use sdk_reference_server::Operation::{
 use sdk_reference_server::{Assumption, Fault, ReferenceServer};
 use serde_json::json;
 
+use crate::fixtures::{at_once, in_memory, reaching};
 use crate::samples::event;
-use crate::support::{Clients as _, builder_for};
-
-fn builder(server: &ReferenceServer) -> SuiteBuilder {
-    builder_for(server).transport(server.service())
-}
+use crate::support::Clients as _;
 
 /// The texts of the table, which stand between the first pair of marks of each row.
 fn index() -> impl Iterator<Item = &'static str> {
@@ -64,6 +58,10 @@ fn unbuilt() -> Vec<Error> {
     let client = |builder: SuiteBuilder| sdk_crm::Client::new(&builder.build().unwrap());
     let record: Record = r#"{"kind": 1}"#.parse().unwrap();
     let nothing: [(String, String); 0] = [];
+    let without_a_runtime = std::thread::spawn(|| {
+        let call = in_memory().1.crm().people().list();
+        at_once(async { call.await.unwrap_err() })
+    });
     vec![
         Suite::builder().variables(nothing).build().unwrap_err(),
         Suite::builder().build().unwrap_err(),
@@ -73,7 +71,7 @@ fn unbuilt() -> Vec<Error> {
         "crmm".parse::<App>().unwrap_err().into(),
         record.get::<String>("kind").unwrap_err(),
         record.decode::<Named>().unwrap_err(),
-        std::thread::spawn(without_a_runtime).join().unwrap(),
+        without_a_runtime.join().unwrap(),
     ]
 }
 
@@ -83,19 +81,10 @@ struct Named {
     name: String,
 }
 
-fn without_a_runtime() -> Error {
-    let server = ReferenceServer::in_memory();
-    let call = builder(&server).crm().people().list();
-    match pin!(call.into_future()).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(reply) => reply.unwrap_err(),
-        Poll::Pending => unreachable!("it ends at once"),
-    }
-}
-
 /// Errors of calls that were not let through.
 async fn refused() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    let suite = || builder(&server);
+    let suite = || reaching(&server);
     let people = suite().crm().people();
     let stranger =
         suite().credentials(ClientCredentials::new(server.client_id(), "another-secret"));
@@ -129,7 +118,7 @@ async fn refused() -> Vec<Error> {
 /// Errors of reads that failed on their way.
 async fn failed() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    let people = builder(&server).crm().people();
+    let people = reaching(&server).crm().people();
     let mut errors = Vec::new();
     let faults: [fn(Fault) -> Fault; 9] = [
         |it| it.status(503),
@@ -163,7 +152,7 @@ async fn failed() -> Vec<Error> {
     errors.push(others.try_next().await.unwrap_err());
     let renamed = ReferenceServer::builder().contradict(Assumption::A07);
     let renamed = renamed.in_memory();
-    let mut items = builder(&renamed).crm().people().list().items();
+    let mut items = reaching(&renamed).crm().people().list().items();
     errors.push(items.try_next().await.unwrap_err());
     errors
 }
@@ -171,12 +160,12 @@ async fn failed() -> Vec<Error> {
 /// Errors of commands.
 async fn of_commands() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    let (calendar, key) = (builder(&server).calendar(), "order-4711.delivery");
+    let (calendar, key) = (reaching(&server).calendar(), "order-4711.delivery");
     let (first, second) = (event("First"), event("Second"));
     let book = |event| calendar.events().command(event);
     book(&first).idempotency_key(key).await.unwrap();
     let prepared = book(&second).prepare().unwrap();
-    let other = builder(&server)
+    let other = reaching(&server)
         .audience(App::Calendar, "urn:other")
         .calendar();
     let mut errors = vec![
