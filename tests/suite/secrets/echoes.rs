@@ -7,17 +7,11 @@ use serde_json::{Value, json};
 
 use super::forms::{ALL, FIELD, HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, forms};
 use super::{confidential, credentials, once, print, print_error, with_both, with_token};
-use crate::fixtures::get_person;
-use crate::peer::{
-    Over, Step, always, close, json as reply_of, over_all, redirect, reply, reset, script,
-};
+use crate::peer::{Over, Step, always, json as reply_of, over_all, redirect, reply, reset};
 use crate::support::{Clients, Events, builder_at, builder_to, is_long, key, stored};
 use crate::walks::{page, rest};
 
-over_all! {
-    fault_32_no_error_event_or_panic_shows_what_was_sent
-    fault_32_a_failing_exchange_shows_no_secret
-}
+over_all! { fault_32_no_error_event_or_panic_shows_what_was_sent }
 
 async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Over) {
     let (events, _guard) = Events::here();
@@ -56,26 +50,6 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Over) {
     ] {
         assert!(events.contains(reported), "{reported}");
     }
-}
-
-async fn fault_32_a_failing_exchange_shows_no_secret(over: Over) {
-    let (events, _guard) = Events::here();
-    let echo = json!({"error": SECRET, "error_description": format!("not {SECRET}")});
-    for step in [
-        reply_of(401, &echo),
-        reply_of(503, &echo),
-        reply(200).body(SECRET),
-        close(),
-    ] {
-        let peer = over.start(script([]).tokens_always(step));
-        let error = get_person(&once(builder_to(&peer)).crm())
-            .await
-            .unwrap_err();
-        assert_nothing_leaks(&print_error(&error), "exchange");
-        assert!(peer.exchanges()[0].text().contains("client_secret=Zx9q"));
-    }
-    assert_nothing_leaks(&events.text(), "events");
-    assert!(events.text().contains("token renewal failed"));
 }
 
 /// Gives one response to each call, and one to each token exchange.
