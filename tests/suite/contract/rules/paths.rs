@@ -7,11 +7,9 @@ use sdk_core::Error;
 use sdk_crm::types::{
     ActorReference, IntakeReference, OpportunityReference, OrganizationReference, PersonReference,
 };
-use sdk_reference_server::Operation;
 
 use super::{assert_refused_locally, refuses};
 use crate::contract::world::World;
-use crate::support::assert_refused_with;
 
 /// Texts that are close to a reference with this prefix, and texts that would leave a path.
 fn others(prefix: &str) -> Vec<String> {
@@ -23,7 +21,15 @@ fn others(prefix: &str) -> Vec<String> {
         format!("XX{prefix}0123456789AB"),
         format!("{prefix}0123456789AB/timeline"),
     ];
-    let leaving = ["", ".", "..", "%2e%2e", "../organizations", "?q=an"];
+    let leaving = [
+        "",
+        ".",
+        "..",
+        "%2e%2e",
+        "../organizations",
+        "?q=an",
+        "a\r\nb",
+    ];
     near.into_iter().chain(leaving.map(str::to_owned)).collect()
 }
 
@@ -44,7 +50,7 @@ async fn takes<T, C: IntoFuture<Output = Result<T, Error>>>(
 }
 
 #[tokio::test]
-async fn a_path_takes_references_of_its_kind() {
+async fn fault_31_a_path_takes_references_of_its_kind() {
     let world = World::in_memory();
     let crm = &world.crm;
     takes(&world, "IN-", |text| crm.intake().get(text)).await;
@@ -122,18 +128,4 @@ async fn fault_56_a_text_that_is_no_segment_is_not_sent() {
             refuses(&world, call, &format!("`{name}` {rule}: got {text:?}")).await;
         }
     }
-}
-
-#[tokio::test]
-async fn any_other_segment_arrives_as_it_was() {
-    let world = World::in_memory();
-    let publications = world.platform.publications();
-
-    let call = publications.get("crm", "organization", "50 %?&#ü");
-    let error = call.await.unwrap_err();
-
-    assert_refused_with(&error, 404);
-    let path = world.last(Operation::GetPublication).path;
-    let record = path.rsplit('/').next().unwrap();
-    assert_eq!(record, "50%20%25%3F&%23%C3%BC");
 }
