@@ -1,10 +1,9 @@
 //! Which parts of a response share its memory, and numbers that its decoder must not change.
 
-use std::fmt::Debug;
+use std::collections::BTreeMap;
 
 use sdk_core::{Page, Record, Response, Text, Timestamp};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 
 use crate::peer::{Peer, reply};
 use crate::support::crm_at;
@@ -86,34 +85,20 @@ async fn a_name_that_is_no_text_hides_no_other() {
     assert_eq!(page.items().unwrap()[0].get::<u8>("a").unwrap(), Some(2));
 }
 
-/// Compares both ways to decode a number of a record with `serde_json`.
-fn decodes_like_serde_json<F: DeserializeOwned + PartialEq + Debug>(number: &str) {
-    let expected = serde_json::from_str::<F>(number).ok();
-    let record: Record = format!(r#"{{"score":{number}}}"#).parse().unwrap();
-    let whole = record.decode::<std::collections::BTreeMap<String, F>>();
-    let whole = whole.ok().and_then(|mut it| it.remove("score"));
-    assert_eq!(
-        record.get::<F>("score").ok().flatten(),
-        expected,
-        "{number}"
-    );
-    assert_eq!(whole, expected, "{number}");
-}
-
 #[test]
 fn a_number_beyond_the_range_of_floats_is_an_error_and_never_infinite() {
-    for number in [
-        "1.0e999",
-        "-1.0e999",
-        "1e999",
-        "1.7976931348623159e308",
-        "1.7976931348623157e308",
-        "3.5e38",
-        "5.0e-324",
-        "-1.0e-999",
-    ] {
-        decodes_like_serde_json::<f64>(number);
-        decodes_like_serde_json::<Option<f64>>(number);
-        decodes_like_serde_json::<f32>(number);
+    let numbers = "1.0e999 -1.0e999 1e999 1.7976931348623159e308 1.7976931348623157e308 3.5e38 5.0e-324 -1.0e-999";
+    for number in numbers.split(' ') {
+        let record: Record = format!(r#"{{"score":{number}}}"#).parse().unwrap();
+        let field = record.get::<f64>("score").ok().flatten();
+        let whole = record.decode::<BTreeMap<String, f64>>().ok();
+        let expected = serde_json::from_str::<f64>(number).ok();
+        assert_eq!(
+            [field, whole.map(|it| it["score"])],
+            [expected; 2],
+            "{number}"
+        );
+        let single = record.get::<f32>("score").ok().flatten();
+        assert_eq!(single, serde_json::from_str(number).ok(), "{number}");
     }
 }

@@ -2,23 +2,15 @@
 
 use std::time::SystemTime;
 
-use sdk_core::codegen::{ApiClient, Call};
+use sdk_core::codegen::Call;
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{
-    Effect, Error, ErrorKind, ExactReplay, Operation, PreparedCommand, Receipt, RetryPolicy,
-    SendPrepared, testing,
+    Effect, Error, ErrorKind, ExactReplay, Operation, Receipt, RetryPolicy, SendPrepared, testing,
 };
 use sdk_outbox::{ParkReason, StoredStep};
 
 use super::notes::{DELETE, PATCH, PUT, client, draft_of};
 use crate::support::{assert_refused_with, assert_tried, next_step, stored};
-
-/// A call of an operation with these options, its request, and a client to send it.
-fn call(operation: &'static Operation, transport: &ScriptedTransport) -> (ApiClient, Call) {
-    let api = client(transport);
-    let call = Call::new(&api, operation);
-    (api, call)
-}
 
 /// Sends a command that takes all answers of a script.
 async fn send(
@@ -26,7 +18,7 @@ async fn send(
     transport: &ScriptedTransport,
     replay: Option<ExactReplay>,
 ) -> Result<Receipt<()>, Error> {
-    let (_, mut call) = call(operation, transport);
+    let mut call = Call::new(&client(transport), operation);
     if let Some(replay) = replay {
         call.change(|options| options.with_exact_replay(replay));
     }
@@ -96,41 +88,14 @@ async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person() {
-    let next = |command: &PreparedCommand| next_step(command, None, SystemTime::now());
-    for (operation, body) in [(&PUT, "{}"), (&DELETE, "")] {
-        let transport = ScriptedTransport::new().lost().lost().lost();
-        let (api, call) = call(operation, &transport);
-        let draft = draft_of(&call, Some("{}"));
-        let fresh = stored(&call.prepare(Ok(draft)).unwrap());
-        assert_eq!(next(&fresh), StoredStep::Send);
-
-        let error = SendPrepared::new(&api, &fresh).await.unwrap_err();
-
-        assert_eq!((error.effect(), error.attempts()), (Effect::Unknown, 3));
-        let sent = error.into_command().unwrap();
-        assert!(!sent.is_replayable());
-        assert_eq!(next(&sent), StoredStep::Park(ParkReason::NoReplay));
-        let requests = transport.requests();
-        assert_eq!(requests.len(), 3);
-        for request in requests {
-            assert_eq!(request.method().as_str(), operation.method.as_str());
-            assert_eq!(
-                (request.uri().path(), &request.body()[..]),
-                ("/notes/7", body.as_bytes())
-            );
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn fault_89_a_refusal_of_a_command_that_was_sent_before_is_no_proof() {
+async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person_and_its_refusal_is_no_proof() {
     let key = Some("the-key-of-note-4711");
     for (operation, key) in [(&PUT, None), (&DELETE, None), (&PATCH, None), (&PATCH, key)] {
         for status in [401, 403, 404, 409, 410, 412, 422, 429] {
             let transport = ScriptedTransport::new().lost().status(status);
             let transport = transport.status(status).not_sent().status(204);
-            let (api, mut call) = call(operation, &transport);
+            let api = client(&transport);
+            let mut call = Call::new(&api, operation);
             call.change(|options| {
                 let options = options.with_retry(RetryPolicy::none());
                 match key {
@@ -141,7 +106,13 @@ async fn fault_89_a_refusal_of_a_command_that_was_sent_before_is_no_proof() {
             let draft = draft_of(&call, Some("{}"));
             let error = call.command::<()>(Ok(draft)).await.unwrap_err();
             let sent = stored(&error.into_command().unwrap());
-            assert!(sent.was_sent());
+            assert_eq!(
+                (sent.was_sent(), sent.is_replayable()),
+                (true, key.is_some())
+            );
+            let next = next_step(&sent, None, SystemTime::now());
+            let waits = next == StoredStep::Park(ParkReason::NoReplay);
+            assert_eq!(waits, key.is_none(), "{next:?}");
             let again = || SendPrepared::new(&api, &sent).retry(RetryPolicy::none());
 
             // A 401 is answered with a fresh token.

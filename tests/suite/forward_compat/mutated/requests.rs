@@ -27,7 +27,7 @@ fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &T) 
 }
 
 #[test]
-fn an_event_command_round_trips() {
+fn each_typed_body_round_trips() {
     let mut command = EventCommand::new()
         .operation(EventOperation::Unknown("reschedule".to_owned()))
         .collection_reference("team")
@@ -52,38 +52,13 @@ fn an_event_command_round_trips() {
     let mut command = EventCommand::new();
     command.extra.insert("recurrence", RawJson::null());
     assert_eq!(round_trip(&command), json!({"recurrence": null}));
-}
 
-#[test]
-fn accounting_commands_and_token_requests_round_trip_with_their_constants() {
-    let mut draft = draft("FCP-ABCDEFGHIJKL", 1)
-        .document_date("2026-02-01")
-        .customer_note("note")
-        .internal_note("");
+    let mut draft = draft("FCP-ABCDEFGHIJKL", 1).internal_note("");
     draft.tax_amount = draft.tax_amount.minor_units("9".repeat(30));
-    let import = import("adapter", ImportMode::EvidenceOnly);
+    round_trip(&draft);
+    round_trip(&import("adapter", ImportMode::EvidenceOnly));
     let token = TokenForm::new().client_secret("secret").scope("a b");
-    let (draft, import) = (round_trip(&draft), round_trip(&import));
-    for (written, name, constant) in [
-        (
-            &draft,
-            "schemaVersion",
-            "suite-accounting-invoice-draft-create.v1",
-        ),
-        (
-            &import,
-            "schemaVersion",
-            "suite-accounting-import-create.v1",
-        ),
-        (
-            &import,
-            "adapterContractVersion",
-            "suite-accounting-adapter.v1",
-        ),
-        (&round_trip(&token), "grant_type", "client_credentials"),
-    ] {
-        assert_eq!(written[name], constant);
-    }
+    assert_eq!(round_trip(&token)["grant_type"], "client_credentials");
 }
 
 #[tokio::test]
