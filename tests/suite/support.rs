@@ -229,11 +229,13 @@ pub(crate) fn assert_tried(error: &Error, kind: ErrorKind, effect: Effect, attem
     assert_eq!(error.attempts(), attempts, "{error}");
 }
 
-/// Checks that a call failed before anything was sent, in these words.
+/// Checks that a call failed before anything was sent, in one bounded line with these words.
 #[track_caller]
 pub(crate) fn assert_unsent(error: &Error, kind: ErrorKind, words: &[&str]) {
     assert_tried(error, kind, Effect::NotSent, 0);
-    assert_says(error, words);
+    let line = error.to_string();
+    assert!(!line.contains('\n') && line.len() < 1_000, "{line:.2000}");
+    assert_says(&line, words);
 }
 
 /// Checks that a service refused a call with this status, and that it had no effect.

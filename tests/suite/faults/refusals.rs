@@ -1,10 +1,10 @@
 //! Rows 29 and 79: input that never reaches the wire.
 
-use sdk_core::{App, Error, ErrorKind, Method, SuiteBuilder};
+use sdk_core::{App, ErrorKind, Method, SuiteBuilder};
 
 use crate::fixtures::person;
 use crate::peer::{Peer, always};
-use crate::support::{Clients, assert_says, assert_unsent, builder_at, suite_at};
+use crate::support::{Clients, assert_unsent, builder_at, suite_at};
 
 /// Every way in which an address can be given.
 fn with_address(address: &str) -> [SuiteBuilder; 4] {
@@ -53,17 +53,6 @@ fn fault_29_plain_http_beyond_loopback_and_user_information_are_rejected() {
     }
 }
 
-/// Checks that a call was rejected locally, in one bounded line.
-#[track_caller]
-fn assert_rejected(error: &Error, about: &str) {
-    assert_unsent(error, ErrorKind::InvalidInput, &[]);
-    let line = error.to_string();
-    assert!(
-        line.lines().count() == 1 && line.len() < 1_000,
-        "{about:?}: {line}"
-    );
-}
-
 /// The rules of keys, path values and headers are in `contract::rules`.
 #[tokio::test]
 async fn a_path_that_could_break_out_is_rejected_locally() {
@@ -84,7 +73,7 @@ async fn a_path_that_could_break_out_is_rejected_locally() {
         "",
     ] {
         let call = crm.raw_call((Method::Get, path));
-        assert_rejected(&call.await.unwrap_err(), path);
+        assert_unsent(&call.await.unwrap_err(), ErrorKind::InvalidInput, &[]);
     }
     // Not even a token was requested.
     assert_eq!(peer.connections(), 0);
@@ -102,8 +91,8 @@ async fn fault_79_a_url_that_is_too_long_fails_before_a_token_is_requested() {
         list().await.unwrap_err(),
         list().items().try_next().await.unwrap_err(),
     ] {
-        assert_rejected(&error, "a long URL");
-        assert_says(&error, &["` must ", "got "]);
+        let words = ["` must ", "got "];
+        assert_unsent(&error, ErrorKind::InvalidInput, &words);
     }
     assert_eq!(peer.connections(), 0);
 }

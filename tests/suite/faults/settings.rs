@@ -70,6 +70,8 @@ fn fault_60_a_misspelt_application_is_refused_where_it_is_parsed() {
         let quoted = format!("{wrong:?}");
         assert_refused(&error, &[&quoted, "crm, calendar, accounting, platform"]);
     }
+    let long = "x".repeat(100_000).parse::<App>().unwrap_err();
+    assert_refused(&long.into(), &["crm, calendar, accounting, platform"]);
     for app in App::all() {
         assert_eq!(app.name().parse(), Ok(app));
     }
@@ -223,12 +225,14 @@ fn fault_74_a_mistake_is_named_by_its_call_or_its_variable() {
     let crm = "`application_url(App::Crm, …)`";
     let no_source = "`credentials`, `token_source` or `environment`";
     let no_core = "call `core_url` or `token_url`";
+    let long = "x".repeat(100_000) + "\n";
     for (builder, said) in [
         (sound().core_url("core.suite.test"), "`core_url` must be"),
         (sound().core_url("https://a.test/?q"), "`core_url`"),
         (sound().token_url("https://a.test/#f"), "`token_url`"),
         (sound().application_url(App::Crm, "ftp://a"), crm),
         (sound().audience(App::Crm, ""), "`audience(App::Crm, …)`"),
+        (sound().audience(App::Crm, long), "`audience(App::Crm, …)`"),
         (sound().max_in_flight(0), "`max_in_flight` must be"),
         (sound().credentials(secret("", "s")), no_id),
         (sound().credentials(secret("c", "")), no_secret),
