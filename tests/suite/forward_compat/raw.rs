@@ -1,4 +1,4 @@
-use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method, SchemaPolicy};
+use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method};
 use sdk_crm::operations;
 use sdk_reference_server::Operation;
 use serde_json::json;
@@ -85,20 +85,6 @@ async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
 
     assert_eq!(paths.struck(), 2 * count);
     assert_eq!(server.attempts(Operation::ManageHold), 2 * count);
-}
-
-#[tokio::test]
-async fn a_raw_call_of_an_operation_is_held_to_its_schema_as_a_typed_one() {
-    let (server, suite) = in_memory();
-    server.fault(Operation::GetToday).schema_suffix("v9");
-    let call = suite.crm().raw_call(&operations::GET_TODAY);
-
-    let error = call.clone().await.unwrap_err();
-    let taken = call.schema_policy(SchemaPolicy::Warn).await.unwrap();
-
-    assert_eq!(error.kind(), ErrorKind::SchemaVersion);
-    assert!(taken.as_str().contains("suite-crm-today.v9"));
-    assert_eq!(server.attempts(Operation::GetToday), 2);
 }
 
 #[tokio::test]
