@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::time::{Duration, Instant, SystemTime};
 
 use sdk_core::{
@@ -80,10 +80,6 @@ impl Clients for &Suite {
 
 pub(crate) fn crm_at(peer: &Peer) -> sdk_crm::Client {
     builder_to(peer).crm()
-}
-
-pub(crate) fn calendar_for(server: &ReferenceServer) -> sdk_calendar::Client {
-    builder_for(server).calendar()
 }
 
 pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
@@ -331,13 +327,12 @@ impl Events {
 
     /// All lines so far.
     pub(crate) fn text(&self) -> String {
-        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
+        String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
     /// All lines since the last time.
     pub(crate) fn take(&self) -> String {
-        let bytes = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let bytes = std::mem::take(&mut *self.bytes());
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
@@ -349,6 +344,10 @@ impl Events {
             .filter(|line| words.iter().all(|word| line.contains(word)))
             .map(str::to_owned)
             .collect()
+    }
+
+    fn bytes(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn dispatch(&self) -> Dispatch {
@@ -365,10 +364,7 @@ impl Events {
 
 impl Write for Events {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .extend_from_slice(bytes);
+        self.bytes().extend_from_slice(bytes);
         Ok(bytes.len())
     }
 

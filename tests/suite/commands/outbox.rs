@@ -12,7 +12,7 @@ use sdk_reference_server::{Fault, Operation, ReferenceServer};
 
 use crate::fixtures;
 use crate::programs::{Folder, program};
-use crate::support::{calendar_for, until};
+use crate::support::{Clients as _, builder_for, until};
 
 /// How many orders a service takes in its life.
 const ORDERS: u64 = 2;
@@ -84,7 +84,7 @@ impl Lab {
     async fn start() -> Lab {
         let server = fixtures::server().await;
         Lab {
-            calendar: calendar_for(&server),
+            calendar: builder_for(&server).calendar(),
             server,
             folder: Folder::new("outbox-kill"),
         }
