@@ -184,13 +184,3 @@ fn a_receipt_is_kept_when_its_result_does_not_fit_and_a_last_page_has_nothing_ex
     assert!(last.extra.is_empty() && last.next_cursor().is_none());
     assert_eq!(serde_json::to_value(&*last).unwrap(), page);
 }
-
-#[tokio::test]
-async fn an_operation_of_another_application_has_no_scopes_here() {
-    let (server, suite) = in_memory();
-    let foreign = [&sdk_calendar::operations::SUBMIT_EVENT_COMMAND];
-    let error = suite.crm().missing_scopes(&foreign).await.unwrap_err();
-    let words = ["`operation` must belong to crm: got calendar.submitEventCommand"];
-    assert_unsent(&error, ErrorKind::InvalidInput, &words);
-    assert_eq!(server.exchanges(), 0);
-}

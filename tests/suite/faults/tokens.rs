@@ -14,8 +14,8 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 use tokio::time::{Instant, advance, sleep};
 
-use crate::fixtures::{Tokens, get_person, in_memory, read, send_unkeyed};
-use crate::peer::{always, json, reply, script, token};
+use crate::fixtures::{Tokens, get_person, in_memory, send_unkeyed};
+use crate::peer::{json, reply, script, token};
 use crate::support::{Clients, assert_refused_with, assert_says, assert_unsent, once, run_script};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -79,14 +79,6 @@ async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
         let expected = revocations..=revocations + 1;
         assert!(expected.contains(&exchanges), "{exchanges} exchanges");
     }
-}
-
-#[tokio::test]
-async fn fault_37_a_token_that_is_refused_on_arrival_fails_the_call() {
-    // Each token is refused as it comes: one renewal for the call, and then the error.
-    let run = run_script(always(reply(401)), read).await;
-    run.assert_failed(ErrorKind::Unauthenticated, Effect::Refused, 2);
-    assert_eq!(run.exchanges, 2);
 }
 
 #[tokio::test(start_paused = true)]

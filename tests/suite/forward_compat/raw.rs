@@ -100,8 +100,6 @@ async fn a_raw_call_that_does_not_fit_its_operation_or_a_url_is_never_sent() {
     let operation = "`operation` must belong to crm: got calendar.manageHold";
     for (call, words) in [
         (person().path("reference", ""), "`reference`"),
-        (person().path("reference", ".."), "`reference`"),
-        (person().path("reference", "a/b"), "`reference`"),
         (person().path("reference", "%2F"), "`reference`"),
         (person(), "reference"),
         (misspelt, parameter),

@@ -65,6 +65,10 @@ async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     assert!(missing.is_empty());
     let none = "no scope is known to be missing";
     assert_eq!(missing.to_string(), none);
+    let foreign = [&sdk_calendar::operations::SUBMIT_EVENT_COMMAND];
+    let error = all.crm().missing_scopes(&foreign).await.unwrap_err();
+    let words = ["`operation` must belong to crm: got calendar.submitEventCommand"];
+    assert_unsent(&error, ErrorKind::InvalidInput, &words);
     // The contract documents no scope of this operation.
     let hold = &sdk_calendar::operations::MANAGE_HOLD;
     assert!(least_scopes(&[hold]).is_empty());

@@ -55,16 +55,14 @@ enum Call {
     Event,
 }
 
-use Call::{Event, Opportunities, People, Person, Presentation, Tasks, Today};
-
 const CALLS: [Call; 7] = [
-    Today,
-    Presentation,
-    Person,
-    People,
-    Tasks,
-    Opportunities,
-    Event,
+    Call::Today,
+    Call::Presentation,
+    Call::Person,
+    Call::People,
+    Call::Tasks,
+    Call::Opportunities,
+    Call::Event,
 ];
 
 impl Call {

@@ -3,16 +3,14 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use futures_util::future::ready;
-use sdk_core::{
-    AccessToken, ClientCredentials, Effect, ErrorKind, SchemaPolicy, TokenError, TokenRequest,
-};
+use sdk_core::{AccessToken, Effect, ErrorKind, SchemaPolicy, TokenError, TokenRequest};
 use serde_json::{Value, json};
 
 use super::forms::{ALL, TOKEN, assert_nothing_leaks};
 use super::{confidential, print_error, suite_of, with_token};
 use crate::fixtures::{Tokens, created, get_person};
 use crate::peer::{Peer, json as reply_of, reply, script, token};
-use crate::support::{Clients, Events, assert_failed, assert_says, builder_to};
+use crate::support::{Clients, Events, assert_failed, assert_says};
 
 #[tokio::test]
 async fn fault_41_a_text_is_searched_before_it_is_cut() {
@@ -54,22 +52,6 @@ async fn fault_41_a_text_is_searched_before_it_is_cut() {
             }
         }
     }
-}
-
-/// The last part of a secret with a space is too short to be found by itself.
-#[tokio::test]
-async fn fault_41_a_secret_with_a_space_is_not_shown_as_a_scope() {
-    let secret = "kX2pQ9vLm4Zt7Rw1 mQ1%rB8";
-    let granted = json!({"access_token": TOKEN, "expires_in": 300, "scope": format!("a {secret}")});
-    let denied = reply(403);
-    let peer = Peer::start(script([denied]).tokens([reply_of(200, &granted)]));
-    let suite = builder_to(&peer).credentials(ClientCredentials::new("client", secret));
-    let error = get_person(&suite.crm()).await.unwrap_err();
-    let printed = print_error(&error);
-    assert!(
-        error.is_forbidden() && !printed.contains("mQ1"),
-        "{printed}"
-    );
 }
 
 /// A token that was replaced, which a token endpoint and an application may still know.

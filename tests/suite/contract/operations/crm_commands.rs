@@ -58,14 +58,3 @@ async fn another_decision(world: &World) -> Result<Receipt<RawJson>, Error> {
     review["decision"] = json!("dismiss");
     world.crm.intake().review(review).await
 }
-
-#[tokio::test]
-async fn a_review_stands_in_the_history_of_its_submission() {
-    let world = World::in_memory();
-    let submission = world.server.sample_intake_submission();
-
-    world.crm.intake().review(review(&world)).await.unwrap();
-
-    let detail = world.crm.intake().get(submission).await.unwrap();
-    assert_eq!((detail.record_version, detail.review_history.len()), (2, 1));
-}

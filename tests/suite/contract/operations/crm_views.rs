@@ -56,11 +56,8 @@ fn every_stage_is_counted(world: &World, funnel: &Response<Funnel>) {
     let open = funnel.stages.iter().filter_map(|stage| stage.open_count);
     assert!(open.sum::<i64>() > 0);
     assert!(funnel.outcomes.won.unwrap() > 0);
-    let created_before = funnel
-        .provenance
-        .counts_opportunities_created_before
-        .clone();
-    assert_eq!(created_before, Some(world.server.now().into()));
+    let created_before = &funnel.provenance.counts_opportunities_created_before;
+    assert_eq!(*created_before, Some(world.server.now().into()));
 }
 
 fn actors_with_their_workload(world: &World, actors: &Response<RawJson>) {

@@ -49,25 +49,9 @@ async fn the_service_refuses_a_window_that_ends_before_it_starts() {
     }
 }
 
-#[tokio::test]
-async fn the_ends_of_the_window_are_date_times() {
-    let world = World::in_memory();
-    let funnel = || world.crm.funnel().get();
-    for text in [
-        "",
-        "yesterday",
-        "2026-01-15",
-        "2026-01-15T09:00:00",
-        "1768467600",
-    ] {
-        refuses(&world, funnel().from(text), &why("from", text)).await;
-        refuses(&world, funnel().to(text), &why("to", text)).await;
-    }
-}
-
 /// Whatever type the caller has it in.
 #[tokio::test]
-async fn an_instant_survives_the_way_to_the_server_to_the_nanosecond() {
+async fn an_end_is_an_instant_and_survives_the_way_to_the_server_to_the_nanosecond() {
     let world = World::in_memory();
     let to = world.server.now() + SignedDuration::from_nanos(123_456_789);
     let timestamp = Timestamp::from(to);
@@ -84,6 +68,10 @@ async fn an_instant_survives_the_way_to_the_server_to_the_nanosecond() {
         let funnel = call.await.unwrap();
 
         assert_eq!(funnel.window.to.as_ref(), Some(&timestamp));
+    }
+    for text in ["", "2026-01-15T09:00:00"] {
+        refuses(&world, funnel().from(text), &why("from", text)).await;
+        refuses(&world, funnel().to(text), &why("to", text)).await;
     }
     let late = UNIX_EPOCH + Duration::from_secs(253_402_300_800);
     let why = why("to", "10000-01-01T00:00:00Z");

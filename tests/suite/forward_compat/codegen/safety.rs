@@ -106,10 +106,8 @@ async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person_and_its_refusal_
             let draft = draft_of(&call, Some("{}"));
             let error = call.command::<()>(Ok(draft)).await.unwrap_err();
             let sent = stored(&error.into_command().unwrap());
-            assert_eq!(
-                (sent.was_sent(), sent.is_replayable()),
-                (true, key.is_some())
-            );
+            let told = (sent.was_sent(), sent.is_replayable());
+            assert_eq!(told, (true, key.is_some()));
             let next = next_step(&sent, None, SystemTime::now());
             let waits = next == StoredStep::Park(ParkReason::NoReplay);
             assert_eq!(waits, key.is_none(), "{next:?}");
