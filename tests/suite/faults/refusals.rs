@@ -80,7 +80,7 @@ async fn a_path_that_could_break_out_is_rejected_locally() {
 }
 
 #[tokio::test]
-async fn fault_79_a_url_that_is_too_long_fails_before_a_token_is_requested() {
+async fn a_url_that_is_too_long_fails_before_a_token_is_requested() {
     let peer = Peer::start([]);
     let crm = suite_at(&peer).crm();
     let long = "q".repeat(70_000);

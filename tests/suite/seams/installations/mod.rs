@@ -144,7 +144,7 @@ async fn installations_behind_one_origin_share_its_connections_and_no_token() {
 }
 
 #[tokio::test]
-async fn fault_53_nothing_is_left_of_an_installation_that_is_dropped() {
+async fn nothing_is_left_of_an_installation_that_is_dropped() {
     let world = World::default();
     let first = world.first();
     let before = Arc::strong_count(&world.calls);
