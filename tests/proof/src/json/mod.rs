@@ -7,8 +7,7 @@ pub use mutation::{Field, NUMBERS, Shape, TEXTS, mutate};
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Deeper parts are compared as strings.
@@ -44,8 +43,8 @@ impl Json {
                 Self::Array(items.into_iter().map(inner).collect::<Option<_>>()?)
             }
             b'{' => {
-                let Fields(fields) = serde_json::from_str(text).ok()?;
-                let fields = fields.into_iter();
+                let mut reader = serde_json::Deserializer::from_str(text);
+                let fields = reader.deserialize_map(Fields).ok()?.into_iter();
                 let fields = fields.map(|(name, raw)| Some((name, inner(raw)?)));
                 Self::Object(fields.collect::<Option<_>>()?)
             }
@@ -137,28 +136,18 @@ fn number(text: &str) -> Option<String> {
     }
 }
 
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+/// Reads the fields of an object in their order.
+struct Fields;
 
-impl<'a> Deserialize<'a> for Fields<'a> {
-    fn deserialize<D: Deserializer<'a>>(deserializer: D) -> Result<Self, D::Error> {
-        struct InOrder;
+impl<'a> Visitor<'a> for Fields {
+    type Value = Vec<(String, &'a RawValue)>;
 
-        impl<'a> Visitor<'a> for InOrder {
-            type Value = Fields<'a>;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Fields<'a>, A::Error> {
-                let next = || map.next_entry().transpose();
-                std::iter::from_fn(next)
-                    .collect::<Result<_, _>>()
-                    .map(Fields)
-            }
-        }
-
-        deserializer.deserialize_map(InOrder)
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        std::iter::from_fn(|| map.next_entry().transpose()).collect()
     }
 }
 
