@@ -10,6 +10,7 @@ use sdk_reference_server::{App, ReferenceServer};
 use serde::de::IgnoredAny;
 use tokio::time::{Duration, timeout};
 use tower_service::Service as _;
+use url::form_urlencoded;
 
 use super::line;
 use super::stage::in_time;
@@ -18,24 +19,16 @@ use super::stage::in_time;
 pub(super) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     in_time(async {
-        let small = ReferenceServer::builder()
-            .people(3)
-            .organizations(2)
-            .tasks(2);
-        let small = small
-            .opportunities(2)
-            .intake_submissions(2)
-            .recorded_requests(8);
-        let server = small.control_port(4_010).in_memory();
-        let form = |id, secret, app| {
-            let grant = "grant_type=client_credentials";
-            format!("{grant}&client_id={id}&client_secret={secret}&audience={app}")
-        };
-        let form = form(
-            server.client_id(),
-            server.client_secret(),
-            server.audience(App::Crm),
-        );
+        let small = ReferenceServer::builder().people(3).organizations(2);
+        let small = small.opportunities(2).tasks(2).intake_submissions(2);
+        let small = small.recorded_requests(8).control_port(4_010);
+        let server = small.in_memory();
+        let (id, secret) = (server.client_id(), server.client_secret());
+        let form = form_urlencoded::Serializer::new(String::new())
+            .append_pair("grant_type", "client_credentials")
+            .extend_pairs([("client_id", id), ("client_secret", secret)])
+            .append_pair("audience", &server.audience(App::Crm))
+            .finish();
         let token = send(&server, "POST /oauth/token", form.as_bytes(), "").await;
         let token: serde_json::Value =
             serde_json::from_slice(&token.expect("a request").expect("an answer").1).expect("JSON");

@@ -23,12 +23,12 @@ pub(super) fn run(data: &[u8]) {
         return;
     }
     let (basic, extra) = (pick % 2 == 0, pick % 4 > 1);
-    let methods = [
-        ClientAuthentication::Basic,
-        ClientAuthentication::RequestBody,
-    ];
-    let mut credentials =
-        ClientCredentials::new("fuzz", secret).with_authentication(methods[pick % 2]);
+    let method = if basic {
+        ClientAuthentication::Basic
+    } else {
+        ClientAuthentication::RequestBody
+    };
+    let mut credentials = ClientCredentials::new("fuzz", secret).with_authentication(method);
     if extra {
         credentials = credentials.with_form_field(name, value);
     }

@@ -1,7 +1,6 @@
 //! Properties of whatever reads bytes from outside: a function for each, which panics where an input breaks it. The unit test
 //! here runs them over the checked-in corpus and its mutations; the package in `fuzz/` lets libFuzzer search.
 
-mod checkpoints;
 mod commands;
 mod control;
 mod cursors;
@@ -21,7 +20,7 @@ pub type Target = fn(&[u8]);
 
 /// Every property by its name, which is that of its folder in `fuzz/corpus`.
 pub const TARGETS: &[(&str, Target)] = &[
-    ("checkpoints", checkpoints::run),
+    ("checkpoints", cursors::checkpoint),
     ("commands", commands::run),
     ("control", control::run),
     ("cursors", cursors::run),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use jiff::civil::DateTime;
+use jiff::fmt::strtime::BrokenDownTime;
 use sdk_core::RetryPolicy;
 use tokio::time::Instant;
 
@@ -69,8 +70,6 @@ fn text(line: &[u8]) -> Option<&str> {
     str::from_utf8(line).ok().map(str::trim)
 }
 
-const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
-
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
 /// The three forms of a date in HTTP.
@@ -82,29 +81,16 @@ const FORMS: [&str; 3] = [
 
 /// The seconds since 1970 of a date: the instant of its fields, if one of the forms writes that in the same way.
 fn seconds(text: &str) -> Option<u64> {
-    let words: Vec<&str> = text
-        .split([' ', '-'])
-        .filter(|word| !word.is_empty())
-        .collect();
-    let [_, a, b, c, d, ..] = words[..] else {
-        return None;
-    };
-    let is_c = a.parse::<u64>().is_err();
-    let (day, month, year, time) = if is_c { (b, a, d, c) } else { (a, b, c, d) };
-    let month = MONTHS.find(month).filter(|_| month.len() == 3)? / 3 + 1;
-    let year = match (year.len(), year.parse::<i16>().ok()?) {
-        (2, year) => year + if year < 70 { 2000 } else { 1900 },
-        (_, year) => year,
-    };
-    let time: Vec<i8> = time.split(':').map_while(|it| it.parse().ok()).collect();
-    let [hour, minute, second] = time[..] else {
-        return None;
-    };
-    let (month, day) = (i8::try_from(month).ok()?, day.parse().ok()?);
-    let date = DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
-    let at = date.duration_since(EPOCH).as_secs();
-    let is_written = FORMS
-        .iter()
-        .any(|form| date.strftime(form).to_string() == text);
-    u64::try_from(at).ok().filter(|_| is_written)
+    FORMS.iter().find_map(|form| {
+        let read = BrokenDownTime::parse(form, text).ok()?;
+        // Of years with two digits, that of 1970 is the first.
+        let year = read
+            .year()
+            .map(|year| if year == 1969 { 2069 } else { year })?;
+        let (hour, minute, second) = (read.hour()?, read.minute()?, read.second()?);
+        let date = DateTime::new(year, read.month()?, read.day()?, hour, minute, second, 0).ok()?;
+        let is_written = date.strftime(form).to_string() == text;
+        let at = date.duration_since(EPOCH).as_secs();
+        u64::try_from(at).ok().filter(|_| is_written)
+    })
 }
