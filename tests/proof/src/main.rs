@@ -1,12 +1,4 @@
-//! Runs worlds until a law is broken.
-//!
-//! ```text
-//! cargo run --release -p suite-proof                       # until it is stopped, or a law is broken
-//! cargo run --release -p suite-proof -- --worlds 40        # the worlds of seeds 1 to 40
-//! cargo run --release -p suite-proof -- --seconds 3600 --from 1000000
-//! cargo run --release -p suite-proof -- --seed 17          # this world once more
-//! cargo run --release -p suite-proof -- --sdk NeverRetries # with an SDK that is broken on purpose
-//! ```
+//! Runs worlds until a law is broken. `CONTRIBUTING.md` has its commands.
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -17,9 +9,6 @@ use suite_proof::world::{Sdk, Totals, World};
 
 const USAGE: &str =
     "usage: suite-proof [--seed N | [--from N] [--worlds N] [--seconds N]] [--sdk NAME]";
-
-/// Runs one world once more, before its seed.
-const AGAIN: &str = "cargo run --release -p suite-proof -- --seed";
 
 /// How many of the events that concern a broken law are shown.
 const SHOWN: usize = 30;
@@ -57,8 +46,9 @@ impl Plan {
         while let Some(name) = arguments.next() {
             let value = arguments.next()?;
             if name == "--sdk" {
-                let mut broken = Sdk::BROKEN.iter().map(|(sdk, _)| *sdk);
-                plan.sdk = broken.find(|sdk| format!("{sdk:?}") == value)?;
+                let broken = Sdk::BROKEN.iter().map(|(sdk, _)| *sdk);
+                let mut all = broken.chain([Sdk::Correct]);
+                plan.sdk = all.find(|sdk| format!("{sdk:?}") == value)?;
                 continue;
             }
             let value = value.parse().ok()?;
@@ -116,10 +106,8 @@ impl Plan {
 
     /// The command that runs one simulation once more.
     fn again(&self, seed: u64) -> String {
-        match self.sdk {
-            Sdk::Correct => format!("{AGAIN} {seed}"),
-            sdk => format!("{AGAIN} {seed} --sdk {sdk:?}"),
-        }
+        let sdk = self.sdk;
+        format!("cargo run --release -p suite-proof -- --seed {seed} --sdk {sdk:?}")
     }
 }
 
@@ -136,45 +124,32 @@ fn report(seed: u64, history: &History, broken: &Violation) {
     println!("at {} us: {}", broken.at, broken.what);
     let mut ids = named(&broken.what);
     for (_, event) in history.events() {
-        let Event::Departed { request, sent, .. } = event else {
-            continue;
-        };
-        if let Sent::Attempt { call, .. } = sent
-            && ids.contains(&format!("call: {call}"))
+        if let Event::Departed { request, sent, .. } = event
+            && let Sent::Attempt(attempt) = sent
+            && ids.contains(&format!("call: {},", attempt.call))
         {
-            ids.push(format!("request: {request}"));
+            ids.push(format!("request: {request},"));
         }
     }
-    let lines = history.events();
+    let lines = history.events().iter();
     let lines = lines.map(|(at, event)| (at, format!("{at:>12}  {event:?}")));
-    let lines = lines.filter(|(_, line)| concerns(line, &ids));
-    let (before, after): (Vec<_>, Vec<_>) = lines.partition(|(at, _)| *at <= broken.at);
+    let lines = lines.filter(|(_, line)| {
+        let line = line.replace(" }", ",");
+        ids.iter().any(|id| line.contains(id))
+    });
+    let (before, after): (Vec<_>, Vec<_>) = lines.partition(|(at, _)| **at <= broken.at);
     let before = &before[before.len().saturating_sub(SHOWN)..];
     for (_, line) in before.iter().chain(after.iter().take(SHOWN)) {
         println!("{line}");
     }
 }
 
-/// What a text names, such as `call 17`, in the form in which events show it.
+/// What a text names, such as `call 17`, in the form in which events show it. A suite has too many.
 fn named(text: &str) -> Vec<String> {
     let words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let pairs = words
         .windows(2)
-        .filter(|pair| pair[1].parse::<u64>().is_ok() && !pair[0].is_empty());
-    let (wide, narrow): (Vec<_>, Vec<_>) = pairs.partition(|pair| pair[0] == "suite");
-    let named = if narrow.is_empty() { wide } else { narrow };
-    let one = |word: &str| word.trim_end_matches('s').to_owned();
-    named
-        .iter()
-        .map(|pair| format!("{}: {}", one(pair[0]), pair[1]))
-        .collect()
-}
-
-/// Whether a line shows one of these.
-fn concerns(line: &str, ids: &[String]) -> bool {
-    let whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
-    ids.iter().any(|id| {
-        line.match_indices(id.as_str())
-            .any(|(at, _)| whole(&line[at + id.len()..]))
-    })
+        .map(|pair| (pair[0], pair[1].parse::<u64>()));
+    let ids = pairs.filter_map(|(word, number)| Some(format!("{word}: {},", number.ok()?)));
+    ids.filter(|id| !id.starts_with("suite")).collect()
 }

@@ -1,4 +1,8 @@
 //! What is recorded of a world: what the network and the servers saw, and what callers were told.
+#![expect(
+    missing_docs,
+    reason = "the text of a type or of a variant names its fields"
+)]
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -19,8 +23,8 @@ impl History {
     }
 
     /// All records.
-    pub fn events(&self) -> impl Iterator<Item = (Micros, &Event)> {
-        self.0.iter().map(|(at, event)| (*at, event))
+    pub fn events(&self) -> &[(Micros, Event)] {
+        &self.0
     }
 
     /// A digest of everything that happened, by which two runs of one seed are compared.
@@ -33,7 +37,6 @@ impl History {
 
 /// One record of a history. Whoever records it assigns the numbers; each kind of thing has its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Event {
     /// The network took a request of `suite`, addressed to `installation`. A service that restarts has a new suite.
     Departed {
@@ -122,26 +125,28 @@ pub enum Event {
 
 /// What a request is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Sent {
     /// An exchange of the credential for a token of this audience.
     Exchange { audience: String },
-    /// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any, and
-    /// its path and query. The default header of the client names the installation `tenant`.
-    Attempt {
-        call: u64,
-        audience: String,
-        token: Option<Digest>,
-        tenant: u32,
-        key: Option<String>,
-        target: String,
-    },
+    /// An attempt of a call.
+    Attempt(Attempt),
+}
+
+/// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any, and its
+/// path and query. The default header of the client names the installation `tenant`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Attempt {
+    pub call: u64,
+    pub audience: String,
+    pub token: Option<Digest>,
+    pub tenant: u32,
+    pub key: Option<String>,
+    pub target: String,
 }
 
 /// An answer: the HTTP status, the digest of the body, what it did, and how long to wait before the next attempt, if it says so.
 /// An `odd` answer differs from the contract, so a suite may reject it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the comment above names the fields")]
 pub struct Answer {
     pub status: u16,
     pub body: Digest,
@@ -153,8 +158,7 @@ pub struct Answer {
 /// The terms of a call. It ends at `deadline` at the latest, makes at most `most` attempts, those after a 401 not counted, each
 /// of which may take `timeout`, waits at most `backoff` between them, and sends the stored `command`, if any. It may send the
 /// command that the error of an earlier call returned, which is the call that it `resends`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the comment above names the fields")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Terms {
     pub caller: u64,
     pub suite: u32,
@@ -171,7 +175,6 @@ pub struct Terms {
 
 /// The parts of a request that its caller determines, as far as the simulation knows their form.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "they are named as those of a command")]
 pub struct Asked {
     pub key: Option<String>,
     pub target: Option<String>,
@@ -180,7 +183,6 @@ pub struct Asked {
 
 /// A command as it is sent: its idempotency key, if any, its path and query, and its body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the comment above names the fields")]
 pub struct Command {
     pub key: Option<String>,
     pub target: String,
@@ -189,7 +191,6 @@ pub struct Command {
 
 /// What an answer did at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Done {
     /// Nothing: a read or a refusal.
     Nothing,
@@ -207,9 +208,10 @@ pub enum Done {
 }
 
 /// How a call may be repeated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// As often as one likes.
+    #[default]
     Read,
     /// With its key.
     Keyed,
@@ -219,7 +221,6 @@ pub enum Kind {
 
 /// What a caller was told.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "each variant's text names its fields")]
 pub enum Told {
     /// The reply to a read.
     Reply { body: Digest },
@@ -230,17 +231,21 @@ pub enum Told {
         reference: String,
         replayed: bool,
     },
-    /// An error: its effect, its kind, whether the call had no token, its attempt count, and the command that it returns for a
-    /// resend.
-    Error {
-        effect: Effect,
-        kind: String,
-        tokenless: bool,
-        attempts: u32,
-        command: Option<Command>,
-    },
+    /// An error.
+    Error(Failed),
     /// Nothing: its caller dropped it.
     Dropped,
+}
+
+/// An error: its effect, its kind, whether the call had no token, its attempt count, and the command that it returns for a
+/// resend.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Failed {
+    pub effect: Effect,
+    pub kind: String,
+    pub tokenless: bool,
+    pub attempts: u32,
+    pub command: Option<Command>,
 }
 
 /// What an error says of the effect of its call.

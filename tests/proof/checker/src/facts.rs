@@ -1,9 +1,10 @@
 //! A history, sorted by what it is about.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::Deref;
 
-use crate::event::{Digest, Done, Event, History, Micros, Sent, Terms, Told};
+use crate::event::{Attempt, Digest, Done, Event, Failed, History, Micros, Terms, Told};
 use crate::request::{End, Request};
 
 #[derive(Debug)]
@@ -24,10 +25,24 @@ impl Deref for Call<'_> {
     }
 }
 
-impl Call<'_> {
+impl fmt::Display for Call<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "call {} of {}", self.id, self.operation)
+    }
+}
+
+impl<'a> Call<'a> {
     /// Whether its deadline is still ahead.
     pub(crate) fn has_time(&self, at: Micros) -> bool {
         self.deadline.is_some_and(|deadline| at + TICK < deadline)
+    }
+
+    /// When it failed, and with what.
+    pub(crate) fn failed(&self) -> Option<(Micros, &'a Failed)> {
+        match self.told? {
+            (at, Told::Error(failed)) => Some((at, failed)),
+            _ => None,
+        }
     }
 }
 
@@ -66,6 +81,7 @@ pub(crate) const TICK: Micros = 2_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct Facts<'a> {
+    pub(crate) events: &'a [(Micros, Event)],
     pub(crate) requests: BTreeMap<u64, Request<'a>>,
     pub(crate) calls: BTreeMap<u64, Call<'a>>,
     pub(crate) tokens: BTreeMap<Digest, Token<'a>>,
@@ -79,9 +95,12 @@ pub(crate) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(crate) fn of(history: &'a History) -> Self {
-        let mut facts = Self::default();
+        let mut facts = Self {
+            events: history.events(),
+            ..Self::default()
+        };
         for (at, event) in history.events() {
-            facts.take(at, event);
+            facts.take(*at, event);
         }
         facts.tokens = facts.requests.values().filter_map(token).collect();
         facts.rejections = facts.requests.values().filter_map(rejection).collect();
@@ -96,12 +115,22 @@ impl<'a> Facts<'a> {
                 installation,
                 sent,
             } => {
-                if let Sent::Attempt { call, .. } = sent
-                    && let Some(call) = self.calls.get_mut(call)
-                {
+                let departed = Request {
+                    id: *request,
+                    suite: *suite,
+                    installation: *installation,
+                    sent,
+                    departed: at,
+                    begun: None,
+                    arrived: false,
+                    answer: None,
+                    offered: None,
+                    end: None,
+                };
+                let call = departed.attempt().map(|it| it.call);
+                if let Some(call) = call.and_then(|it| self.calls.get_mut(&it)) {
                     call.attempts.push(*request);
                 }
-                let departed = Request::new(*request, *suite, *installation, sent, at);
                 self.requests.insert(*request, departed);
             }
             Event::Begun { request, body } => {
@@ -155,6 +184,18 @@ impl<'a> Facts<'a> {
         self.change(request, |it| it.end = it.end.or(Some((at, end))));
     }
 
+    /// All requests that are attempts of calls.
+    pub(crate) fn all_attempts(&self) -> impl Iterator<Item = (&Request<'a>, &'a Attempt)> {
+        let requests = self.requests.values();
+        requests.filter_map(|it| Some((it, it.attempt()?)))
+    }
+
+    /// All requests for tokens.
+    pub(crate) fn exchanges(&self) -> impl Iterator<Item = &Request<'a>> {
+        let requests = self.requests.values();
+        requests.filter(|it| it.attempt().is_none())
+    }
+
     /// The attempts of a call.
     pub(crate) fn attempts<'f>(
         &'f self,
@@ -198,12 +239,9 @@ impl<'a> Facts<'a> {
 
 /// The token that a service answered with a 401, and when the suite read that.
 fn rejection(request: &Request<'_>) -> Option<(Digest, Micros)> {
-    match (request.sent, request.end) {
-        (Sent::Attempt { token, .. }, Some((at, _))) if request.status() == Some(401) => {
-            Some(((*token)?, at))
-        }
-        _ => None,
-    }
+    let rejected = request.status() == Some(401);
+    let token = request.token().filter(|_| rejected);
+    token.zip(request.end.map(|(at, _)| at))
 }
 
 fn token<'a>(request: &Request<'a>) -> Option<(Digest, Token<'a>)> {

@@ -10,12 +10,8 @@ mod request;
 mod tests;
 
 pub use event::{
-    Answer, Asked, Command, Done, Effect, Event, History, Kind, Micros, Sent, Terms, Told,
-};
-
-use facts::Facts;
-use laws::{
-    Found, calls, commands, effects, pace, places, progress, secrets, stored, tokens, walks,
+    Answer, Asked, Attempt, Command, Done, Effect, Event, Failed, History, Kind, Micros, Sent,
+    Terms, Told,
 };
 
 /// A law that a history breaks.
@@ -31,18 +27,11 @@ pub struct Violation {
 
 /// The laws that a history breaks, the earliest first.
 pub fn check(history: &History) -> Vec<Violation> {
-    let facts = Facts::of(history);
-    let mut found = Found::default();
-    calls::hold(&facts, &mut found);
-    commands::hold(&facts, &mut found);
-    effects::hold(&facts, &mut found);
-    pace::hold(&facts, &mut found);
-    tokens::hold(&facts, &mut found);
-    places::hold(history, &mut found);
-    walks::hold(history, &facts, &mut found);
-    progress::hold(history, &facts, &mut found);
-    stored::hold(history, &facts, &mut found);
-    secrets::hold(history, &mut found);
+    let facts = facts::Facts::of(history);
+    let mut found = laws::Found::default();
+    for hold in laws::ALL {
+        hold(&facts, &mut found);
+    }
     found.0.sort_by_key(|violation| violation.at);
     found.0
 }

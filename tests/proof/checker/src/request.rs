@@ -1,6 +1,8 @@
 //! A request, and what its suite can know of it.
 
-use crate::event::{Answer, Asked, Command, Digest, Done, Kind, Micros, Sent};
+use std::fmt;
+
+use crate::event::{Answer, Asked, Attempt, Command, Digest, Done, Kind, Micros, Sent};
 
 /// How a request ended for the suite that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,28 +29,13 @@ pub(crate) struct Request<'a> {
     pub(crate) end: Option<(Micros, End)>,
 }
 
-impl<'a> Request<'a> {
-    pub(crate) fn new(
-        id: u64,
-        suite: u32,
-        installation: u32,
-        sent: &'a Sent,
-        departed: Micros,
-    ) -> Self {
-        Self {
-            id,
-            suite,
-            installation,
-            sent,
-            departed,
-            begun: None,
-            arrived: false,
-            answer: None,
-            offered: None,
-            end: None,
-        }
+impl fmt::Display for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "request {} of suite {}", self.id, self.suite)
     }
+}
 
+impl<'a> Request<'a> {
     pub(crate) fn done(&self) -> &'a Done {
         self.answer
             .map_or(&Done::Nothing, |(_, answer)| &answer.done)
@@ -120,21 +107,44 @@ impl<'a> Request<'a> {
             && self.begun.is_none_or(|body| body == command.body)
     }
 
-    /// Its key, and its path and query.
-    pub(crate) fn command(&self) -> (Option<&'a str>, Option<&'a str>) {
+    /// The attempt of a call, unless it is an exchange.
+    pub(crate) fn attempt(&self) -> Option<&'a Attempt> {
         match self.sent {
-            Sent::Attempt { key, target, .. } => (key.as_deref(), Some(target)),
-            Sent::Exchange { .. } => (None, None),
+            Sent::Attempt(attempt) => Some(attempt),
+            Sent::Exchange { .. } => None,
         }
     }
 
-    pub(crate) fn audience(&self) -> &'a str {
-        match self.sent {
-            Sent::Attempt { audience, .. } | Sent::Exchange { audience } => audience,
-        }
+    /// Its key, and its path and query.
+    pub(crate) fn command(&self) -> (Option<&'a str>, Option<&'a str>) {
+        let attempt = self.attempt();
+        (self.key(), attempt.map(|it| it.target.as_str()))
     }
 
     pub(crate) fn key(&self) -> Option<&'a str> {
-        self.command().0
+        self.attempt()?.key.as_deref()
+    }
+
+    pub(crate) fn token(&self) -> Option<Digest> {
+        self.attempt()?.token
+    }
+
+    /// Its suite, and the application that it is for.
+    pub(crate) fn place(&self) -> (u32, &'a str) {
+        match self.sent {
+            Sent::Attempt(Attempt { audience, .. }) | Sent::Exchange { audience } => {
+                (self.suite, audience)
+            }
+        }
+    }
+
+    /// When it ended, if it did.
+    pub(crate) fn ended(&self) -> Micros {
+        self.end.map_or(Micros::MAX, |(end, _)| end)
+    }
+
+    /// How long the service asked to wait, if the suite knows.
+    pub(crate) fn wait(&self) -> Option<Micros> {
+        self.delivered()?.wait
     }
 }

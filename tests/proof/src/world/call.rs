@@ -9,7 +9,7 @@ use sdk_core::{
     self as sdk, Backoff, Error, ErrorKind, PreparedCommand, Receipt, Response, RetryPolicy,
 };
 use sdk_outbox::StoredOutcome;
-use suite_checker::{Asked, Command, Effect, Event, Kind, Terms, Told};
+use suite_checker::{Asked, Command, Effect, Event, Failed, Kind, Terms, Told};
 use tokio::time::timeout;
 
 use super::answer::{json, reference};
@@ -151,7 +151,7 @@ impl From<Error> for Failure {
 
 impl Failure {
     fn told(&self) -> Told {
-        Told::Error {
+        Told::Error(Failed {
             effect: match self.effect {
                 sdk::Effect::NotSent => Effect::NotSent,
                 sdk::Effect::Refused => Effect::Refused,
@@ -161,7 +161,7 @@ impl Failure {
             tokenless: self.tokenless,
             attempts: self.attempts,
             command: self.command.as_deref().map(form),
-        }
+        })
     }
 
     /// Its outcome for a stored command.

@@ -12,7 +12,7 @@ use http::{HeaderMap, Method, Request, Response, header, request};
 use http_body_util::Full;
 use sdk_core::App;
 use sdk_core::transport::{RequestBody, TransportError};
-use suite_checker::{Done, Event, Sent};
+use suite_checker::{Attempt, Done, Event, Sent};
 use tokio::sync::oneshot::{Sender, channel};
 use tokio::time::{Instant, sleep};
 
@@ -207,14 +207,14 @@ impl Network {
             let call = number(CALL[1]).or_else(|| number(CALL[0]));
             let tenant = text(headers, TENANT).parse().unwrap_or(u32::MAX);
             let key = headers.get(KEY);
-            Sent::Attempt {
+            Sent::Attempt(Attempt {
                 call: call.unwrap_or_default(),
                 audience,
                 token: token.map(|it| self.token(it)),
                 tenant,
                 key: key.map(|it| it.to_str().unwrap_or_default().to_owned()),
                 target: parcel.target().to_owned(),
-            }
+            })
         };
         it.stage.record(Event::Departed {
             request: parcel.number,

@@ -1,25 +1,59 @@
-//! Progress: calls leave, responses are read, and failures that may pass are tried again.
+//! Progress: calls leave, responses are read, and failures that may pass are tried again; and no more attempts are under way
+//! at once than their suite allows.
 
 use std::collections::BTreeMap;
 
-use crate::event::{Kind, Micros, Sent, Told};
+use crate::event::{Event, Failed, Kind, Micros, Told};
 use crate::facts::{Call, Facts, TICK};
 use crate::laws::Found;
 use crate::request::Request;
 
 pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+    capped(facts, found);
     read(facts, found);
     let failures = failures(facts);
     for call in facts.calls.values() {
         leaves(facts, call, found);
-        if let Some((at, Told::Error { tokenless, .. })) = call.told {
-            attempted(facts, call, at, *tokenless, found);
-            if !tokenless {
+        if let Some((at, failed)) = call.failed() {
+            attempted(facts, call, at, failed, found);
+            if !failed.tokenless {
                 repeated(facts, call, at, &failures, found);
                 renewed(facts, call, at, found);
             }
         }
         returned(facts, call, found);
+    }
+}
+
+/// No more attempts are under way at once than their suite allows.
+fn capped(facts: &Facts<'_>, found: &mut Found) {
+    let mut taken: BTreeMap<(u32, &str), usize> = BTreeMap::new();
+    for (at, event) in facts.events {
+        let (Event::Departed { request, .. }
+        | Event::Delivered { request }
+        | Event::Broke { request }
+        | Event::Abandoned { request }) = event
+        else {
+            continue;
+        };
+        let Some(it) = facts
+            .requests
+            .get(request)
+            .filter(|it| it.attempt().is_some())
+        else {
+            continue;
+        };
+        let taken = taken.entry(it.place()).or_default();
+        if !matches!(event, Event::Departed { .. }) {
+            *taken = taken.saturating_sub(1);
+            continue;
+        }
+        *taken += 1;
+        let most = facts.suites.get(&it.suite).and_then(|it| it.0);
+        let kept = most.is_none_or(|most| *taken <= most);
+        found.hold("no more attempts at once than allowed", *at, kept, || {
+            format!("{it}: {taken} of {most:?}")
+        });
     }
 }
 
@@ -31,8 +65,7 @@ fn read(facts: &Facts<'_>, found: &mut Found) {
         };
         let prompt = end <= offered + TICK;
         found.hold("a response is read when it comes", end, prompt, || {
-            let (id, suite) = (request.id, request.suite);
-            format!("suite {suite} could have read request {id} by {offered}")
+            format!("{request} could have been read by {offered}")
         });
     }
 }
@@ -42,30 +75,23 @@ fn read(facts: &Facts<'_>, found: &mut Found) {
 fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     let mut ready = Some(call.began);
     for attempt in facts.attempts(call) {
-        let Sent::Attempt {
-            audience, token, ..
-        } = attempt.sent
-        else {
-            continue;
-        };
-        let now = attempt.departed;
+        let (now, place) = (attempt.departed, (call.suite, attempt.place().1));
         let late = ready.filter(|ready| {
             // Of the lifetime, 10 % is reserved for the call and 5 % for a late renewal.
-            let place = (call.suite, audience.as_str());
-            let fresh = |at| token.is_none() || facts.token(place, at, 85).is_some();
+            let needs_none = attempt.token().is_none();
+            let fresh = |at| needs_none || facts.token(place, at, 85).is_some();
             now > ready + TICK
                 && fresh(*ready)
                 && fresh(now - TICK)
                 && has_room(facts, place, *ready, now)
         });
         found.hold("a call that can leave leaves", now, late.is_none(), || {
-            let (id, operation, request) = (call.id, &call.operation, attempt.id);
-            format!("call {id} of {operation}: request {request} could have left at {late:?}")
+            format!("{call}: {attempt} could have left at {late:?}")
         });
         // An attempt after a 401 waits for another token; a list waits for its consumer.
         let waits = attempt.status() == Some(401) || call.most.is_none();
         let end = attempt.end.filter(|_| !waits);
-        ready = end.map(|(end, _)| end + retry_after(attempt) + call.backoff);
+        ready = end.map(|(end, _)| end + attempt.wait().unwrap_or(0) + call.backoff);
     }
 }
 
@@ -74,35 +100,28 @@ fn has_room(facts: &Facts<'_>, place: (u32, &str), from: Micros, until: Micros) 
     let Some((Some(most), _)) = facts.suites.get(&place.0) else {
         return true;
     };
-    let own = |it: &&Request<'_>| {
-        (it.suite, it.audience()) == place && matches!(it.sent, Sent::Attempt { .. })
+    let own = || {
+        let attempts = facts.all_attempts().map(|(it, _)| it);
+        attempts.filter(|it| it.place() == place)
     };
-    let ends = facts.requests.values().filter(own);
-    let ends = ends.filter_map(|it| it.end).map(|(end, _)| end + TICK);
+    let ends = own().filter_map(|it| it.end).map(|(end, _)| end + TICK);
     let mut times = ends
         .chain([from + TICK])
         .filter(|it| *it > from && it + TICK < until);
     times.any(|time| {
-        let busy = facts.requests.values().filter(own).filter(|it| {
-            let end = it.end.map_or(Micros::MAX, |(end, _)| end);
-            it.departed <= time && time <= end
-        });
+        let busy = own().filter(|it| it.departed <= time && time <= it.ended());
         busy.count() < *most && facts.token(place, time, 85).is_some()
     })
 }
 
 /// A call that has time is attempted, unless it has no token, and its suite has requested tokens.
-fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, tokenless: bool, found: &mut Found) {
-    let exchanged = |it: &Request<'_>| {
-        let own = it.suite == call.suite && it.departed <= at;
-        own && matches!(it.sent, Sent::Exchange { .. })
-    };
+fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, failed: &Failed, found: &mut Found) {
+    let exchanged = |it: &Request<'_>| it.suite == call.suite && it.departed <= at;
     let kept = !call.attempts.is_empty()
         || !call.has_time(at)
-        || tokenless && facts.requests.values().any(exchanged);
+        || failed.tokenless && facts.exchanges().any(exchanged);
     found.hold("a call is attempted", at, kept, || {
-        let (id, operation) = (call.id, &call.operation);
-        format!("call {id} of {operation} until {:?}", call.deadline)
+        format!("{call} until {:?}", call.deadline)
     });
 }
 
@@ -114,22 +133,19 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     // After other failures, a call may wait for a token or for its turn.
     let suite = facts.suites.get(&call.suite);
     let capped = suite.is_none_or(|it| it.0.is_some());
-    let ready = |at| {
-        let place = (call.suite, last.audience());
-        !capped && facts.token(place, at, 85).is_some()
-    };
+    let place = (call.suite, last.place().1);
+    let ready = |at| !capped && facts.token(place, at, 85).is_some();
     let is_final = match told {
         Told::Reply { .. } | Told::Receipt { .. } => true,
-        Told::Error { tokenless, .. } => {
+        Told::Error(failed) => {
             let ready = ready(at) && last.end.is_some_and(|(end, _)| ready(end));
-            last.is_final() || ready && !tokenless
+            last.is_final() || ready && !failed.tokenless
         }
         Told::Dropped => false,
     };
     let prompt = !is_final || last.end.is_none_or(|(end, _)| at <= end + TICK);
     found.hold("a call ends with its response", at, prompt, || {
-        let (id, operation, request) = (call.id, &call.operation, last.id);
-        format!("call {id} of {operation}: request {request}")
+        format!("{call}: {last}")
     });
 }
 
@@ -138,9 +154,8 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
 fn failures<'a>(facts: &Facts<'a>) -> BTreeMap<(u32, &'a str), Vec<Micros>> {
     let mut failures: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for request in facts.requests.values().filter(|it| !it.succeeded()) {
-        let at = (request.suite, request.audience());
         let ended = request.end.map_or(request.departed, |(end, _)| end);
-        failures.entry(at).or_default().push(ended);
+        failures.entry(request.place()).or_default().push(ended);
     }
     failures
 }
@@ -165,49 +180,31 @@ fn repeated(
     };
     let made = facts.attempts(call).filter(|it| it.status() != Some(401));
     let made = made.count();
-    let time = at + retry_after(last) + call.backoff + TICK < deadline;
+    let time = at + last.wait().unwrap_or(0) + call.backoff + TICK < deadline;
     let budget = facts.suites.get(&call.suite).map_or(0, |it| it.1);
-    let failed = failures.get(&(call.suite, last.audience()));
+    let failed = failures.get(&(call.suite, last.place().1));
     let paid = failed.is_none_or(|it| it.iter().filter(|it| **it <= at).count() < budget);
-    let left = made < most as usize && time && paid;
-    let (law, kept) = (
-        "a failure that may pass is tried again",
-        !(may_pass && left),
-    );
-    found.hold(law, at, kept, || {
-        let (id, operation) = (call.id, &call.operation);
-        format!("call {id} of {operation} made {made} of {most} attempts until {deadline}")
+    let kept = !(may_pass && made < most as usize && time && paid);
+    found.hold("a failure that may pass is tried again", at, kept, || {
+        format!("{call} made {made} of {most} attempts until {deadline}")
     });
 }
 
 /// If a token is rejected for the first time and the call has time left, its suite requests another.
 fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
-    let rejected = |it: &&Request<'_>| it.status() == Some(401);
-    let Some(last) = facts.attempts(call).last().filter(rejected) else {
+    let rejected = |it: &Request<'_>| it.status() == Some(401);
+    let last = facts.attempts(call).last().filter(|it| rejected(it));
+    let Some((last, token)) = last.and_then(|it| Some((it, it.token()?))) else {
         return;
     };
-    let Sent::Attempt {
-        token: Some(token), ..
-    } = last.sent
-    else {
-        return;
-    };
-    let requested = facts.tokens.get(token).map_or(0, |it| it.asked);
+    let requested = facts.tokens.get(&token).map_or(0, |it| it.asked);
     let renewed = facts.requests.values().any(|it| {
-        let own = it.suite == last.suite && it.audience() == last.audience();
-        let exchange = matches!(it.sent, Sent::Exchange { .. });
+        let exchanged = it.attempt().is_none() && it.departed > requested;
         let before = it.departed <= at && it.id != last.id;
-        own && before && (exchange && it.departed > requested || rejected(&it))
+        it.place() == last.place() && before && (exchanged || rejected(it))
     });
     let kept = !call.has_time(at) || renewed;
     found.hold("a rejected token is renewed", at, kept, || {
-        let (id, operation) = (call.id, &call.operation);
-        format!("call {id} of {operation} gave up with token {token}")
+        format!("{call} gave up with token {token}")
     });
-}
-
-/// How long the service asked to wait.
-fn retry_after(attempt: &Request<'_>) -> Micros {
-    let wait = attempt.delivered().and_then(|it| it.wait);
-    wait.unwrap_or_default()
 }

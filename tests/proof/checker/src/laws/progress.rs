@@ -1,28 +1,40 @@
-//! A simulation ends within its limits, and without faults only rejected calls fail.
+//! A simulation ends within its limits, without faults only rejected calls fail, and nothing secret is in any line.
 
 use std::collections::BTreeMap;
 
-use crate::event::{Effect, Event, History, Micros, Told};
+use crate::event::{Effect, Event, Micros, Told};
 use crate::facts::Facts;
 use crate::laws::Found;
 
 /// How many of the callers that make no progress are named.
 const NAMED: usize = 3;
 
-pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
+pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+    let secrets = facts.events.iter().filter_map(|(_, event)| match event {
+        Event::Secret { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let secrets: Vec<&str> = secrets.collect();
     let mut faultless = false;
-    for (at, event) in history.events() {
+    for (at, event) in facts.events {
         match event {
             Event::Faultless => faultless = true,
             Event::Returned { call, told } if faultless => {
                 let law = "without faults only rejected calls fail";
-                let rejected = |effect: &Effect| *effect == Effect::Refused;
-                let kept = !matches!(told, Told::Error { effect, .. } if !rejected(effect));
-                found.hold(law, at, kept, || format!("call {call}: {told:?}"));
+                let kept = !matches!(told, Told::Error(it) if it.effect != Effect::Refused);
+                found.hold(law, *at, kept, || format!("call {call}: {told:?}"));
             }
             Event::Stuck { limit } => {
-                found.hold("a simulation ends within its limits", at, false, || {
-                    format!("{limit}; {}", stuck(facts, at))
+                found.hold("a simulation ends within its limits", *at, false, || {
+                    format!("{limit}; {}", stuck(facts, *at))
+                });
+            }
+            Event::Logged { line } => {
+                let shows = secrets.iter().position(|secret| line.contains(secret));
+                found.hold("no line shows a secret", *at, shows.is_none(), || {
+                    // The line itself would show it.
+                    let start: String = line.chars().take(40).collect();
+                    format!("secret {shows:?} in a line that begins with {start:?}")
                 });
             }
             _ => {}
@@ -40,12 +52,13 @@ fn stuck(facts: &Facts<'_>, now: Micros) -> String {
         *made = if answered { 0 } else { *made + 1 };
         *operation = call.operation.as_str();
     }
-    callers.retain(|_, (made, _)| *made > 0);
-    let mut callers: Vec<_> = callers.into_iter().collect();
+    let mut callers: Vec<_> = callers.into_iter().filter(|(_, it)| it.0 > 0).collect();
     callers.sort_by_key(|(_, (made, _))| std::cmp::Reverse(*made));
-    callers.truncate(NAMED);
-    let named = callers.iter().map(|(caller, (made, operation))| {
-        format!("caller {caller} made {made} calls of {operation} without a response")
-    });
+    let named = callers
+        .iter()
+        .take(NAMED)
+        .map(|(caller, (made, operation))| {
+            format!("caller {caller} made {made} calls of {operation} without a response")
+        });
     named.collect::<Vec<_>>().join("; ")
 }

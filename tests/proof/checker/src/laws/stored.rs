@@ -2,42 +2,43 @@
 
 use std::collections::BTreeMap;
 
-use crate::event::{Event, History};
+use crate::event::Event;
 use crate::facts::Facts;
 use crate::laws::Found;
 use crate::request::Request;
 
-pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
-    let mut commits: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
+pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+    let mut attempts: BTreeMap<u64, Vec<&Request<'_>>> = BTreeMap::new();
     for call in facts.calls.values() {
         if let Some(command) = call.command {
-            let made = facts.attempts(call).filter_map(Request::committed);
-            commits.entry(command).or_default().extend(made);
+            let made = attempts.entry(command).or_default();
+            made.extend(facts.attempts(call));
         }
     }
-    let commits = |command: &u64| commits.get(command).map_or(&[][..], Vec::as_slice);
+    let attempts = |command: &u64| attempts.get(command).into_iter().flatten();
+    let commits = |command: &u64| -> Vec<&str> {
+        attempts(command).filter_map(|it| it.committed()).collect()
+    };
     let mut waiting = BTreeMap::new();
-    for (at, event) in history.events() {
+    for (at, event) in facts.events {
         match event {
             Event::Stored {
                 command,
                 form,
                 installation,
             } => {
-                let calls = facts.calls.values();
-                let calls = calls.filter(|it| it.command == Some(*command));
-                let mut sent = calls.flat_map(|it| facts.attempts(it));
-                let same = sent.all(|it| it.installation == *installation && it.is(form));
-                found.hold("a stored command is sent as it is", at, same, || {
+                let is_same = |it: &&Request<'_>| it.installation == *installation && it.is(form);
+                let same = attempts(command).all(is_same);
+                found.hold("a stored command is sent as it is", *at, same, || {
                     format!("command {command}, stored for {installation}: {form:?}")
                 });
                 waiting.insert(*command, (at, form.key.is_some()));
             }
             Event::Settled { command, reference } => {
                 waiting.remove(command);
-                let kept = commits(command) == [reference.as_str()];
-                found.hold("a stored receipt has its one commit", at, kept, || {
-                    let commits = commits(command);
+                let commits = commits(command);
+                let kept = commits == [reference];
+                found.hold("a stored receipt has its one commit", *at, kept, || {
                     format!("command {command}: {reference}, commits {commits:?}")
                 });
             }
@@ -49,18 +50,18 @@ pub(crate) fn hold(history: &History, facts: &Facts<'_>, found: &mut Found) {
             } => {
                 let keyed = waiting.remove(command).is_some_and(|(_, keyed)| keyed);
                 let kept = *refused || (*was_sent && !keyed);
-                found.hold("a command is parked for a reason", at, kept, || {
+                found.hold("a command is parked for a reason", *at, kept, || {
                     format!("command {command}, keyed: {keyed}, sent: {was_sent}: {reason}")
                 });
-                let kept = !refused || commits(command).is_empty();
-                found.hold("a refused command had no effect", at, kept, || {
-                    let commits = commits(command);
+                let commits = commits(command);
+                let kept = !refused || commits.is_empty();
+                found.hold("a refused command had no effect", *at, kept, || {
                     format!("command {command} committed {commits:?}: {reason}")
                 });
             }
             Event::Ended if facts.calm.is_some() => {
                 for (command, (stored, _)) in &waiting {
-                    found.hold("a stored command reaches its receipt", at, false, || {
+                    found.hold("a stored command reaches its receipt", *at, false, || {
                         format!("command {command}, stored at {stored}, still waits")
                     });
                 }

@@ -8,7 +8,9 @@
 //! error CALL EFFECT ATTEMPTS [BODY | tokenless]   wait SECONDS
 //! ```
 
-use crate::event::{Answer, Asked, Command, Done, Effect, Event, Kind, Sent, Terms, Told};
+use crate::event::{
+    Answer, Asked, Attempt, Command, Done, Effect, Event, Failed, Kind, Sent, Terms, Told,
+};
 
 /// The step of time between two lines.
 pub(super) const SECOND: u64 = 1_000_000;
@@ -17,45 +19,40 @@ pub(super) const SECOND: u64 = 1_000_000;
 #[expect(clippy::too_many_lines, reason = "one arm for each event")]
 pub(super) fn event(line: &str) -> Event {
     let words: Vec<&str> = line.split(' ').collect();
-    let number = |at: usize| words[at].parse::<u64>().unwrap();
+    let place = |at: usize| words.get(at).and_then(|it| it.parse::<u64>().ok());
+    let has = |word| words.contains(&word);
     let text = |at: usize| words[at].to_owned();
-    let departed = |installation, sent| {
-        let (request, suite) = (number(1), 1);
-        Event::Departed {
-            request,
-            suite,
-            installation,
-            sent,
-        }
+    // What a line is about: a request or a call.
+    let request = place(1).unwrap_or_default();
+    let (call, walk, command, audience) = (request, 1, 9, "crm".to_owned());
+    let (list, installation, suite) = ("people".to_owned(), 1, 1);
+    let departed = |installation: u64, sent| Event::Departed {
+        request,
+        suite,
+        installation: u32::try_from(installation).unwrap(),
+        sent,
     };
-    let answered = |status, done| {
-        let (request, body, odd) = (number(1), number(1), false);
-        let wait = words.get(3).and_then(|it| it.parse::<u64>().ok());
-        let wait = wait.map(|it| it * SECOND);
-        let answer = Answer {
+    let answered = |status, done| Event::Answered {
+        request,
+        answer: Answer {
             status,
-            body,
+            body: request,
             done,
-            wait,
-            odd,
-        };
-        Event::Answered { request, answer }
+            wait: place(3).map(|it| it * SECOND),
+            odd: false,
+        },
     };
-    let told = |told| Event::Returned {
-        call: number(1),
-        told,
-    };
-    let audience = || "crm".to_owned();
+    let told = |told| Event::Returned { call, told };
     match words[0] {
         "secret" => Event::Secret { text: text(1) },
         "exists" => Event::Exists {
-            installation: 1,
-            list: "people".to_owned(),
+            installation,
+            list,
             record: text(1),
         },
         "called" => {
             let terms = Terms {
-                suite: 1,
+                suite,
                 operation: "anything".to_owned(),
                 kind: match words[2] {
                     "keyed" => Kind::Keyed,
@@ -64,86 +61,72 @@ pub(super) fn event(line: &str) -> Event {
                 },
                 caller: 1,
                 // The calls that come after a wait have none.
-                deadline: (number(1) < 3).then_some(60 * SECOND),
-                command: words.get(3).and_then(|it| it.parse().ok()),
+                deadline: (call < 3).then_some(60 * SECOND),
+                command: place(3),
                 most: Some(2),
                 timeout: 30 * SECOND,
                 backoff: 2 * SECOND,
-                resends: words.get(4).and_then(|it| it.parse().ok()),
+                resends: place(4),
                 asked: Asked {
                     target: Some("/".to_owned()),
                     ..Asked::default()
                 },
             };
-            let call = number(1);
             Event::Called { call, terms }
         }
         "opened" => Event::Opened {
-            suite: 1,
-            most: words.get(1).and_then(|it| it.parse().ok()),
+            suite,
+            most: place(1).and_then(|it| usize::try_from(it).ok()),
             retries: 100,
         },
         "stored" => Event::Stored {
-            command: 9,
-            installation: 1,
+            command,
+            installation,
             form: form(Some("key"), 1),
         },
-        "exchange" => departed(
-            1,
-            Sent::Exchange {
-                audience: audience(),
-            },
-        ),
+        "exchange" => departed(1, Sent::Exchange { audience }),
         "attempt" => {
-            let key = Some(text(3)).filter(|key| key != "-");
-            let place = |at: usize| words.get(at).and_then(|it| it.parse().ok());
             let installation = place(4).unwrap_or(1);
-            let sent = Sent::Attempt {
-                call: number(2),
-                audience: audience(),
+            let attempt = Attempt {
+                call: place(2).unwrap(),
+                audience,
                 token: Some(7),
-                tenant: place(5).unwrap_or(installation),
-                key,
+                tenant: u32::try_from(place(5).unwrap_or(installation)).unwrap(),
+                key: Some(text(3)).filter(|key| key != "-"),
                 target: words.get(6).unwrap_or(&"/").to_string(),
             };
-            departed(installation, sent)
+            departed(installation, Sent::Attempt(attempt))
         }
-        "begun" => {
-            let (request, body) = (number(1), number(2));
-            Event::Begun { request, body }
-        }
-        "offered" => {
-            let (request, takes) = (number(1), number(2) * SECOND);
-            Event::Offered { request, takes }
-        }
-        "arrived" => Event::Arrived { request: number(1) },
+        "begun" => Event::Begun {
+            request,
+            body: place(2).unwrap(),
+        },
+        "offered" => Event::Offered {
+            request,
+            takes: place(2).unwrap() * SECOND,
+        },
+        "arrived" => Event::Arrived { request },
         "issued" => {
-            let (token, audience, lasts) = (7, audience(), 300 * SECOND);
-            answered(
-                200,
-                Done::Issued {
-                    token,
-                    audience,
-                    stated: None,
-                    lasts,
-                },
-            )
+            let issued = Done::Issued {
+                token: 7,
+                audience,
+                stated: None,
+                lasts: 300 * SECOND,
+            };
+            answered(200, issued)
         }
         "committed" => answered(201, Done::Committed { reference: text(2) }),
         "replayed" => answered(200, Done::Replayed { reference: text(2) }),
         "status" => answered(words[2].parse().unwrap(), Done::Nothing),
-        "delivered" => Event::Delivered { request: number(1) },
-        "broke" => Event::Broke { request: number(1) },
-        "receipt" => {
-            let (body, key, reference) = (number(2), Some("key".to_owned()), text(3));
-            told(Told::Receipt {
-                body,
-                key,
-                reference,
-                replayed: !words.contains(&"new"),
-            })
-        }
-        "error" => told(Told::Error {
+        "delivered" => Event::Delivered { request },
+        "broke" => Event::Broke { request },
+        "receipt" => told(Told::Receipt {
+            body: place(2).unwrap(),
+            key: Some("key".to_owned()),
+            reference: text(3),
+            replayed: !has("new"),
+        }),
+        "error" => told(Told::Error(Failed {
             effect: match words[2] {
                 "refused" => Effect::Refused,
                 "not-sent" => Effect::NotSent,
@@ -151,36 +134,30 @@ pub(super) fn event(line: &str) -> Event {
             },
             kind: String::new(),
             attempts: words[3].parse().unwrap(),
-            tokenless: words.contains(&"tokenless"),
-            command: words
-                .get(4)
-                .and_then(|it| it.parse().ok())
-                .map(|body| form(None, body)),
-        }),
+            tokenless: has("tokenless"),
+            command: place(4).map(|body| form(None, body)),
+        })),
         "dropped" => told(Told::Dropped),
         "began" => Event::WalkBegan {
-            walk: 1,
-            installation: 1,
-            list: "people".to_owned(),
+            walk,
+            installation,
+            list,
         },
         "took" => Event::Took {
-            walk: 1,
+            walk,
             record: text(1),
         },
-        "ended" => Event::WalkEnded { walk: 1 },
+        "ended" => Event::WalkEnded { walk },
         "settled" => Event::Settled {
-            command: 9,
+            command,
             reference: text(1),
         },
-        "parked" => {
-            let (refused, reason) = (words.contains(&"refused"), String::new());
-            Event::Parked {
-                command: 9,
-                was_sent: true,
-                refused,
-                reason,
-            }
-        }
+        "parked" => Event::Parked {
+            command,
+            was_sent: true,
+            refused: has("refused"),
+            reason: String::new(),
+        },
         "line" => Event::Logged {
             line: line.to_owned(),
         },
