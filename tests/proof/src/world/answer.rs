@@ -1,12 +1,22 @@
-//! Answers of servers, and of whoever stands between them and the suites.
+//! Answers of servers, and of whoever stands between them and the suites; their bodies on the way, and the record of how each
+//! ended.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Response, StatusCode, header};
+use http_body::{Body, Frame};
 use serde_json::Value;
-use suite_checker::Done;
+use suite_checker::{Done, Event};
+use tokio::time::{Sleep, sleep};
 
-use super::body::{Arriving, Ticket};
 use super::fate::Fault;
+use super::stage::{Stage, micros};
 
 pub(super) struct Answer {
     pub(super) status: StatusCode,
@@ -84,4 +94,129 @@ pub(super) fn reference(result: &Value) -> String {
     let fields = ["publicReference", "subjectReference"];
     let mut named = fields.iter().filter_map(|name| result[name].as_str());
     named.next().unwrap_or_default().to_owned()
+}
+
+/// A request that its suite waits for. Dropped before its end, it was abandoned.
+pub(super) struct Ticket {
+    stage: Arc<Stage>,
+    request: u64,
+    open: bool,
+}
+
+impl Ticket {
+    pub(super) fn new(stage: Arc<Stage>, request: u64) -> Self {
+        Self {
+            stage,
+            request,
+            open: true,
+        }
+    }
+
+    pub(super) fn broke(mut self) -> io::Error {
+        let request = self.request;
+        self.close(Event::Broke { request });
+        io::ErrorKind::ConnectionReset.into()
+    }
+
+    fn close(&mut self, end: Event) {
+        if std::mem::take(&mut self.open) {
+            self.stage.record(end);
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let request = self.request;
+        self.close(Event::Abandoned { request });
+    }
+}
+
+/// A body that comes as its fate will have it.
+pub(super) struct Arriving {
+    pieces: VecDeque<Bytes>,
+    pause: Duration,
+    pausing: Option<Pin<Box<Sleep>>>,
+    /// Whether it ends too early, and whether that is an error.
+    cut: bool,
+    fails: bool,
+    ticket: Ticket,
+}
+
+impl Arriving {
+    pub(super) fn new(body: Bytes, fault: Option<Fault>, ticket: Ticket) -> Self {
+        let length = body.len();
+        // Half of it, or all but the last byte.
+        let half = body.slice(
+            ..if length.is_multiple_of(3) {
+                length.saturating_sub(1)
+            } else {
+                length / 2
+            },
+        );
+        let (pieces, pause, cut) = match fault {
+            Some(Fault::Drip) => {
+                let piece = length / 8 + 1;
+                let pieces = (0..length).step_by(piece);
+                let pieces = pieces.map(|at| body.slice(at..length.min(at + piece)));
+                (pieces.collect(), Duration::from_millis(700), false)
+            }
+            Some(Fault::Truncate | Fault::Break) => ([half].into(), Duration::ZERO, true),
+            // What the server answered was never read.
+            Some(Fault::Replace(_)) => ([body].into(), Duration::ZERO, true),
+            _ => ([body].into(), Duration::ZERO, false),
+        };
+        let pieces: VecDeque<Bytes> = pieces;
+        let pauses = u32::try_from(pieces.len()).unwrap_or(u32::MAX) + 1;
+        let (request, takes) = (ticket.request, micros(pause * pauses));
+        ticket.stage.record(Event::Offered { request, takes });
+        Self {
+            pieces,
+            pause,
+            pausing: None,
+            cut,
+            fails: fault == Some(Fault::Break),
+            ticket,
+        }
+    }
+
+    /// Changes a body that comes whole; returns whether it did.
+    pub(super) fn change(&mut self, change: impl FnOnce(&[u8]) -> Option<Bytes>) -> bool {
+        let ([body], false) = (self.pieces.make_contiguous(), self.cut) else {
+            return false;
+        };
+        let changed = change(body);
+        let is_changed = changed.is_some();
+        *body = changed.unwrap_or_else(|| body.clone());
+        is_changed
+    }
+}
+
+impl Body for Arriving {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if !self.pause.is_zero() {
+            let pause = self.pause;
+            let pausing = self.pausing.get_or_insert_with(|| Box::pin(sleep(pause)));
+            ready!(pausing.as_mut().poll(context));
+            self.pausing = None;
+        }
+        if let Some(piece) = self.pieces.pop_front() {
+            return Poll::Ready(Some(Ok(Frame::data(piece))));
+        }
+        let request = self.ticket.request;
+        let end = if self.cut {
+            Event::Broke { request }
+        } else {
+            Event::Delivered { request }
+        };
+        self.ticket.close(end);
+        let failed = std::mem::take(&mut self.fails);
+        Poll::Ready(failed.then(|| Err(io::ErrorKind::UnexpectedEof.into())))
+    }
 }

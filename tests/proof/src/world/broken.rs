@@ -1,31 +1,26 @@
 //! SDKs that are broken on purpose: wrappers around the calls and the transport of the real one. The checker must reject
 //! each of them.
 
-use std::collections::HashMap;
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
+use std::pin::pin;
+use std::task::Poll;
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_LENGTH, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use http::{Method, Request, Response};
 use sdk_core::transport::{RequestBody, TransportError};
-use sdk_core::{Effect, Error, ErrorKind, PreparedCommand};
+use sdk_core::{Effect, Error, ErrorKind, PreparedCommand, testing};
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
-use tower_service::Service;
 
-use super::answer::json;
-use super::body::Arriving;
+use super::answer::{Arriving, json};
 use super::call::Failure;
-use super::network::{BoxError, KEY, Network, TENANT};
+use super::network::{BoxError, KEY, Network};
 use super::stage::{Number, Stage, locked};
 use crate::fuzz::command_digest;
 
 /// The SDK that a simulation runs. A further broken SDK is a variant here, its row in [`BROKEN`](Sdk::BROKEN), and a branch in
-/// `call`, `report`, `resent` or `Wire::carry`.
+/// `call`, `report`, `resent` or `carry`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sdk {
     /// The SDK as it is.
@@ -36,7 +31,7 @@ pub enum Sdk {
     ReportsRefused,
     /// It reports each failure as `Unknown`.
     ReportsUnknown,
-    /// It makes one attempt.
+    /// It makes one attempt, unless the call sets its own policy.
     NeverRetries,
     /// It begins a call when the one before has ended.
     OneAtATime,
@@ -52,7 +47,7 @@ pub enum Sdk {
     EndsEarly,
     /// It delivers the first item of each page twice.
     RepeatsItem,
-    /// It exchanges the credential for each attempt.
+    /// It uses each token for a second.
     RenewsAlways,
     /// It never renews a token.
     DeadToken,
@@ -92,7 +87,7 @@ impl Sdk {
     ];
 
     fn report(self, stage: &Stage, error: Error) -> Failure {
-        if stage.keeps_lines() {
+        if stage.world.logged {
             stage.log(&error);
             stage.log(&format!("{error:?}"));
         }
@@ -116,16 +111,10 @@ pub(super) async fn call<R>(
     time: Duration,
     call: impl Future<Output = Result<R, Error>>,
 ) -> Result<R, Failure> {
-    let (sdk, began) = (stage.sdk, Instant::now());
+    let (sdk, began) = (stage.world.sdk, Instant::now());
     if sdk == Sdk::RejectsAll {
-        return Err(Failure {
-            effect: Effect::Refused,
-            kind: ErrorKind::Rejected,
-            tokenless: false,
-            attempts: 0,
-            retry_after: None,
-            command: None,
-        });
+        let rejected = testing::error(ErrorKind::Rejected).effect(Effect::Refused);
+        return Err(rejected.attempts(0).build().into());
     }
     let _turn = match sdk {
         Sdk::OneAtATime | Sdk::TenAtATime => Some(stage.turns.acquire().await),
@@ -149,7 +138,7 @@ pub(super) async fn call<R>(
 
 /// The command that an error returned, as the SDK of this simulation resends it.
 pub(super) fn resent(stage: &Stage, command: PreparedCommand) -> PreparedCommand {
-    match stage.sdk {
+    match stage.world.sdk {
         Sdk::FreshKey => with_fresh_key(stage, &command),
         _ => command,
     }
@@ -164,135 +153,44 @@ fn with_fresh_key(stage: &Stage, command: &PreparedCommand) -> PreparedCommand {
     serde_json::from_value(stored).expect("it is still one")
 }
 
-/// The network, as the SDK of a simulation uses it.
-#[derive(Clone)]
-pub(super) struct Wire {
+/// Sends a request as the SDK of this simulation does.
+pub(super) async fn carry(
     network: Network,
-    sdk: Sdk,
-    seen: Arc<Mutex<Seen>>,
-}
-
-/// The requests that a broken SDK has seen, by suite and host.
-#[derive(Default)]
-struct Seen {
-    tokens: HashMap<String, HeaderValue>,
-    exchanges: HashMap<String, (http::request::Parts, Bytes)>,
-    /// Each once.
-    tenants: Vec<HeaderValue>,
-}
-
-impl Wire {
-    pub(super) fn new(network: &Network, sdk: Sdk) -> Self {
-        Self {
-            network: network.clone(),
-            sdk,
-            seen: Arc::default(),
+    mut request: Request<RequestBody>,
+) -> Result<Response<Arriving>, BoxError> {
+    let sdk = network.stage.world.sdk;
+    let is_exchange = request.uri().path() == "/oauth/token";
+    if sdk == Sdk::DeadToken && !is_exchange {
+        let suite = request.headers().get(USER_AGENT).cloned();
+        let place = (suite, request.uri().host().map(str::to_owned));
+        if let Some(token) = request.headers_mut().get_mut(AUTHORIZATION) {
+            let mut tokens = locked(&network.stage.first_tokens);
+            *token = tokens.entry(place).or_insert(token.clone()).clone();
         }
     }
-
-    async fn carry(
-        self,
-        mut request: Request<RequestBody>,
-    ) -> Result<Response<Arriving>, BoxError> {
-        let is_exchange = request.uri().path() == "/oauth/token";
-        match self.sdk {
-            Sdk::RenewsAlways => request = self.renew(request, is_exchange).await?,
-            Sdk::DeadToken | Sdk::ForeignHeader if !is_exchange => {
-                self.replace_header(&mut request);
-            }
-            Sdk::RetriesUnkeyed if !is_exchange && may_not_repeat(&request) => {
-                let (head, body) = request.into_parts();
-                let body = body.into_bytes()?;
-                let request = || Request::from_parts(head.clone(), body.clone().into());
-                let first = self.network.clone().carry(request()).await;
-                return match first {
-                    Ok(response) if !response.status().is_server_error() => Ok(response),
-                    _ => self.network.carry(request()).await,
-                };
-            }
-            _ => {}
-        }
-        let later = request
-            .uri()
-            .query()
-            .is_some_and(|it| it.contains("cursor="));
-        let sent = self.network.carry(request).await;
-        match self.sdk {
-            Sdk::LostAsNotSent => sent.map_err(|error| TransportError::not_sent(error).into()),
-            Sdk::EndsEarly if later => sent.map(|it| {
-                changed(it, |page| {
-                    page["nextCursor"] = Value::Null;
-                })
-            }),
-            Sdk::RepeatsItem => sent.map(|it| {
-                changed(it, |page| {
-                    if let Some(items) = page["items"].as_array_mut() {
-                        items.extend(items.first().cloned());
-                    }
-                })
-            }),
-            _ => sent,
-        }
-    }
-
-    /// Repeats the last exchange for the application of a request.
-    async fn renew(
-        &self,
-        request: Request<RequestBody>,
-        is_exchange: bool,
-    ) -> Result<Request<RequestBody>, BoxError> {
+    if sdk == Sdk::RetriesUnkeyed && !is_exchange && may_not_repeat(&request) {
         let (head, body) = request.into_parts();
-        let mut place = place(&head.headers, head.uri.host());
-        if !is_exchange {
-            let exchange = locked(&self.seen).exchanges.get(&place).cloned();
-            if let Some((head, body)) = exchange {
-                let again = Request::from_parts(head, body.into());
-                drop(self.network.clone().carry(again).await);
-            }
-            return Ok(Request::from_parts(head, body));
-        }
         let body = body.into_bytes()?;
-        let form = String::from_utf8_lossy(&body);
-        let app = form.split("audience=https%3A%2F%2F").nth(1);
-        let app = app.and_then(|it| it.split('.').next()).unwrap_or_default();
-        place = place.replace(" core.", &format!(" {app}."));
-        locked(&self.seen)
-            .exchanges
-            .insert(place, (head.clone(), body.clone()));
-        Ok(Request::from_parts(head, body.into()))
+        let request = || Request::from_parts(head.clone(), body.clone().into());
+        return match network.clone().carry(request()).await {
+            Ok(response) if !response.status().is_server_error() => Ok(response),
+            _ => network.carry(request()).await,
+        };
     }
-
-    /// Replaces a header by another that was seen before.
-    fn replace_header(&self, request: &mut Request<RequestBody>) {
-        let place = place(request.headers(), request.uri().host());
-        let mut seen = locked(&self.seen);
-        let headers = request.headers_mut();
-        if self.sdk == Sdk::DeadToken {
-            if let Some(token) = headers.get_mut(AUTHORIZATION) {
-                let first = seen.tokens.entry(place).or_insert_with(|| token.clone());
-                *token = first.clone();
-            }
-        } else if let Some(tenant) = headers.get_mut(TENANT) {
-            if !seen.tenants.contains(tenant) {
-                seen.tenants.push(tenant.clone());
-            }
-            let other = seen.tenants.iter().find(|it| *it != tenant);
-            *tenant = other.cloned().unwrap_or_else(|| tenant.clone());
-        }
-    }
-}
-
-impl Service<Request<RequestBody>> for Wire {
-    type Response = Response<Arriving>;
-    type Error = BoxError;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Arriving>, BoxError>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
-        Box::pin(self.clone().carry(request))
+    let query = request.uri().query().unwrap_or_default();
+    let later = query.contains("cursor=");
+    let sent = network.carry(request).await;
+    match sdk {
+        Sdk::LostAsNotSent => sent.map_err(|error| TransportError::not_sent(error).into()),
+        Sdk::RenewsAlways => Ok(changed(sent?, "expires_in", |second| *second = 1.into())),
+        Sdk::EndsEarly if later => Ok(changed(sent?, "nextCursor", |next| *next = Value::Null)),
+        Sdk::RepeatsItem => Ok(changed(sent?, "items", |items| {
+            let items = items.as_array_mut();
+            items
+                .into_iter()
+                .for_each(|it| it.extend(it.first().cloned()));
+        })),
+        _ => sent,
     }
 }
 
@@ -300,29 +198,18 @@ fn may_not_repeat(request: &Request<RequestBody>) -> bool {
     request.method() == Method::POST && !request.headers().contains_key(KEY)
 }
 
-/// The suite and the host of a request.
-fn place(headers: &HeaderMap, host: Option<&str>) -> String {
-    let suite = headers.get(USER_AGENT).and_then(|it| it.to_str().ok());
-    let suite = suite.and_then(|it| it.split(' ').next());
-    format!("{} {}", suite.unwrap_or_default(), host.unwrap_or_default())
-}
-
-/// Changes a response whose body is a page.
+/// Changes a field of a response, if it has that.
 fn changed(
     mut response: Response<Arriving>,
+    field: &str,
     change: impl FnOnce(&mut Value),
 ) -> Response<Arriving> {
-    let mut is_page = false;
-    response.body_mut().change(|body| {
-        let mut page = json(body);
-        is_page = page["items"].is_array();
-        if !is_page {
-            return Bytes::copy_from_slice(body);
-        }
-        change(&mut page);
-        page.to_string().into()
+    let is_changed = response.body_mut().change(|body| {
+        let mut reply = json(body);
+        change(reply.get_mut(field)?);
+        Some(reply.to_string().into())
     });
-    if is_page {
+    if is_changed {
         response.headers_mut().remove(CONTENT_LENGTH);
     }
     response

@@ -9,11 +9,11 @@ use sdk_core::{
     self as sdk, Backoff, Error, ErrorKind, PreparedCommand, Receipt, Response, RetryPolicy,
 };
 use sdk_outbox::StoredOutcome;
-use suite_checker::{Asked, Command, Effect, Event, Failed, Kind, Terms, Told};
+use suite_checker::{Command, Effect, Event, Failed, Terms, Told};
 use tokio::time::timeout;
 
 use super::answer::{json, reference};
-use super::broken::{self, Sdk};
+use super::broken;
 use super::network::body_digest;
 use super::stage::{Number, Stage, digest, micros};
 
@@ -27,13 +27,12 @@ pub(super) struct Options {
     pub(super) retry: Option<RetryPolicy>,
     /// When its caller loses patience.
     patience: Option<Duration>,
-    retries: bool,
 }
 
 impl Options {
     pub(super) fn draw(stage: &Stage, rng: &mut Rng) -> Self {
         let number = stage.next(Number::Call);
-        let quiet = stage.is_calm() || stage.is_faultless();
+        let quiet = stage.is_calm() || stage.world.faultless;
         let one_in = |rng: &mut Rng, of: u8| !quiet && rng.u8(..of) == 0;
         let seconds = |rng: &mut Rng, most: f64| Duration::from_secs_f64(0.05 + most * rng.f64());
         Self {
@@ -43,14 +42,7 @@ impl Options {
             deadline: one_in(rng, 6).then(|| seconds(rng, 20.0)),
             retry: one_in(rng, 8).then(|| retry(rng)),
             patience: one_in(rng, 25).then(|| seconds(rng, 3.0).mul_f64(rng.f64())),
-            retries: stage.sdk != Sdk::NeverRetries,
         }
-    }
-
-    /// The policy that the SDK gets.
-    pub(super) fn policy(&self) -> Option<RetryPolicy> {
-        let never = (!self.retries).then(RetryPolicy::none);
-        never.or(self.retry)
     }
 }
 
@@ -73,7 +65,7 @@ macro_rules! with_options {
         if let Some(deadline) = $options.deadline {
             call = call.deadline(deadline);
         }
-        if let Some(retry) = $options.policy() {
+        if let Some(retry) = $options.retry {
             call = call.retry(retry);
         }
         call
@@ -184,29 +176,20 @@ pub(super) fn form(command: &PreparedCommand) -> Command {
 }
 
 /// What a call is besides its options.
+#[derive(Clone)]
 pub(super) struct About {
     pub(super) stage: Arc<Stage>,
-    pub(super) caller: u64,
-    pub(super) suite: u32,
-    pub(super) operation: &'static str,
-    pub(super) kind: Kind,
+    pub(super) terms: Terms,
     /// The deadline of calls that set none; `None` if the call has none as a whole.
     pub(super) deadline: Option<Duration>,
-    /// The timeout of attempts of calls that set none.
-    pub(super) timeout: Duration,
-    /// The stored command.
-    pub(super) command: Option<u64>,
     /// The retries of calls that set none.
     pub(super) policy: RetryPolicy,
-    /// The call whose error returned the command.
-    pub(super) resends: Option<u64>,
-    pub(super) asked: Asked,
 }
 
 impl About {
     /// The same call, as one to this path and query.
     pub(super) fn to(mut self, target: impl Into<String>) -> Self {
-        self.asked.target = Some(target.into());
+        self.terms.asked.target = Some(target.into());
         self
     }
 
@@ -217,24 +200,17 @@ impl About {
 
     /// Records that the call begins.
     pub(super) fn begin<'a>(&'a self, options: &Options) -> Open<'a> {
-        let stage = &*self.stage;
+        let (stage, call) = (&*self.stage, options.number);
         let policy = options.retry.unwrap_or(self.policy);
         let time = self.time(options);
         let terms = Terms {
-            caller: self.caller,
-            suite: self.suite,
-            operation: self.operation.to_owned(),
-            kind: self.kind,
             deadline: time.map(|it| stage.now().saturating_add(micros(it))),
-            command: self.command,
             // A list limits neither the time nor the attempts of all its pages.
             most: time.map(|_| policy.attempts),
-            timeout: micros(options.timeout.unwrap_or(self.timeout)),
+            timeout: options.timeout.map_or(self.terms.timeout, micros),
             backoff: micros(policy.backoff.cap),
-            resends: self.resends,
-            asked: self.asked.clone(),
+            ..self.terms.clone()
         };
-        let call = options.number;
         stage.record(Event::Called { call, terms });
         Open(stage, call, None)
     }

@@ -100,7 +100,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let mut call = with_options!($call, options, CALL[0]);
             let mut about = about($operation).to($target);
             if let Some(own) = own {
-                about.asked.key = Some(own.as_str().to_owned());
+                about.terms.asked.key = Some(own.as_str().to_owned());
                 call = call.idempotency_key(own);
             }
             let made = about.make(options, call.send()).await;
@@ -119,7 +119,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let call = seat.$client.send_prepared(&command);
             let call = with_options!(call, options, CALL[1]);
             let mut about = seat.about($operation, Kind::Keyed);
-            about.resends = Some(earlier);
+            about.terms.resends = Some(earlier);
             let _told = about.make(&options, call.send()).await;
         }};
     }
@@ -168,7 +168,15 @@ fn someone(seat: &Seat, rng: &mut Rng) -> String {
 
 async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
     seat.stage.count("commands: unkeyed");
-    let about = |operation| seat.about(operation, Kind::Unkeyed);
+    macro_rules! command {
+        ($operation:literal, $target:literal, $body:expr, $call:expr) => {{
+            let (body, call) = ($body, $call);
+            let mut about = seat.about($operation, Kind::Unkeyed).to($target);
+            about.terms.asked.body = Some(digest(body.to_string().as_bytes()));
+            let call = with_options!(call(body), options, CALL[0]);
+            let _told = about.make(options, call.send()).await;
+        }};
+    }
     // A list that grows makes every walk longer, so most commands change what is there.
     let body = match rng.u8(..6) {
         0 => person(&options.header),
@@ -178,19 +186,19 @@ async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             "payload": {"jobTitle": format!("job {}", options.header)},
         }),
         _ => {
-            let body = reply(&options.header);
-            let mut about = about("respondAttendance").to("/calendar/v1/attendance-commands");
-            about.asked.body = Some(digest(body.to_string().as_bytes()));
-            let call = seat.calendar.attendance().respond(body);
-            let call = with_options!(call, options, CALL[0]);
-            let _told = about.make(options, call.send()).await;
-            return;
+            let (note, respond) = (reply(&options.header), |it| {
+                seat.calendar.attendance().respond(it)
+            });
+            return command!(
+                "respondAttendance",
+                "/calendar/v1/attendance-commands",
+                note,
+                respond
+            );
         }
     };
-    let mut about = about("submitCommand").to("/api/crm/v1/commands");
-    about.asked.body = Some(digest(body.to_string().as_bytes()));
-    let call = with_options!(seat.crm.commands().submit(body), options, CALL[0]);
-    let _told = about.make(options, call.send()).await;
+    let submit = |it| seat.crm.commands().submit(it);
+    command!("submitCommand", "/api/crm/v1/commands", body, submit);
 }
 
 async fn prewarm(seat: &Seat, rng: &mut Rng) {

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use fastrand::Rng;
+use http::request::Builder;
 use http::{Request, Uri, header};
 use http_body_util::{BodyExt as _, Full};
 use sdk_core::{App, ClientCredentials, CredentialSource, CredentialsFuture, SuiteBuilder};
 use sdk_reference_server::{self as server, ClientSpec, Fault, InMemoryService, ReferenceServer};
+use serde_json::Value;
 use suite_checker::Event;
 use tower_service::Service as _;
 
@@ -39,7 +41,8 @@ pub(super) struct Installation {
     pub(super) number: u32,
     pub(super) server: ReferenceServer,
     service: InMemoryService,
-    audiences: [String; 4],
+    /// Those of its applications, in the order of [`APPS`].
+    pub(super) audiences: [String; 4],
     /// What its clients believe its secret to be.
     known: Arc<Mutex<String>>,
     /// Exchanges take turns, since each has terms of its own.
@@ -82,7 +85,7 @@ impl Installation {
             known: Arc::new(Mutex::new(secret)),
             turn: tokio::sync::Mutex::default(),
             lifetimes: [(2, 10), (5, 60), (60, 300), (300, 300)][rng.usize(..4)].into(),
-            lies: [0, 0, 20, 60][rng.usize(..4)] * u8::from(!stage.is_faultless()),
+            lies: [0, 0, 20, 60][rng.usize(..4)] * u8::from(!stage.world.faultless),
             lie: Mutex::default(),
             people: Vec::new(),
             counterparty: server.sample_counterparty(),
@@ -103,11 +106,6 @@ impl Installation {
         let core = format!("https://core.{name}.suite.test");
         let held = Held(Arc::clone(&self.known));
         builder.core_url(core).credential_source(held).label(name)
-    }
-
-    pub(super) fn audience(&self, app: App) -> &str {
-        let at = APPS.iter().position(|it| it.0 == app);
-        &self.audiences[at.unwrap_or_default()]
     }
 
     /// Sends a request to the server itself.
@@ -169,25 +167,21 @@ impl Installation {
         let form = format!(
             "grant_type=client_credentials&client_id={CLIENT}&client_secret={}&audience={}",
             locked(&self.known),
-            self.audience(App::Crm)
+            self.audiences[0]
         );
         let request = Request::post(uri("core", "/oauth/token"))
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
-        let reply = self
-            .serve(request.body(form.into()).expect("it is valid"))
-            .await;
-        let token = json(&reply.body)["access_token"]
-            .as_str()
-            .map(str::to_owned);
-        let bearer = format!("Bearer {}", token.expect("the server issues tokens"));
+        let reply = self.ask(request, form).await;
+        let token = reply["access_token"].as_str();
+        let token = token.expect("the server issues tokens");
+        let bearer = format!("Bearer {token}");
         for list in LISTS {
             let mut cursor = String::new();
             loop {
                 let path = format!("/api/crm/v1/{list}?limit=50{cursor}");
-                let request =
-                    Request::get(uri("crm", &path)).header(header::AUTHORIZATION, &bearer);
-                let request = request.body(Full::default()).expect("it is valid");
-                let page = json(&self.serve(request).await.body);
+                let request = Request::get(uri("crm", &path));
+                let request = request.header(header::AUTHORIZATION, &bearer);
+                let page = self.ask(request, String::new()).await;
                 for item in page["items"].as_array().expect("a page has items") {
                     let record = item["publicReference"].as_str().unwrap_or_default();
                     stage.record(Event::Exists {
@@ -207,11 +201,17 @@ impl Installation {
         }
     }
 
+    /// The response of the server itself to this request.
+    async fn ask(&self, request: Builder, body: String) -> Value {
+        let request = request.body(body.into()).expect("it is valid");
+        json(&self.serve(request).await.body)
+    }
+
     /// Some installations are of a later version.
     fn drift(&self, stage: &Stage, rng: &mut Rng) {
         let often = |rng: &mut Rng| 0.3 * rng.f64();
         let (one, other) = (often(rng), often(rng));
-        let kind = rng.u8(..12) + 12 * u8::from(stage.is_faultless());
+        let kind = rng.u8(..12) + 12 * u8::from(stage.world.faultless);
         if kind > 4 {
             return;
         }

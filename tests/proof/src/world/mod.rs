@@ -1,13 +1,11 @@
 //! A small world of services, installations and a network, all from one seed on a clock that stands still.
 
 mod answer;
-mod body;
 mod broken;
 mod call;
 mod caller;
 mod fate;
 mod installation;
-mod lines;
 mod network;
 mod outbox;
 mod service;
@@ -19,7 +17,6 @@ mod walk;
 
 use std::collections::BTreeMap;
 use std::future::pending;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
@@ -29,7 +26,6 @@ use tokio::time::{sleep, timeout};
 
 pub use broken::Sdk;
 
-use broken::Wire;
 use installation::{APPS, Installation};
 use network::Network;
 use service::Service;
@@ -96,11 +92,11 @@ impl World {
 
     async fn happen(&self) -> (History, Totals) {
         let mut rng = Rng::with_seed(self.seed ^ 0x5eed);
-        let stage = Stage::new(self);
+        let stage = Stage::new(*self);
         if self.faultless {
             stage.record(Event::Faultless);
         }
-        let _lines = self.logged.then(|| lines::keep(&stage));
+        let _lines = self.logged.then(|| stage::keep_lines(&stage));
         let mut installations = Vec::new();
         let (count, shared) = if self.crowded {
             (1, false)
@@ -108,25 +104,15 @@ impl World {
             (rng.u32(2..=3), rng.bool())
         };
         for number in 0..count {
-            let it = Installation::new(&stage, number, &mut rng, shared).await;
-            installations.push(it);
+            installations.push(Installation::new(&stage, number, &mut rng, shared).await);
         }
-        let installations = Arc::new(installations);
-        let network = Network::new(&stage, &installations, &mut rng);
-        let wire = Wire::new(&network, self.sdk);
+        let network = Network::new(&stage, installations, &mut rng);
         let mut services = JoinSet::new();
         for _ in 0..if self.crowded { 1 } else { rng.u8(1..=3) } {
-            let crowd = rng.usize(100..150);
+            let crowd = Some(rng.usize(100..150)).filter(|_| self.crowded);
             let service = Service {
-                stage: Arc::clone(&stage),
-                installations: Arc::clone(&installations),
                 network: network.clone(),
-                wire: wire.clone(),
-                callers: if self.crowded {
-                    crowd
-                } else {
-                    rng.usize(3..=20)
-                },
+                callers: crowd.unwrap_or_else(|| rng.usize(3..=20)),
                 walks: rng.usize(1..=3),
                 life: (rng.bool() && !self.faultless).then(|| rng.u64(2_000..60_000)),
                 pace: [10, 300, 3_000][rng.usize(..3)],
@@ -135,39 +121,38 @@ impl World {
             services.spawn(service.run(rng.fork()));
         }
         let faults = rng.fork();
-        let trouble = async {
-            if self.faultless {
-                pending::<()>().await;
-            }
-            trouble(&stage, &installations, &network, faults).await;
-        };
         let enough = async {
             while stage.requests() < self.requests {
                 sleep(Duration::from_millis(100)).await;
             }
         };
-        if let Err(limit) = within(&stage, BUSY, trouble, enough).await {
-            return stuck(&stage, services, limit).await;
-        }
-        stage.calm();
-        for installation in &*installations {
-            installation.rotate(&stage, &mut rng)();
-            // A command that waits for long is answered by a version that its SDK knows.
-            installation.end_drift();
-        }
-        let ending = async {
-            while let Some(ended) = services.join_next().await {
-                ended.expect("a service does not panic");
+        let whole = async {
+            within(&stage, BUSY, trouble(&network, faults), enough).await?;
+            stage.calm();
+            for installation in &network.installations {
+                installation.rotate(&stage, &mut rng)();
+                // A command that waits for long is answered by a version that its SDK knows.
+                installation.end_drift();
             }
+            within(&stage, PATIENCE, pending(), all(&mut services)).await?;
+            // What is still on its way arrives.
+            sleep(Duration::from_secs(120)).await;
+            Ok(())
         };
-        if let Err(limit) = within(&stage, PATIENCE, pending(), ending).await {
-            return stuck(&stage, services, limit).await;
-        }
-        // What is still on its way arrives.
-        sleep(Duration::from_secs(120)).await;
-        stage.record(Event::Ended);
+        let ended = whole
+            .await
+            .map_or_else(|limit| Event::Stuck { limit }, |()| Event::Ended);
+        stage.record(ended);
+        services.shutdown().await;
         stage.count("worlds");
         stage.end()
+    }
+}
+
+/// Waits for all services, or for all parts of one.
+async fn all(tasks: &mut JoinSet<()>) {
+    while let Some(ended) = tasks.join_next().await {
+        ended.expect("nobody panics");
     }
 }
 
@@ -186,31 +171,23 @@ async fn within(
     }
 }
 
-/// Stops a simulation that passed a limit.
-async fn stuck(stage: &Stage, mut services: JoinSet<()>, limit: String) -> (History, Totals) {
-    stage.record(Event::Stuck { limit });
-    services.shutdown().await;
-    stage.count("worlds");
-    stage.end()
-}
-
 /// What goes wrong besides single requests: outages, revocations, rotations.
-async fn trouble(
-    stage: &Arc<Stage>,
-    installations: &Arc<Vec<Installation>>,
-    network: &Network,
-    mut rng: Rng,
-) {
+async fn trouble(network: &Network, mut rng: Rng) {
+    let (stage, installations) = (&network.stage, &network.installations);
+    if stage.world.faultless {
+        return pending().await;
+    }
     let often = [4_000, 30_000, 200_000][rng.usize(..3)];
     let mut followers = JoinSet::new();
     loop {
         sleep(Duration::from_millis(rng.u64(1..2 * often))).await;
-        let installation = &installations[rng.usize(..installations.len())];
+        let at = rng.usize(..installations.len());
+        let installation = &installations[at];
         let time = Duration::from_millis(rng.u64(1..20_000));
         match rng.u8(..10) {
             0..5 => {
-                let app = APPS[rng.usize(..APPS.len())].0;
-                network.take_down(installation.number, app, time, rng.u8(..4));
+                let app = rng.usize(..APPS.len());
+                network.take_down(at, app, time, rng.u8(..4));
             }
             5..8 => {
                 stage.count("fault: tokens revoked");

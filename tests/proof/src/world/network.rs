@@ -3,7 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::future::pending;
 use std::io;
+use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,9 +18,10 @@ use sdk_core::transport::{RequestBody, TransportError};
 use suite_checker::{Attempt, Done, Event, Sent};
 use tokio::sync::oneshot::{Sender, channel};
 use tokio::time::{Instant, sleep};
+use tower_service::Service;
 
-use super::answer::{Answer, json};
-use super::body::{Arriving, Ticket};
+use super::answer::{Answer, Arriving, Ticket, json};
+use super::broken;
 use super::fate::{Fate, Fault, Weather};
 use super::installation::{APPS, Installation, LATER, NAMES, uri};
 use super::stage::{Number, Stage, digest, locked, micros};
@@ -40,9 +44,9 @@ pub(super) const AGENT: &str = "suite/";
 #[derive(Clone)]
 pub(super) struct Network(Arc<Inner>);
 
-struct Inner {
-    stage: Arc<Stage>,
-    installations: Arc<Vec<Installation>>,
+pub(super) struct Inner {
+    pub(super) stage: Arc<Stage>,
+    pub(super) installations: Vec<Installation>,
     weather: Weather,
     rng: Mutex<Rng>,
     /// Suites whose service was killed send nothing more.
@@ -50,7 +54,29 @@ struct Inner {
     /// The tokens that were issued, and their numbers.
     tokens: Mutex<HashMap<String, u64>>,
     /// The applications that are down, until when, and how.
-    down: Mutex<HashMap<(u32, App), (Instant, u8)>>,
+    down: Mutex<HashMap<(usize, usize), (Instant, u8)>>,
+}
+
+impl Deref for Network {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Service<Request<RequestBody>> for Network {
+    type Response = Response<Arriving>;
+    type Error = BoxError;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Arriving>, BoxError>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<RequestBody>) -> Self::Future {
+        Box::pin(broken::carry(self.clone(), request))
+    }
 }
 
 /// A request as the network sees it.
@@ -63,14 +89,10 @@ struct Parcel {
 }
 
 impl Network {
-    pub(super) fn new(
-        stage: &Arc<Stage>,
-        installations: &Arc<Vec<Installation>>,
-        rng: &mut Rng,
-    ) -> Self {
+    pub(super) fn new(stage: &Arc<Stage>, installations: Vec<Installation>, rng: &mut Rng) -> Self {
         Self(Arc::new(Inner {
             stage: Arc::clone(stage),
-            installations: Arc::clone(installations),
+            installations,
             weather: Weather::draw(rng),
             rng: Mutex::new(rng.fork()),
             dead: Mutex::default(),
@@ -80,37 +102,29 @@ impl Network {
     }
 
     pub(super) fn kill(&self, suites: &[u32]) {
-        locked(&self.0.dead).extend(suites);
+        locked(&self.dead).extend(suites);
     }
 
     /// Takes an application down for a while.
-    pub(super) fn take_down(&self, installation: u32, app: App, time: Duration, how: u8) {
-        self.0.stage.count("fault: outage of an application");
+    pub(super) fn take_down(&self, installation: usize, app: usize, time: Duration, how: u8) {
+        self.stage.count("fault: outage of an application");
         let until = (Instant::now() + time, how);
-        locked(&self.0.down).insert((installation, app), until);
-    }
-
-    fn is_dead(&self, suite: u32) -> bool {
-        locked(&self.0.dead).contains(&suite)
+        locked(&self.down).insert((installation, app), until);
     }
 
     fn fate(&self, installation: usize, app: usize) -> Fate {
-        let it = &self.0;
-        if it.stage.is_calm() || it.stage.is_faultless() {
+        if self.stage.is_calm() || self.stage.world.faultless {
             return Fate::calm();
         }
-        let place = (it.installations[installation].number, APPS[app].0);
-        let down = locked(&it.down).get(&place).copied();
+        let down = locked(&self.down).get(&(installation, app)).copied();
         let down = down.filter(|(until, _)| Instant::now() < *until);
-        let is_exchange = APPS[app].0 == App::Platform;
-        let fate = it
-            .weather
-            .fate(&mut locked(&it.rng), is_exchange, down.map(|it| it.1));
+        let (rng, is_exchange) = (&mut locked(&self.rng), APPS[app].0 == App::Platform);
+        let fate = self.weather.fate(rng, is_exchange, down.map(|it| it.1));
         if let Some(fault) = fate.fault {
-            it.stage.count(fault.name());
+            self.stage.count(fault.name());
         }
         if fate.out + fate.back > Duration::from_secs(1) {
-            it.stage.count("fault: delayed");
+            self.stage.count("fault: delayed");
         }
         fate
     }
@@ -122,16 +136,15 @@ impl Network {
         let (head, body) = request.into_parts();
         let suite = text(&head.headers, header::USER_AGENT.as_str());
         let suite = suite.trim_start_matches(AGENT).split(' ').next();
-        let suite = suite
-            .and_then(|it| it.parse().ok())
-            .expect("a suite of this world");
+        let suite: Option<u32> = suite.and_then(|it| it.parse().ok());
+        let suite = suite.expect("a suite of this world");
         let (installation, app) = place(head.uri.host().unwrap_or_default());
         let mut fate = self.fate(installation, app);
-        if self.is_dead(suite) || self.0.stage.is_stuck() {
+        if locked(&self.dead).contains(&suite) || self.stage.is_stuck() {
             return pending().await;
         }
-        let number = self.0.stage.next(Number::Request);
-        self.0.stage.count("requests");
+        let number = self.stage.next(Number::Request);
+        self.stage.count("requests");
         let mut parcel = Parcel {
             number,
             installation,
@@ -146,7 +159,7 @@ impl Network {
             parcel.body = body.into_bytes()?;
         }
         self.depart(suite, &parcel);
-        let ticket = Ticket::new(Arc::clone(&self.0.stage), number);
+        let ticket = Ticket::new(Arc::clone(&self.stage), number);
         wait(fate.connect).await;
         match fate.fault {
             Some(Fault::Refuse) => {
@@ -165,10 +178,8 @@ impl Network {
         if let Some(body) = body {
             parcel.body = body.into_bytes()?;
         }
-        self.0.stage.record(Event::Begun {
-            request: number,
-            body: body_digest(&parcel.body),
-        });
+        let (request, body) = (number, body_digest(&parcel.body));
+        self.stage.record(Event::Begun { request, body });
         if let Some(Fault::Gateway(status, seconds)) = fate.fault {
             wait(fate.out).await;
             let said = text(&parcel.head.headers, header::AUTHORIZATION.as_str());
@@ -179,7 +190,7 @@ impl Network {
         let (tell, told) = channel();
         tokio::spawn(self.clone().travel(parcel, fate, tell));
         let told = told.await;
-        if self.is_dead(suite) {
+        if locked(&self.dead).contains(&suite) {
             drop(ticket);
             return pending().await;
         }
@@ -190,16 +201,12 @@ impl Network {
     }
 
     fn depart(&self, suite: u32, parcel: &Parcel) {
-        let it = &self.0;
         let headers = &parcel.head.headers;
-        let installation = &it.installations[parcel.installation];
-        let audience = installation.audience(APPS[parcel.app].0).to_owned();
+        let installation = &self.installations[parcel.installation];
         let sent = if parcel.is_exchange() {
-            it.stage.count("exchanges");
-            let form = std::str::from_utf8(&parcel.body).unwrap_or_default();
-            Sent::Exchange {
-                audience: field(form, "audience"),
-            }
+            self.stage.count("exchanges");
+            let audience = parcel.audience();
+            Sent::Exchange { audience }
         } else {
             let number = |name| text(headers, name).parse().ok();
             let token = text(headers, header::AUTHORIZATION.as_str());
@@ -209,14 +216,14 @@ impl Network {
             let key = headers.get(KEY);
             Sent::Attempt(Attempt {
                 call: call.unwrap_or_default(),
-                audience,
+                audience: installation.audiences[parcel.app].clone(),
                 token: token.map(|it| self.token(it)),
                 tenant,
                 key: key.map(|it| it.to_str().unwrap_or_default().to_owned()),
                 target: parcel.target().to_owned(),
             })
         };
-        it.stage.record(Event::Departed {
+        self.stage.record(Event::Departed {
             request: parcel.number,
             suite,
             installation: installation.number,
@@ -226,10 +233,7 @@ impl Network {
 
     /// The number of a token that was issued, or 0.
     fn token(&self, text: &str) -> u64 {
-        locked(&self.0.tokens)
-            .get(text)
-            .copied()
-            .unwrap_or_default()
+        locked(&self.tokens).get(text).copied().unwrap_or_default()
     }
 
     /// Brings a request to its server and the answer back.
@@ -253,38 +257,26 @@ impl Network {
 
     /// Lets the server answer.
     async fn serve(&self, parcel: Parcel, loops: bool) -> Answer {
-        let stage = &self.0.stage;
-        let installation = &self.0.installations[parcel.installation];
-        let is_exchange = parcel.is_exchange();
+        let installation = &self.installations[parcel.installation];
         let (number, method) = (parcel.number, parcel.head.method.clone());
-        let _turn = if is_exchange {
-            Some(installation.turn.lock().await)
-        } else {
-            None
-        };
-        let lasts = if is_exchange {
-            installation.set_terms(stage, &mut locked(&self.0.rng))
-        } else {
-            Duration::ZERO
-        };
-        let audience = field(
-            std::str::from_utf8(&parcel.body).unwrap_or_default(),
-            "audience",
-        );
-        let mut odd = false;
-        let cursor = loops.then(|| field(parcel.head.uri.query().unwrap_or_default(), "cursor"));
-        let request = parcel.into_request();
-        stage.record(Event::Arrived { request: number });
-        let mut answer = installation.serve(request).await;
-        if let Some(cursor) = cursor.filter(|it| !it.is_empty()) {
-            odd = answer.name_next(cursor);
+        let mut exchange = None;
+        if parcel.is_exchange() {
+            let turn = installation.turn.lock().await;
+            let lasts = installation.set_terms(&self.stage, &mut locked(&self.rng));
+            exchange = Some((turn, lasts, parcel.audience()));
         }
+        let cursor = field(parcel.head.uri.query().unwrap_or_default(), "cursor");
+        let request = parcel.into_request();
+        self.stage.record(Event::Arrived { request: number });
+        let mut answer = installation.serve(request).await;
+        let mut odd = loops && !cursor.is_empty() && answer.name_next(cursor);
         let version = &json(&answer.body)["schemaVersion"];
         odd |= version.as_str().is_some_and(|it| it.ends_with(LATER));
-        let done = match (answer.status.is_success(), is_exchange) {
-            (true, true) => self.issued(&answer.body, lasts, audience),
-            (true, false) if method == Method::POST => answer.committed(),
-            _ => Done::Nothing,
+        let done = match &exchange {
+            _ if !answer.status.is_success() => Done::Nothing,
+            Some((_, lasts, audience)) => self.issued(&answer.body, *lasts, audience.clone()),
+            None if method == Method::POST => answer.committed(),
+            None => Done::Nothing,
         };
         self.answered(number, &answer, done, odd);
         answer
@@ -299,15 +291,15 @@ impl Network {
             wait: seconds.ok().map(|it: u64| it * 1_000_000),
             odd,
         };
-        self.0.stage.record(Event::Answered { request, answer });
+        self.stage.record(Event::Answered { request, answer });
     }
 
     fn issued(&self, body: &[u8], lasts: Duration, audience: String) -> Done {
         let reply = json(body);
         let text = reply["access_token"].as_str().unwrap_or_default();
-        let token = self.0.stage.next(Number::Token);
-        self.0.stage.confide(text);
-        locked(&self.0.tokens).insert(text.to_owned(), token);
+        let token = self.stage.next(Number::Token);
+        self.stage.confide(text);
+        locked(&self.tokens).insert(text.to_owned(), token);
         Done::Issued {
             token,
             audience,
@@ -320,6 +312,11 @@ impl Network {
 impl Parcel {
     fn is_exchange(&self) -> bool {
         self.head.uri.path() == "/oauth/token"
+    }
+
+    /// The audience of an exchange.
+    fn audience(&self) -> String {
+        field(&String::from_utf8_lossy(&self.body), "audience")
     }
 
     /// Its path and query.

@@ -125,10 +125,11 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     let options = Options::draw(&seat.stage, rng);
     let keyed = command.idempotency_key().is_some();
     let kind = if keyed { Kind::Keyed } else { Kind::Unkeyed };
-    let mut about = seat.about(stored(&command), kind);
-    (about.command, about.resends) = (Some(row.number), row.resends);
+    // Nothing else at another application has the name of one of these.
     macro_rules! sent {
-        ($client:ident $(, $typed:ty)?) => {{
+        ($name:literal, $client:ident $(, $typed:ty)?) => {{
+            let mut about = seat.about($name, kind);
+            (about.terms.command, about.terms.resends) = (Some(row.number), row.resends);
             let call = seat.$client.send_prepared(&command)$(.typed::<$typed>())?;
             let call = with_options!(call, options, CALL[1]);
             let made = about.make(&options, call.send()).await;
@@ -136,10 +137,10 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         }};
     }
     let made = match command.operation() {
-        "submitEventCommand" => sent!(calendar, CalendarCommandResult),
-        "createInvoiceDraft" => sent!(accounting, AccountingCommandResult),
-        "submitCommand" => sent!(crm),
-        _ => sent!(calendar),
+        "submitEventCommand" => sent!("stored event", calendar, CalendarCommandResult),
+        "createInvoiceDraft" => sent!("stored draft", accounting, AccountingCommandResult),
+        "submitCommand" => sent!("stored person", crm),
+        _ => sent!("stored reply", calendar),
     };
     // A sending that was dropped leaves the command as one that may have been sent.
     let Some(made) = made else { return };
@@ -177,15 +178,5 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
             }
         }
         Err(_) => {}
-    }
-}
-
-/// What the sending of a stored command is called: nothing else at another application has that name.
-fn stored(command: &PreparedCommand) -> &'static str {
-    match command.operation() {
-        "submitEventCommand" => "stored event",
-        "createInvoiceDraft" => "stored draft",
-        "submitCommand" => "stored person",
-        _ => "stored reply",
     }
 }

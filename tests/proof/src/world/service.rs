@@ -8,14 +8,12 @@ use suite_checker::Event;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::broken::Wire;
-use super::installation::Installation;
 use super::network::Network;
 use super::outbox::Row;
-use super::stage::{Stage, locked};
+use super::stage::locked;
 use super::suites::Seat;
 use super::walk::Kept;
-use super::{caller, outbox, walk};
+use super::{all, caller, outbox, walk};
 
 /// Longer than any world.
 const A_YEAR: Duration = Duration::from_secs(365 * 86_400);
@@ -29,10 +27,7 @@ pub(super) struct Store {
 
 /// What a service is made of.
 pub(super) struct Service {
-    pub(super) stage: Arc<Stage>,
-    pub(super) installations: Arc<Vec<Installation>>,
     pub(super) network: Network,
-    pub(super) wire: Wire,
     pub(super) callers: usize,
     pub(super) walks: usize,
     /// How long it lives on average, in milliseconds, if it is killed at all.
@@ -47,24 +42,26 @@ pub(super) struct Service {
 impl Service {
     /// Runs until everything it stored is done and nothing new begins.
     pub(super) async fn run(self, mut rng: Rng) {
+        let network = &self.network;
+        let stage = &network.stage;
         let store = Store {
             rows: Arc::default(),
             walks: Arc::new(Mutex::new(vec![None; self.walks])),
         };
         loop {
             let seats = self.seats(&mut rng);
-            let suites: Vec<u32> = seats.iter().map(|it| it.suite).collect();
+            let suites: Vec<u32> = seats.iter().map(|it| it.usual.terms.suite).collect();
             let mut tasks = self.start(&seats, &store, &mut rng);
-            let life = self.life.filter(|_| !self.stage.is_calm());
+            let life = self.life.filter(|_| !stage.is_calm());
             let life = life.map_or(A_YEAR, |it| Duration::from_millis(rng.u64(1..2 * it)));
             let ended = timeout(life, all(&mut tasks)).await.is_ok();
-            if ended || self.stage.is_calm() {
+            if ended || stage.is_calm() {
                 // If it was to be killed, that time is over.
                 return all(&mut tasks).await;
             }
-            self.stage.count("crashes");
-            self.network.kill(&suites);
-            self.stage.record(Event::Crashed { suites });
+            stage.count("crashes");
+            network.kill(&suites);
+            stage.record(Event::Crashed { suites });
             tasks.shutdown().await;
             sleep(Duration::from_millis(rng.u64(0..3_000))).await;
         }
@@ -72,16 +69,9 @@ impl Service {
 
     fn seats(&self, rng: &mut Rng) -> Vec<Seat> {
         let mut seats: Vec<Seat> = Vec::new();
-        for at in 0..self.installations.len() {
+        for at in 0..self.network.installations.len() {
             let beside = seats.first().filter(|_| rng.bool());
-            seats.push(Seat::new(
-                &self.stage,
-                &self.installations,
-                &self.wire,
-                at,
-                beside,
-                rng,
-            ));
+            seats.push(Seat::new(&self.network, at, beside, rng));
         }
         seats
     }
@@ -109,12 +99,5 @@ impl Store {
         rows.iter_mut()
             .filter(|row| row.number == number)
             .for_each(change);
-    }
-}
-
-/// Waits for all parts of a service.
-async fn all(tasks: &mut JoinSet<()>) {
-    while let Some(ended) = tasks.join_next().await {
-        ended.expect("a part of a service does not panic");
     }
 }

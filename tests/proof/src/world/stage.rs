@@ -1,17 +1,22 @@
 //! What everybody in a world shares: the record of what happened, the clock, the numbers and the counts.
 
-use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash as _, Hasher as _};
+use std::io::{self, Write};
 use std::mem::take;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use http::HeaderValue;
 use suite_checker::{Event, History, Micros};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::DefaultGuard;
+use tracing::{Dispatch, dispatcher};
 
 use super::broken::Sdk;
 use super::{Totals, World};
@@ -24,11 +29,12 @@ pub(super) struct Stage {
     numbers: [AtomicU64; Number::ALL],
     calm: AtomicBool,
     /// The lines so far, if this world keeps any.
-    lines: Option<Mutex<HashSet<String>>>,
-    pub(super) sdk: Sdk,
+    lines: Mutex<HashSet<String>>,
+    pub(super) world: World,
     /// The calls that a broken SDK lets through.
     pub(super) turns: Semaphore,
-    faultless: bool,
+    /// The tokens that a broken SDK keeps, by suite and host.
+    pub(super) first_tokens: Mutex<HashMap<(Option<HeaderValue>, Option<String>), HeaderValue>>,
     /// The steps that are left: each record is one, and each time that a call is polled.
     left: AtomicU64,
     /// Notified when none is left.
@@ -52,18 +58,17 @@ impl Number {
 }
 
 impl Stage {
-    pub(super) fn new(world: &World) -> Arc<Self> {
-        let keeps_lines = world.logged;
+    pub(super) fn new(world: World) -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
             history: Mutex::default(),
             totals: Mutex::default(),
             numbers: Default::default(),
             calm: AtomicBool::new(false),
-            lines: keeps_lines.then(Mutex::default),
-            sdk: world.sdk,
+            lines: Mutex::default(),
+            world,
             turns: Semaphore::new(if world.sdk == Sdk::TenAtATime { 10 } else { 1 }),
-            faultless: world.faultless,
+            first_tokens: Mutex::default(),
             left: world.steps().into(),
             stuck: Notify::new(),
         })
@@ -94,11 +99,6 @@ impl Stage {
         self.left.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether no request is struck, and no caller gives up.
-    pub(super) fn is_faultless(&self) -> bool {
-        self.faultless
-    }
-
     /// The next number of its kind, from 1.
     pub(super) fn next(&self, number: Number) -> u64 {
         self.numbers[number as usize].fetch_add(1, Ordering::Relaxed) + 1
@@ -126,28 +126,24 @@ impl Stage {
         self.calm.store(true, Ordering::Relaxed);
     }
 
-    pub(super) fn keeps_lines(&self) -> bool {
-        self.lines.is_some()
-    }
-
     /// Keeps each line once, if this world keeps any.
     pub(super) fn log(&self, text: &dyn fmt::Display) {
-        let Some(lines) = &self.lines else { return };
+        if !self.world.logged {
+            return;
+        }
         for line in text.to_string().lines().map(str::trim_end) {
-            if locked(lines).insert(line.to_owned()) {
-                self.record(Event::Logged {
-                    line: line.to_owned(),
-                });
+            let line = line.to_owned();
+            if locked(&self.lines).insert(line.clone()) {
+                self.record(Event::Logged { line });
             }
         }
     }
 
     /// Keeps a secret that no line may show.
     pub(super) fn confide(&self, text: &str) {
-        if self.lines.is_some() {
-            self.record(Event::Secret {
-                text: text.to_owned(),
-            });
+        if self.world.logged {
+            let text = text.to_owned();
+            self.record(Event::Secret { text });
         }
     }
 
@@ -174,4 +170,36 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     hasher.finish().max(1)
+}
+
+/// Keeps all that this thread logs, at every level, until the guard is dropped.
+pub(super) fn keep_lines(stage: &Arc<Stage>) -> DefaultGuard {
+    // While there is only one subscriber, one thread decides for all whether an event is wanted.
+    static SECOND: OnceLock<Dispatch> = OnceLock::new();
+    SECOND.get_or_init(|| dispatch(io::sink));
+    let stage = Arc::clone(stage);
+    dispatcher::set_default(&dispatch(move || Lines(Arc::clone(&stage))))
+}
+
+fn dispatch<W: Write>(writer: impl Fn() -> W + Send + Sync + 'static) -> Dispatch {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::TRACE)
+        .with_ansi(false)
+        .without_time()
+        .with_writer(writer);
+    Dispatch::new(subscriber.finish())
+}
+
+/// Takes one event at a time, whole.
+struct Lines(Arc<Stage>);
+
+impl Write for Lines {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.0.log(&String::from_utf8_lossy(text));
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

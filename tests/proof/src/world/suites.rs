@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fastrand::Rng;
-use sdk_core::{Backoff, CallOptions, Error, RetryPolicy, Suite, TokenPolicy};
-use suite_checker::{Asked, Event, Kind};
+use sdk_core::{Backoff, CallOptions, RetryPolicy, Suite, TokenPolicy};
+use suite_checker::{Event, Kind, Terms};
 
-use super::broken::Wire;
+use super::broken::Sdk;
 use super::call::{About, retry};
 use super::installation::Installation;
-use super::network::{AGENT, TENANT};
-use super::stage::{Number, Stage};
+use super::network::{AGENT, Network, TENANT};
+use super::stage::{Number, Stage, micros};
 
 /// The retry budget of a suite, and the cost of a retry.
 const BUDGET: u32 = 500;
@@ -21,18 +21,11 @@ const RETRY_COST: u32 = 5;
 #[derive(Clone)]
 pub(super) struct Seat {
     pub(super) stage: Arc<Stage>,
-    pub(super) installations: Arc<Vec<Installation>>,
-    /// The number of its suite.
-    pub(super) suite: u32,
     /// The place of its installation.
     pub(super) at: usize,
-    /// The caller that uses it.
-    pub(super) caller: u64,
-    /// The deadline of calls that set none, and their retries.
-    deadline: Duration,
-    timeout: Duration,
-    policy: RetryPolicy,
-    wire: Wire,
+    /// What its calls have in common: their suite, their caller, and what those that set nothing get.
+    pub(super) usual: About,
+    network: Network,
     shared: Suite,
     pub(super) crm: sdk_crm::Client,
     pub(super) calendar: sdk_calendar::Client,
@@ -41,23 +34,17 @@ pub(super) struct Seat {
 
 impl Seat {
     /// A suite of an installation, on the connections of another one if there is one.
-    pub(super) fn new(
-        stage: &Arc<Stage>,
-        installations: &Arc<Vec<Installation>>,
-        wire: &Wire,
-        at: usize,
-        beside: Option<&Self>,
-        rng: &mut Rng,
-    ) -> Self {
+    pub(super) fn new(network: &Network, at: usize, beside: Option<&Self>, rng: &mut Rng) -> Self {
+        let (stage, installation) = (&network.stage, &network.installations[at]);
         stage.count("suites");
         let suite = stage.next_suite();
-        let builder = installations[at].addressed(Suite::builder());
+        let builder = installation.addressed(Suite::builder());
         let mut builder = builder
             .seed(rng.u64(..))
             .user_agent(format!("{AGENT}{suite}"));
         builder = match beside {
             Some(other) => builder.transport_of(&other.shared),
-            None => builder.transport(wire.clone()),
+            None => builder.transport(network.clone()),
         };
         let (mut deadline, mut policy) = (Duration::from_secs(30), RetryPolicy::default());
         let mut timeout = Duration::from_secs(10);
@@ -66,7 +53,7 @@ impl Seat {
             let quick = Duration::from_millis(rng.u64(500..4_000));
             policy = retry(rng);
             builder = builder.retry(policy);
-            if !stage.is_faultless() {
+            if !stage.world.faultless {
                 (deadline, timeout) = (short, quick);
                 builder = builder.deadline(deadline);
             }
@@ -84,20 +71,27 @@ impl Seat {
             most,
             retries,
         });
-        let builder = builder.retry_budget(BUDGET).timeout(timeout);
+        let mut builder = builder.retry_budget(BUDGET).timeout(timeout);
+        if stage.world.sdk == Sdk::NeverRetries {
+            builder = builder.retry(RetryPolicy::none());
+        }
         let shared = builder.build().expect("its settings are sound");
-        let number = installations[at].number;
-        let (crm, calendar, accounting) = clients(&shared, number).expect("they have addresses");
+        let (crm, calendar, accounting) = clients(&shared, header(network, at));
+        let terms = Terms {
+            suite,
+            timeout: micros(timeout),
+            ..Terms::default()
+        };
         Self {
             stage: Arc::clone(stage),
-            installations: Arc::clone(installations),
-            suite,
             at,
-            caller: 0,
-            deadline,
-            timeout,
-            policy,
-            wire: wire.clone(),
+            usual: About {
+                stage: Arc::clone(stage),
+                terms,
+                deadline: Some(deadline),
+                policy,
+            },
+            network: network.clone(),
             shared,
             crm,
             calendar,
@@ -107,53 +101,36 @@ impl Seat {
 
     /// The same suite with other clients.
     pub(super) fn with_new_clients(mut self) -> Self {
-        let number = self.installation().number;
-        let clients = clients(&self.shared, number).expect("they have addresses");
+        let clients = clients(&self.shared, header(&self.network, self.at));
         (self.crm, self.calendar, self.accounting) = clients;
         self
     }
 
     /// The same installation with a new suite, as in another process.
     pub(super) fn in_another_process(&self, rng: &mut Rng) -> Self {
-        let new = Self::new(
-            &self.stage,
-            &self.installations,
-            &self.wire,
-            self.at,
-            None,
-            rng,
-        );
-        Self {
-            caller: self.caller,
-            ..new
-        }
+        let mut new = Self::new(&self.network, self.at, None, rng);
+        new.usual.terms.caller = self.usual.terms.caller;
+        new
     }
 
     /// The seats of a new caller.
     pub(super) fn for_caller(seats: &[Self]) -> Vec<Self> {
         let caller = seats[0].stage.next(Number::Caller);
-        let seats = seats.iter().cloned();
-        seats.map(|it| Self { caller, ..it }).collect()
+        let mut seats = seats.to_vec();
+        for seat in &mut seats {
+            seat.usual.terms.caller = caller;
+        }
+        seats
     }
 
     pub(super) fn installation(&self) -> &Installation {
-        &self.installations[self.at]
+        &self.network.installations[self.at]
     }
 
     pub(super) fn about(&self, operation: &'static str, kind: Kind) -> About {
-        About {
-            stage: Arc::clone(&self.stage),
-            caller: self.caller,
-            suite: self.suite,
-            operation,
-            kind,
-            deadline: Some(self.deadline),
-            timeout: self.timeout,
-            command: None,
-            policy: self.policy,
-            resends: None,
-            asked: Asked::default(),
-        }
+        let mut about = self.usual.clone();
+        (about.terms.operation, about.terms.kind) = (operation.to_owned(), kind);
+        about
     }
 }
 
@@ -163,14 +140,27 @@ type Clients = (
     sdk_accounting::Client,
 );
 
+/// The number of an installation in the header of its clients, by which a broken SDK means another one.
+fn header(network: &Network, at: usize) -> u32 {
+    let foreign = network.stage.world.sdk == Sdk::ForeignHeader;
+    let at = (at + usize::from(foreign)) % network.installations.len();
+    network.installations[at].number
+}
+
 /// The clients of an installation, which they name in a header of all their calls.
-fn clients(suite: &Suite, installation: u32) -> Result<Clients, Error> {
-    let defaults = CallOptions::default().with_header(TENANT, &installation.to_string());
-    Ok((
-        sdk_crm::Client::new(suite)?.with_defaults(defaults.clone()),
-        sdk_calendar::Client::new(suite)?.with_defaults(defaults.clone()),
-        sdk_accounting::Client::new(suite)?.with_defaults(defaults),
-    ))
+fn clients(suite: &Suite, installation: u32) -> Clients {
+    let defaults = || CallOptions::default().with_header(TENANT, &installation.to_string());
+    macro_rules! client {
+        ($application:ident) => {{
+            let client = $application::Client::new(suite).expect("it has an address");
+            client.with_defaults(defaults())
+        }};
+    }
+    (
+        client!(sdk_crm),
+        client!(sdk_calendar),
+        client!(sdk_accounting),
+    )
 }
 
 /// A policy of tokens that does not wait long.

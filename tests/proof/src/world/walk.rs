@@ -34,7 +34,7 @@ pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: R
         let seat = seats.iter().find(|it| it.at == kept.at);
         let seat = seat.expect("a seat for each installation");
         // Only the call of a page can be rejected.
-        if rng.bool() || stage.sdk == Sdk::RejectsAll {
+        if rng.bool() || stage.world.sdk == Sdk::RejectsAll {
             one_page(seat, &store, slot, kept, &mut rng).await;
         } else {
             many(seat, &store, slot, kept, &mut rng).await;
