@@ -20,7 +20,7 @@ use super::stage::{Number, Stage, locked};
 use crate::fuzz::command_digest;
 
 /// The SDK that a simulation runs. A further broken SDK is a variant here, its row in [`BROKEN`](Sdk::BROKEN), and a branch in
-/// `call`, `report`, `resent` or `carry`.
+/// `call`, `report`, `resent` or `carry`, or where a seat makes its suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sdk {
     /// The SDK as it is.
@@ -161,8 +161,8 @@ pub(super) async fn carry(
     let sdk = network.stage.world.sdk;
     let is_exchange = request.uri().path() == "/oauth/token";
     if sdk == Sdk::DeadToken && !is_exchange {
-        let suite = request.headers().get(USER_AGENT).cloned();
-        let place = (suite, request.uri().host().map(str::to_owned));
+        let suite = request.headers().get(USER_AGENT);
+        let place = format!("{suite:?} at {:?}", request.uri().host());
         if let Some(token) = request.headers_mut().get_mut(AUTHORIZATION) {
             let mut tokens = locked(&network.stage.first_tokens);
             *token = tokens.entry(place).or_insert(token.clone()).clone();
@@ -185,10 +185,9 @@ pub(super) async fn carry(
         Sdk::RenewsAlways => Ok(changed(sent?, "expires_in", |second| *second = 1.into())),
         Sdk::EndsEarly if later => Ok(changed(sent?, "nextCursor", |next| *next = Value::Null)),
         Sdk::RepeatsItem => Ok(changed(sent?, "items", |items| {
-            let items = items.as_array_mut();
-            items
-                .into_iter()
-                .for_each(|it| it.extend(it.first().cloned()));
+            if let Some(items) = items.as_array_mut() {
+                items.extend(items.first().cloned());
+            }
         })),
         _ => sent,
     }

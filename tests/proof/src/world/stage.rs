@@ -34,7 +34,7 @@ pub(super) struct Stage {
     /// The calls that a broken SDK lets through.
     pub(super) turns: Semaphore,
     /// The tokens that a broken SDK keeps, by suite and host.
-    pub(super) first_tokens: Mutex<HashMap<(Option<HeaderValue>, Option<String>), HeaderValue>>,
+    pub(super) first_tokens: Mutex<HashMap<String, HeaderValue>>,
     /// The steps that are left: each record is one, and each time that a call is polled.
     left: AtomicU64,
     /// Notified when none is left.
