@@ -4,8 +4,6 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-#[cfg(feature = "peers")]
-use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
 use serde::{Deserialize, Serialize};
 use tracing::field::Empty;
 
@@ -126,63 +124,6 @@ pub async fn in_memory(times: u32) -> Result<f64, Failure> {
         black_box(crm.opportunities().list().await?);
     }
     Ok(began.elapsed().as_secs_f64() * 1e6 / f64::from(times * 2))
-}
-
-/// Milliseconds until a call fails whose response was made to be searched for long: 196 kB with 32 fields named like secrets,
-/// a message that almost repeats them, and 20 such headers. The slowest of so many calls, with equal secrets and with different ones in turn.
-#[cfg(feature = "peers")]
-pub async fn hostile(times: u32) -> Result<f64, Failure> {
-    let mut longest = Duration::ZERO;
-    for number in 0..times {
-        let body = hostile_body(number % 2 == 0);
-        let suite = sdk_core::Suite::builder()
-            .application_url(sdk_core::App::Platform, "https://core.invalid")
-            .credentials(sdk_core::ClientCredentials::new("client", "a secret of it"))
-            .transport(Hostile(body));
-        let platform = sdk_platform::Client::new(&suite.build()?)?;
-        let form = sdk_platform::types::TokenForm::new().client_secret("another secret");
-        let began = std::time::Instant::now();
-        let error = platform.oauth().token(&form).await.err();
-        longest = longest.max(began.elapsed());
-        let message = error.ok_or("the call succeeded")?.to_string();
-        if !message.contains("abababa~") {
-            return Err(format!("another error: {message}").into());
-        }
-    }
-    Ok(longest.as_secs_f64() * 1e3)
-}
-
-/// The body of a response for [`hostile`].
-#[cfg(feature = "peers")]
-fn hostile_body(has_equal_secrets: bool) -> bytes::Bytes {
-    let message = "abababa~".repeat(512);
-    let mut body = serde_json::json!({"error": "invalid_client", "message": message});
-    for field in 0..32 {
-        let different = (0..600).map(|at| format!("{:010}", (field * 600 + at) * 7_919));
-        let secret = match has_equal_secrets {
-            true => "ab".repeat(3_000),
-            false => different.collect(),
-        };
-        body[format!("token{field}")] = secret.into();
-    }
-    body.to_string().into()
-}
-
-/// Answers every request with an error that has this body.
-#[cfg(feature = "peers")]
-struct Hostile(bytes::Bytes);
-
-#[cfg(feature = "peers")]
-impl Transport for Hostile {
-    fn send(&self, _: http::Request<RequestBody>) -> TransportFuture {
-        let mut response = http::Response::builder().status(400);
-        for header in 0..20 {
-            response = response.header(format!("x-echo-{header}"), "abababa~".repeat(100));
-        }
-        let body = ReplyBody::new(http_body_util::Full::new(self.0.clone()));
-        let response = response.body(body);
-        Box::pin(async { response.map_err(TransportError::unspecified) })
-    }
 }
 
 /// A span with as many fields as that of a call has.

@@ -10,18 +10,14 @@ use crate::clients::Failure;
 use crate::measure::{median, table};
 use crate::system;
 
-/// The packages and their dependencies as a manifest has them; a name alone is a client of ours, and one with a feature has
-/// only that. The first is what others are compared with; the second is ours.
-const PACKAGES: [(&str, &[&str]); 7] = [
+/// The packages and their dependencies as a manifest has them; a name alone is a client of ours.
+/// The first is what others are compared with; the second is ours.
+const PACKAGES: [(&str, &[&str]); 6] = [
     (
         "reqwest, default and `json`",
         &[r#"reqwest = { version = "0.13", features = ["json"] }"#],
     ),
     ("**sdk-crm**", &["crm"]),
-    (
-        "sdk-crm with `sdk-transport-hyper` alone",
-        &["crm+http2", "transport-hyper"],
-    ),
     (
         "all four clients",
         &["crm", "calendar", "accounting", "platform"],
@@ -69,14 +65,7 @@ fn line(dependency: &str) -> String {
         return dependency.to_owned();
     }
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let (name, features) = match dependency.split_once('+') {
-        Some((name, feature)) => (
-            name,
-            format!(r#", default-features = false, features = ["{feature}"]"#),
-        ),
-        None => (dependency, String::new()),
-    };
-    format!(r#"sdk-{name} = {{ path = "{folder}/sdk-{name}"{features} }}"#)
+    format!(r#"sdk-{dependency} = {{ path = "{folder}/sdk-{dependency}" }}"#)
 }
 
 struct Weight {

@@ -22,8 +22,6 @@ pub async fn run(arguments: &[&str]) -> Result<bool, Failure> {
         }
         #[cfg(feature = "peers")]
         ["in-memory", times] => say(&micro::in_memory(times.parse()?).await?)?,
-        #[cfg(feature = "peers")]
-        ["hostile", times] => say(&micro::hostile(times.parse()?).await?)?,
         ["storm", storm, callers, origin] => {
             say(&token::storm(origin, from_str(storm)?, callers.parse()?).await?)?;
         }

@@ -98,7 +98,6 @@ fn now(rows: &[Row], parts: &Parts, growth: &Growth, observers: &Observers) -> V
         "the same: allocations": allocated, <= 0.0;
         "metrics, instructions that they add to a command": observers.added("sdk-metrics").0, <= 1500.0;
         "a call through the reference server in memory, microseconds": Some(parts.in_memory), <= 100.0;
-        "a response made to be searched for long for secrets, milliseconds": Some(parts.hostile), <= 10.0;
         "an installation beside 10,000 others: microseconds to make it": micros, <= 20.0;
         "the same: bytes": bytes, <= 2048.0;
         "10,000 installations against 10: memory, making and calls, the worst ratio": growth.worst(Many::Installations), <= 1.05;

@@ -25,8 +25,6 @@ pub struct Parts {
     pub items_against_loop: Option<f64>,
     /// Microseconds of a call through the reference server in memory.
     pub in_memory: f64,
-    /// Milliseconds of a call whose response was made to be searched for long.
-    pub hostile: f64,
     pub walked: Walked,
     /// Instructions of one page of a walk over pages of one item, in the first thousand and in the last.
     pub ends: Option<(f64, f64)>,
@@ -62,8 +60,6 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Parts, Failure> {
     }
     progress("calls in memory");
     let in_memory = bench.work(&bench.program, &["in-memory", "2000"]).await?;
-    progress("a hostile response");
-    let hostile = bench.work(&bench.program, &["hostile", "20"]).await?;
     progress("the long walk");
     let pages = PAGES.to_string();
     let walked: Walked = bench
@@ -90,7 +86,6 @@ pub async fn measure(bench: &Bench, effort: Effort) -> Result<Parts, Failure> {
         small,
         items_against_loop: by_page[0].zip(by_page[1]).map(|(walk, pages)| walk / pages),
         in_memory,
-        hostile,
         walked,
         ends,
     })
