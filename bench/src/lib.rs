@@ -18,8 +18,6 @@ pub mod server;
 pub mod system;
 pub mod token;
 pub mod walk;
-#[cfg(feature = "peers")]
-pub mod weight;
 pub mod worker;
 
 /// Counts for whoever asks.

@@ -82,13 +82,13 @@ pub async fn run<C: Client>(client: &C, plan: &Plan) -> Result<Done, Failure> {
         Done::default(),
         amount(client, plan, Some(plan.warm)).await?,
     );
-    let [user, kernel, ..] = system::seconds();
+    let [user, kernel] = system::seconds();
     let began = Instant::now();
     allocations::start();
     let mut measured = amount(client, plan, plan.operations).await?;
     let counted = allocations::stop();
     done.seconds = began.elapsed().as_secs_f64();
-    let [user_after, kernel_after, ..] = system::seconds();
+    let [user_after, kernel_after] = system::seconds();
     done.user = user_after - user;
     done.system = kernel_after - kernel;
     done.operations = measured.operations;

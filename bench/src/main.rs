@@ -1,5 +1,4 @@
-//! `suite-bench` measures everything and prints the tables; `weight` weighs dependencies, `observer` says what observers
-//! add to a call, `guard` compares with what was recorded, `growth` measures many of a kind in one process.
+//! `suite-bench` measures everything and prints the tables; `observer` says what observers add to a call, `guard` compares with what was recorded, `growth` measures many of a kind in one process.
 
 use std::process::ExitCode;
 
@@ -7,8 +6,7 @@ use suite_bench::clients::Failure;
 use suite_bench::process::Bench;
 use suite_bench::{growth::Growth, guard, observer::Observers, worker};
 
-const USAGE: &str =
-    "suite-bench [--quick] [--write] | weight [--write] | observer | guard [--record] | growth";
+const USAGE: &str = "suite-bench [--quick] [--write] | observer | guard [--record] | growth";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,15 +47,11 @@ async fn run(arguments: &[&str]) -> Result<(), Failure> {
             Ok(())
         }
         #[cfg(feature = "peers")]
-        ["weight", rest @ ..] if options(rest, &["--write"]) => {
-            finish("weight", &suite_bench::weight::run().await?, rest)
-        }
-        #[cfg(feature = "peers")]
         _ if options(arguments, &["--quick", "--write"]) => {
             use suite_bench::report::{self, Effort};
             let quick = arguments.contains(&"--quick");
             let effort = if quick { Effort::QUICK } else { Effort::FULL };
-            finish("run", &report::run(effort).await?, arguments)
+            finish(&report::run(effort).await?, arguments)
         }
         _ => Err(USAGE.into()),
     }
@@ -69,10 +63,10 @@ fn options(arguments: &[&str], known: &[&str]) -> bool {
 }
 
 #[cfg(feature = "peers")]
-fn finish(section: &str, text: &str, options: &[&str]) -> Result<(), Failure> {
+fn finish(text: &str, options: &[&str]) -> Result<(), Failure> {
     println!("{text}");
     if options.contains(&"--write") {
-        suite_bench::report::document::write(section, text)?;
+        suite_bench::report::document::write(text)?;
     }
     Ok(())
 }

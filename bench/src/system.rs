@@ -11,8 +11,8 @@ pub fn status(name: &str) -> u64 {
     number(&read("/proc/self/status"), name).unwrap_or_default()
 }
 
-/// Processor seconds in user mode and in the kernel: two of this process, then two of its children that have ended.
-pub fn seconds() -> [f64; 4] {
+/// Processor seconds of this process, in user mode and in the kernel.
+pub fn seconds() -> [f64; 2] {
     let text = read("/proc/self/stat");
     let after_name = text.rsplit(')').next().unwrap_or_default();
     let mut ticks = after_name.split_whitespace().skip(11);

@@ -7,22 +7,19 @@ use tokio::process::Command;
 use crate::clients::Failure;
 use crate::process::Bench;
 
-/// Puts a text between `<!-- name:begin -->` and `<!-- name:end -->` of the document.
-pub fn write(name: &str, text: &str) -> Result<(), Failure> {
+/// Puts a text between `<!-- run:begin -->` and `<!-- run:end -->` of the document.
+pub fn write(text: &str) -> Result<(), Failure> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../BENCHMARKS.md");
     let old = std::fs::read_to_string(path)?;
-    std::fs::write(path, replace(&old, name, text)?)?;
+    std::fs::write(path, replace(&old, text)?)?;
     Ok(())
 }
 
-fn replace(old: &str, name: &str, text: &str) -> Result<String, Failure> {
-    let (begin, end) = (
-        format!("<!-- {name}:begin -->\n"),
-        format!("<!-- {name}:end -->"),
-    );
+fn replace(old: &str, text: &str) -> Result<String, Failure> {
+    let (begin, end) = ("<!-- run:begin -->\n", "<!-- run:end -->");
     let missing = || format!("BENCHMARKS.md has no {begin}");
-    let (head, rest) = old.split_once(&begin).ok_or_else(missing)?;
-    let (_, tail) = rest.split_once(&end).ok_or_else(missing)?;
+    let (head, rest) = old.split_once(begin).ok_or_else(missing)?;
+    let (_, tail) = rest.split_once(end).ok_or_else(missing)?;
     Ok(format!("{head}{begin}{}\n{end}{tail}", text.trim_end()))
 }
 
