@@ -1,99 +1,73 @@
-//! Whether a call costs what it did: allocations, and instructions where valgrind is there to count them.
+//! Compares the cost of a call with the recorded one: allocations, and instructions where valgrind can count them.
 //!
-//! Instructions are compared as a ratio to reqwest tuned by hand in the same run, because how many a copy takes depends
-//! on the machine, and only where the compiler is the one that the baseline was recorded with.
+//! Instructions are compared as a ratio to hand-tuned reqwest in the same run, because the cost of a copy depends on the
+//! machine, and only if the compiler is the one that recorded the baseline.
 
 use std::collections::BTreeMap;
-use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
 use crate::clients::Failure;
-use crate::load::Work;
-use crate::measure::Case;
-use crate::micro::Part;
-use crate::process::{Bench, Transport};
+use crate::load::{Until, Work};
+use crate::micro;
+use crate::process::{Bench, Case, TRANSPORTS, version};
+use crate::report::ratio;
 
-/// How much more an instruction ratio may be.
-const TOLERANCE: f64 = 0.02;
-/// How many more allocations; they are the same in every run.
-const ALLOCATIONS: f64 = 0.5;
-const RECORD: &str = "record it with `guard --record` if it is meant";
+const BASELINE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/baseline.json");
 
-/// What `baseline.json` has.
+type Figures = BTreeMap<String, f64>;
+
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Baseline {
     rustc: String,
-    allocations: BTreeMap<String, f64>,
-    instructions: BTreeMap<String, f64>,
+    allocations: Figures,
+    instructions: Figures,
 }
 
 /// Measures, and compares with the baseline or replaces it.
 pub async fn run(record: bool) -> Result<(), Failure> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/baseline.json");
-    let mut bench = Bench::start().await?;
-    // Those of a build without optimisation say nothing.
-    bench.valgrind &= !cfg!(debug_assertions);
-    let result = measure(&bench).await;
-    let counted = bench.valgrind;
-    bench.end().await?;
-    let now = result?;
+    let bench = Bench::start().await?;
+    let now = measure(&bench).await?;
     if record {
-        if !counted {
+        if !bench.valgrind {
             return Err("a baseline needs instructions: valgrind, and `--profile guard`".into());
         }
-        std::fs::write(path, serde_json::to_string_pretty(&now)? + "\n")?;
         println!("recorded: {now:?}");
-        return Ok(());
+        let text = serde_json::to_string_pretty(&now)? + "\n";
+        return Ok(std::fs::write(BASELINE, text)?);
     }
-    let baseline: Baseline = serde_json::from_str(&std::fs::read_to_string(path)?)?;
-    let mut worse = compare(
-        "allocations",
-        &baseline.allocations,
-        &now.allocations,
-        |_| ALLOCATIONS,
-    );
-    if !counted {
+    let old: Baseline = serde_json::from_str(&std::fs::read_to_string(BASELINE)?)?;
+    // Allocations are the same in every run.
+    let mut worse = compare("allocations", &old.allocations, &now.allocations, |_| 0.5);
+    if !bench.valgrind {
         println!("instructions: not compared, which takes valgrind and `--profile guard`");
-    } else if baseline.rustc != now.rustc {
-        println!(
-            "instructions: not compared, recorded with {} and this is {}",
-            baseline.rustc, now.rustc
-        );
+    } else if old.rustc != now.rustc {
+        let (old, now) = (old.rustc, now.rustc);
+        println!("instructions: not compared, recorded with {old} and this is {now}");
     } else {
-        worse.extend(compare(
+        worse += &compare(
             "instructions",
-            &baseline.instructions,
+            &old.instructions,
             &now.instructions,
-            |old| old * TOLERANCE,
-        ));
+            |old| old * 0.02,
+        );
     }
     if worse.is_empty() {
         return Ok(());
     }
-    Err(format!(
-        "a call costs more than it did; {RECORD}\n{}",
-        worse.join("\n")
-    )
-    .into())
+    let advice = "record it with `guard --record` if it is meant";
+    Err(format!("a call costs more than it did; {advice}{worse}").into())
 }
 
 /// Prints every figure, and returns those that are worse.
-fn compare(
-    of: &str,
-    baseline: &BTreeMap<String, f64>,
-    now: &BTreeMap<String, f64>,
-    tolerance: fn(f64) -> f64,
-) -> Vec<String> {
-    let mut worse = Vec::new();
+fn compare(of: &str, old: &Figures, now: &Figures, tolerance: fn(f64) -> f64) -> String {
+    let mut worse = String::new();
     for (what, &new) in now {
-        let Some(&old) = baseline.get(what) else {
-            worse.push(format!("{what}, {of}: not in the baseline"));
-            continue;
-        };
+        // A figure without a recorded one is worse.
+        let old = old.get(what).copied().unwrap_or(-1.0);
         let line = format!("{what}, {of}: {new:.3}, recorded {old:.3}");
         if new > old + tolerance(old) {
-            worse.push(line);
+            worse += &format!("\n{line}");
         } else if new < old - tolerance(old) {
             println!("{line}: better, record it");
         } else {
@@ -104,33 +78,31 @@ fn compare(
 }
 
 async fn measure(bench: &Bench) -> Result<Baseline, Failure> {
-    let rustc = Command::new("rustc").arg("--version").output()?;
     let mut now = Baseline {
-        rustc: String::from_utf8(rustc.stdout)?.trim().to_owned(),
+        rustc: version("rustc").await.ok_or("there is no rustc")?,
         ..Baseline::default()
     };
-    for (name, work, times) in [("page", Work::Page, 100), ("command", Work::Command, 400)] {
-        let own = Case::new(bench, "sdk", Transport::H1, work);
-        let done = own.run(bench, Some(times), 0, 1).await?;
-        let allocations = done.allocations as f64 / done.operations as f64;
+    let round = |figure: f64| (figure * 1e3).round() / 1e3;
+    let mut note = |name: &str, allocations: f64, of: &str, instructions: Option<f64>| {
         now.allocations.insert(name.to_owned(), round(allocations));
-        let tuned = Case::new(bench, "reqwest-tuned", Transport::H1, work);
-        let own = own.instructions(bench, times).await?;
-        if let Some((own, tuned)) = own.zip(tuned.instructions(bench, times).await?) {
-            now.instructions
-                .insert(format!("{name} against reqwest"), round(own / tuned));
-        }
+        let instructions = instructions.map(|figure| (of.to_owned(), round(figure)));
+        now.instructions.extend(instructions);
+    };
+    for (name, work, times) in [("page", Work::Page, 100), ("command", Work::Command, 400)] {
+        let case = |client| Case(client, TRANSPORTS[0], work);
+        let until = Until::Counted(times);
+        let own = bench.load(case("sdk"), until, 1).await?;
+        let tuned = bench.load(case("reqwest-tuned"), until, 1).await?;
+        let against = ratio(own.instructions, tuned.instructions);
+        note(
+            name,
+            own.allocations,
+            &format!("{name} against reqwest"),
+            against,
+        );
     }
-    let (instructions, allocations) = Part::TokenAtHand.cost(bench, 20_000).await?;
-    now.allocations
-        .insert("token".to_owned(), round(allocations));
-    if let Some(instructions) = instructions {
-        now.instructions
-            .insert("token".to_owned(), round(instructions));
-    }
+    // The token as a call takes it, with the loop around it.
+    let (instructions, allocations) = micro::costs(bench).await?[1];
+    note("token", allocations, "token", instructions);
     Ok(now)
-}
-
-fn round(value: f64) -> f64 {
-    (value * 1e3).round() / 1e3
 }

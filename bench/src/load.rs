@@ -1,199 +1,168 @@
-//! Puts load on a client: so many operations, so many at a time, and what that took.
+//! Puts load on a client: so many operations, so many at a time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
 
-use crate::clients::{Client, Failure, Seen, Target, by_pages};
-use crate::{allocations, system};
+use crate::clients::{Client, Failure, Target};
+#[cfg(feature = "peers")]
+use crate::clients::{handwritten, progenitor, raw};
+use crate::clients::{sdk::Sdk, tuned::Tuned};
+use crate::system::{mark, processor, status};
+use crate::{allocations, payload};
 
-/// What one operation is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// One operation: a page of 50 items, or a command of about 290 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Work {
-    /// A page of 50 items.
     Page,
-    /// A command of about 290 bytes.
     Command,
-    /// One page of a walk by what the client has for walks.
-    Walk,
-    /// One page of a walk by a loop over pages.
-    Loop,
 }
 
-/// What a process of its own is to do.
+/// When the load ends.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub enum Until {
+    /// After so many operations, whose instructions are counted.
+    Counted(u64),
+    Operations(u64),
+    Millis(u64),
+}
+
+/// The load of one worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
-    pub client: String,
     pub target: Target,
-    pub plan: Plan,
-}
-
-impl Job {
-    /// Does it with this kind of client, and says what it took.
-    pub async fn run<C: Client>(&self) -> Result<(), Failure> {
-        let client = C::new(&self.target).await?;
-        let done = run(&client, &self.plan).await?;
-        println!("{}", serde_json::to_string(&done)?);
-        Ok(())
-    }
-}
-
-/// How much of it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Plan {
     pub work: Work,
-    /// Items of a page.
-    pub limit: u32,
-    /// Operations before anything is measured.
-    pub warm: u64,
-    /// Operations that are measured; without them, the time decides.
-    pub operations: Option<u64>,
-    pub millis: u64,
+    pub until: Until,
     pub in_flight: usize,
 }
 
-/// What it took.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// The cost of the load. All figures but `all` and `peak` are those of one operation after the warm-up.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Done {
-    /// Operations that were measured.
-    pub operations: u64,
-    /// Operations in all.
+    /// The number of operations, with those of the warm-up.
     pub all: u64,
-    pub items: u64,
-    pub sum: u64,
-    pub sum_of_page: u64,
-    pub seconds: f64,
-    /// Processor seconds of this process, in user mode and in the kernel.
-    pub user: f64,
-    pub system: f64,
-    pub allocations: u64,
-    /// Microseconds of one operation in the middle, while one is in flight.
+    pub per_second: f64,
+    pub processor_micros: f64,
+    pub allocations: f64,
+    /// Those of the process in user mode, if they are counted.
+    pub instructions: Option<f64>,
+    /// The median in microseconds, if one operation is in flight and time ends the load.
     pub p50: f64,
     /// The most memory that this process ever held, in KiB.
-    pub peak: u64,
-}
-
-/// Puts the load on the client.
-pub async fn run<C: Client>(client: &C, plan: &Plan) -> Result<Done, Failure> {
-    let (mut done, warm) = (
-        Done::default(),
-        amount(client, plan, Some(plan.warm)).await?,
-    );
-    let [user, kernel] = system::seconds();
-    let began = Instant::now();
-    allocations::start();
-    let mut measured = amount(client, plan, plan.operations).await?;
-    let counted = allocations::stop();
-    done.seconds = began.elapsed().as_secs_f64();
-    let [user_after, kernel_after] = system::seconds();
-    done.user = user_after - user;
-    done.system = kernel_after - kernel;
-    done.operations = measured.operations;
-    done.all = measured.operations + warm.operations;
-    done.items = measured.seen.items + warm.seen.items;
-    done.sum = measured.seen.sum + warm.seen.sum;
-    done.sum_of_page = C::sum_of_page(plan.limit as usize);
-    done.allocations = counted.count;
-    measured.nanos.sort_unstable();
-    let middle = measured.nanos.get(measured.nanos.len() / 2);
-    done.p50 = middle.map_or(0.0, |&nanos| f64::from(nanos) / 1e3);
-    done.peak = system::status("VmHWM:");
-    Ok(done)
+    pub peak: f64,
 }
 
 #[derive(Default)]
 struct Tally {
     operations: u64,
-    seen: Seen,
+    sum: u64,
     nanos: Vec<u32>,
 }
 
-async fn amount<C: Client>(
-    client: &C,
-    plan: &Plan,
-    operations: Option<u64>,
-) -> Result<Tally, Failure> {
-    if let Work::Walk | Work::Loop = plan.work {
-        let pages = operations.unwrap_or(1000);
-        if pages == 0 {
-            return Ok(Tally::default());
+impl Job {
+    /// Puts the load on the client of the target.
+    pub async fn run_by_name(&self) -> Result<Done, Failure> {
+        match self.target.client.as_str() {
+            #[cfg(feature = "peers")]
+            "hyper" => self.run::<raw::Raw>().await,
+            #[cfg(feature = "peers")]
+            "reqwest" => self.run::<handwritten::Handwritten>().await,
+            "reqwest-tuned" => self.run::<Tuned>().await,
+            #[cfg(feature = "peers")]
+            "reqwest-middleware" => self.run::<handwritten::Middleware>().await,
+            #[cfg(feature = "peers")]
+            "progenitor" => self.run::<progenitor::Progenitor>().await,
+            _ => self.run::<Sdk>().await,
         }
-        let cursor = format!("w{pages:012}");
-        let seen = match plan.work {
-            Work::Walk => client.walk(plan.limit, cursor).await?,
-            _ => by_pages(client, plan.limit, cursor).await?,
+    }
+
+    /// Puts the load on a client of this kind, and checks the responses.
+    pub async fn run<C: Client>(&self) -> Result<Done, Failure> {
+        let client = C::new(&self.target).await?;
+        // Enough to open every connection.
+        let warm = Until::Operations((self.in_flight as u64 * 2).max(20));
+        let mut all = self.load(&client, warm).await?;
+        let (before, began) = (processor(), Instant::now());
+        allocations::start();
+        mark();
+        let mut measured = self.load(&client, self.until).await?;
+        mark();
+        let allocations = allocations::stop();
+        let (seconds, processor) = (began.elapsed().as_secs_f64(), processor() - before);
+        all.operations += measured.operations;
+        let one = match self.work {
+            Work::Page => client.sum_of_page(),
+            Work::Command => payload::COMMAND_VERSION,
         };
-        return Ok(Tally {
-            operations: pages,
-            seen,
-            nanos: Vec::new(),
-        });
-    }
-    let until = Instant::now() + Duration::from_millis(plan.millis);
-    if plan.in_flight <= 1 {
-        return one_by_one(client, plan, operations, until).await;
-    }
-    let left = Arc::new(AtomicI64::new(
-        operations.map_or(i64::MAX, |operations| operations.cast_signed()),
-    ));
-    let tasks: Vec<_> = (0..plan.in_flight)
-        .map(|_| {
-            let (client, left, limit, work) =
-                (client.clone(), Arc::clone(&left), plan.limit, plan.work);
-            let timed = operations.is_none();
-            tokio::spawn(async move {
-                let mut tally = Tally::default();
-                while left.fetch_sub(1, Ordering::Relaxed) > 0
-                    && !(timed && Instant::now() >= until)
-                {
-                    tally.seen.add(once(&client, work, limit).await?);
-                    tally.operations += 1;
-                }
-                Ok::<_, Failure>(tally)
-            })
-        })
-        .collect();
-    let mut all = Tally::default();
-    for task in tasks {
-        let tally = task.await??;
-        all.operations += tally.operations;
-        all.seen.add(tally.seen);
-    }
-    Ok(all)
-}
-
-async fn one_by_one<C: Client>(
-    client: &C,
-    plan: &Plan,
-    operations: Option<u64>,
-    until: Instant,
-) -> Result<Tally, Failure> {
-    let mut tally = Tally::default();
-    if operations.is_none() {
-        tally.nanos.reserve(1 << 20);
-    }
-    while operations.map_or_else(
-        || Instant::now() < until,
-        |operations| tally.operations < operations,
-    ) {
-        let began = operations.is_none().then(Instant::now);
-        let seen = once(client, plan.work, plan.limit).await?;
-        if let Some(began) = began {
-            let nanos = u32::try_from(began.elapsed().as_nanos());
-            tally.nanos.push(nanos.unwrap_or(u32::MAX));
+        if measured.operations == 0 || all.sum + measured.sum != one * all.operations {
+            return Err(format!("other responses than {} times {one}", all.operations).into());
         }
-        tally.operations += 1;
-        tally.seen.add(seen);
+        measured.nanos.sort_unstable();
+        let middle = measured.nanos.get(measured.nanos.len() / 2).copied();
+        let operations = measured.operations as f64;
+        Ok(Done {
+            all: all.operations,
+            per_second: operations / seconds,
+            processor_micros: processor / operations,
+            allocations: allocations / operations,
+            instructions: None,
+            p50: f64::from(middle.unwrap_or_default()) / 1e3,
+            peak: status("VmHWM:"),
+        })
     }
-    Ok(tally)
-}
 
-async fn once<C: Client>(client: &C, work: Work, limit: u32) -> Result<Seen, Failure> {
-    match work {
-        Work::Command => client.command().await,
-        _ => client.page(limit, None).await,
+    async fn load<C: Client>(&self, client: &C, until: Until) -> Result<Tally, Failure> {
+        let (most, millis) = match until {
+            Until::Counted(most) | Until::Operations(most) => (most, None),
+            Until::Millis(millis) => (u64::MAX, Some(Duration::from_millis(millis))),
+        };
+        let end = millis.map(|millis| Instant::now() + millis);
+        if self.in_flight == 1 {
+            return self.turn(client, &AtomicU64::new(0), most, end).await;
+        }
+        let started = Arc::new(AtomicU64::new(0));
+        let mut tasks = JoinSet::new();
+        for _ in 0..self.in_flight {
+            let (job, client, started) = (self.clone(), client.clone(), Arc::clone(&started));
+            tasks.spawn(async move { job.turn(&client, &started, most, end).await });
+        }
+        let mut all = Tally::default();
+        while let Some(tally) = tasks.join_next().await {
+            let tally = tally??;
+            all.operations += tally.operations;
+            all.sum += tally.sum;
+        }
+        Ok(all)
+    }
+
+    /// Does one operation after the other.
+    async fn turn<C: Client>(
+        &self,
+        client: &C,
+        started: &AtomicU64,
+        most: u64,
+        end: Option<Instant>,
+    ) -> Result<Tally, Failure> {
+        let is_timed = end.is_some() && self.in_flight == 1;
+        let mut tally = Tally::default();
+        tally.nanos.reserve(if is_timed { 1 << 20 } else { 0 });
+        while started.fetch_add(1, Ordering::Relaxed) < most {
+            let began = end.map(|_| Instant::now());
+            if began > end {
+                break;
+            }
+            tally.sum += match self.work {
+                Work::Page => client.page().await?,
+                Work::Command => client.command().await?,
+            };
+            tally.operations += 1;
+            if let Some(began) = began.filter(|_| is_timed) {
+                tally.nanos.push(began.elapsed().subsec_nanos());
+            }
+        }
+        Ok(tally)
     }
 }

@@ -1,72 +1,31 @@
-//! `suite-bench` measures everything and prints the tables; `observer` says what observers add to a call, `guard` compares with what was recorded, `growth` measures many of a kind in one process.
-
-use std::process::ExitCode;
+//! `suite-bench` measures everything and prints the tables. `observer` measures observers alone, `growth` measures many of
+//! a kind in one process, and `guard` compares with the recorded costs.
 
 use suite_bench::clients::Failure;
-use suite_bench::process::Bench;
-use suite_bench::{growth::Growth, guard, observer::Observers, worker};
+use suite_bench::process::Task;
+use suite_bench::{guard, report};
 
-const USAGE: &str = "suite-bench [--quick] [--write] | observer | guard [--record] | growth";
-
-fn main() -> ExitCode {
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
-    let result = match runtime {
-        Ok(runtime) => runtime.block_on(run(&arguments)),
-        Err(error) => Err(error.into()),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
+    if let Err(error) = run(&arguments).await {
+        eprintln!("{error}");
+        std::process::exit(1);
     }
 }
 
 async fn run(arguments: &[&str]) -> Result<(), Failure> {
-    if worker::run(arguments).await? {
-        return Ok(());
-    }
     match arguments {
+        // A process that the others start.
+        ["work", task] => serde_json::from_str::<Task>(task)?.run().await,
         ["guard"] => guard::run(false).await,
         ["guard", "--record"] => guard::run(true).await,
-        ["growth" | "observer"] => {
-            let mut bench = Bench::start().await?;
-            // Those of a build without optimisation say nothing.
-            bench.valgrind &= !cfg!(debug_assertions);
-            let text = match arguments {
-                ["growth"] => Growth::measure(&bench).await.map(|it| it.render()),
-                _ => Observers::measure(&bench).await.map(|it| it.render()),
-            };
-            bench.end().await?;
-            println!("{}", text?);
-            Ok(())
-        }
+        [name @ ("growth" | "observer")] => report::alone(name).await,
         #[cfg(feature = "peers")]
-        _ if options(arguments, &["--quick", "--write"]) => {
-            use suite_bench::report::{self, Effort};
-            let quick = arguments.contains(&"--quick");
-            let effort = if quick { Effort::QUICK } else { Effort::FULL };
-            finish(&report::run(effort).await?, arguments)
+        options if options.iter().all(|it| ["--quick", "--write"].contains(it)) => {
+            report::run(options.contains(&"--quick"), options.contains(&"--write")).await
         }
-        _ => Err(USAGE.into()),
+        _ => Err("suite-bench [--quick] [--write] | observer | growth | guard [--record]".into()),
     }
-}
-
-#[cfg(feature = "peers")]
-fn options(arguments: &[&str], known: &[&str]) -> bool {
-    arguments.iter().all(|argument| known.contains(argument))
-}
-
-#[cfg(feature = "peers")]
-fn finish(text: &str, options: &[&str]) -> Result<(), Failure> {
-    println!("{text}");
-    if options.contains(&"--write") {
-        suite_bench::report::document::write(text)?;
-    }
-    Ok(())
 }

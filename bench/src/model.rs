@@ -1,41 +1,6 @@
 //! The types that a caller writes for the page and the command, for any type of text and of instant.
 
-use std::fmt::Debug;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
-
-use crate::clients::Seen;
-use crate::payload::command;
-
-/// The types that most callers choose.
-#[cfg(feature = "peers")]
-pub mod usual {
-    pub use super::CommandResult;
-
-    type Instant = chrono::DateTime<chrono::Utc>;
-    pub type Page = super::Page<String, Instant>;
-    pub type EventCommand = super::EventCommand<Instant>;
-}
-
-/// The types that a caller chooses after measuring.
-pub mod tuned {
-    pub use super::CommandResult;
-
-    pub type Page = super::Page<String, jiff::Timestamp>;
-    pub type Opportunity = super::Opportunity<String, jiff::Timestamp>;
-    pub type EventCommand = super::EventCommand<jiff::Timestamp>;
-}
-
-/// Those with texts that share the memory of the response.
-pub mod sliced {
-    pub type Opportunity = super::Opportunity<sdk_core::Text, jiff::Timestamp>;
-}
-
-/// Those with texts that borrow from the page.
-pub mod borrowed {
-    pub type Opportunity<'a> = super::Opportunity<&'a str, jiff::Timestamp>;
-}
 
 /// A page of opportunities.
 #[derive(Debug, Deserialize)]
@@ -93,21 +58,17 @@ pub struct Organization<T> {
 }
 
 impl<T, I> Page<T, I> {
-    /// What this page shows of itself.
-    pub fn seen(self) -> Seen {
-        Seen {
-            items: self.items.len() as u64,
-            sum: self.items.iter().map(|item| item.record_version).sum(),
-            next: self.next_cursor,
-        }
+    /// The sum of the versions of all records.
+    pub fn versions(&self) -> u64 {
+        self.items.iter().map(|item| item.record_version).sum()
     }
 }
 
 /// A command that creates an event.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventCommand<I> {
-    pub operation: &'static str,
+    pub operation: String,
     pub collection_reference: String,
     pub title: String,
     pub location: String,
@@ -119,24 +80,6 @@ pub struct EventCommand<I> {
     pub check_conflicts: bool,
 }
 
-impl<I: FromStr<Err: Debug>> EventCommand<I> {
-    /// The command of the benchmark.
-    pub fn create() -> Self {
-        Self {
-            operation: "create",
-            collection_reference: command::COLLECTION.to_owned(),
-            title: command::TITLE.to_owned(),
-            location: command::LOCATION.to_owned(),
-            starts_at: command::STARTS_AT.parse().expect("an instant"),
-            ends_at: command::ENDS_AT.parse().expect("an instant"),
-            timezone: command::TIMEZONE.to_owned(),
-            all_day: false,
-            attendee_actor_references: command::ATTENDEES.map(str::to_owned).to_vec(),
-            check_conflicts: true,
-        }
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandResult {
@@ -146,11 +89,4 @@ pub struct CommandResult {
     pub public_reference: String,
     pub record_version: u64,
     pub replayed: bool,
-}
-
-impl CommandResult {
-    /// What this result shows of itself.
-    pub fn seen(self) -> Seen {
-        Seen::command(self.record_version)
-    }
 }

@@ -1,19 +1,19 @@
-//! What goes over the wire: a page of opportunities, an event command and its result.
+//! The bodies of requests and responses: a page of opportunities, an event command and its result.
 //!
-//! The contract does not show the members of an opportunity. These are those of the reference server, plus two instants.
+//! The contract doesn't document the fields of an opportunity. These are those of the reference server, plus an instant.
 
-use std::fmt::Write as _;
+use serde_json::{Value, json};
 
-/// The schema of a page.
-pub const PAGE_SCHEMA: &str = "suite-crm-opportunities-page.v2";
-
-/// Where lists are.
+/// The path of the list.
 pub const PAGE_PATH: &str = "/api/crm/v1/opportunities";
 
-/// Where event commands go.
+/// The path of event commands.
 pub const COMMAND_PATH: &str = "/calendar/v1/event-commands";
 
-/// The cursor of a page that was asked for without one.
+/// The items of a page.
+pub const ITEMS: usize = 50;
+
+/// The cursor in a page that was requested without a cursor.
 pub const NEXT_CURSOR: &str =
     "eyJrIjoiMjAyNi0wMy0xMlQxNjo0NTozMFoiLCJpZCI6Ik9QLTBBMUIyQzNENEU1RiJ9";
 
@@ -26,70 +26,65 @@ const STAGES: [&str; 6] = [
     "proposal_or_decision",
 ];
 
+fn record(i: usize) -> String {
+    let (stage, version) = (STAGES[i % STAGES.len()], i % 7 + 1);
+    let (minor, hour, minute) = (1_250_000 + i * 13_700, i % 24, i % 60);
+    let max = minor * 2;
+    [
+        format!(r#"{{"publicReference":"OP-0A1B2C3D{i:04X}","title":"Retrofit of the northern warehouse, phase {i}","#),
+        format!(r#""stage":"{stage}","owner":{{"actorReference":"ACR-0A1B2C3D{i:04X}","displayName":"Ann Example"}},"#),
+        format!(r#""organization":{{"publicReference":"ORG-0A1B2C3D{i:04X}","name":"Example Logistics"}},"#),
+        format!(r#""personReference":"PER-0A1B2C3D{i:04X}","valueMinMinor":{minor},"valueMaxMinor":{max},"#),
+        format!(r#""currency":"EUR","updatedAt":"2026-03-12T{hour:02}:{minute:02}:30.123Z","recordVersion":{version}}}"#),
+    ]
+    .concat()
+}
+
 /// A page up to the value of its cursor.
 pub fn page_before_cursor(items: usize) -> String {
-    let mut page = format!(r#"{{"schemaVersion":"{PAGE_SCHEMA}","items":["#);
-    for index in 0..items {
-        if index > 0 {
-            page.push(',');
-        }
-        let stage = STAGES[index % STAGES.len()];
-        let minor = 1_250_000 + index * 13_700;
-        let (hour, minute) = (index % 24, index % 60);
-        write!(
-            page,
-            concat!(
-                r#"{{"publicReference":"OP-0A1B2C3D{i:04X}","title":"Retrofit of the northern warehouse, phase {i}","#,
-                r#""stage":"{stage}","owner":{{"actorReference":"ACR-0A1B2C3D{i:04X}","displayName":"Ann Example"}},"#,
-                r#""organization":{{"publicReference":"ORG-0A1B2C3D{i:04X}","name":"Example Logistics"}},"#,
-                r#""personReference":"PER-0A1B2C3D{i:04X}","valueMinMinor":{minor},"valueMaxMinor":{max},"#,
-                r#""currency":"EUR","updatedAt":"2026-03-12T{h:02}:{m:02}:30.123Z","recordVersion":{version}}}"#,
-            ),
-            i = index,
-            stage = stage,
-            minor = minor,
-            max = minor * 2,
-            h = hour,
-            m = minute,
-            version = record_version(index),
-        )
-        .expect("a string takes everything");
-    }
-    page.push_str(r#"],"nextCursor":"#);
-    page
+    let records: Vec<String> = (0..items).map(record).collect();
+    let records = records.join(",");
+    format!(
+        r#"{{"schemaVersion":"suite-crm-opportunities-page.v2","items":[{records}],"nextCursor":"#
+    )
 }
 
-fn record_version(index: usize) -> usize {
-    index % 7 + 1
+/// The sum of the versions of all records of a page, which only a client that decodes them can know.
+pub fn versions_of_page() -> u64 {
+    (0..ITEMS as u64).map(|i| i % 7 + 1).sum()
 }
 
-/// The sum of the versions of all records of a page: whoever has it has decoded them.
-pub fn versions_of_page(items: usize) -> u64 {
-    (0..items).map(|index| record_version(index) as u64).sum()
+/// The length of all records of a page, which only a client that keeps them can know.
+pub fn bytes_of_page() -> u64 {
+    (0..ITEMS).map(|index| record(index).len() as u64).sum()
 }
 
-/// The text of all records of a page: whoever has this many bytes has kept them.
-pub fn bytes_of_records(items: usize) -> u64 {
-    let frame = page_before_cursor(0).len() + items.saturating_sub(1);
-    (page_before_cursor(items).len() - frame) as u64
+/// The command, which is about 290 bytes of JSON.
+pub fn event() -> Value {
+    json!({
+        "operation": "create",
+        "collectionReference": "COL-0A1B2C3D4E5F",
+        "title": "Kick-off of the retrofit",
+        "location": "Hall 2",
+        "startsAt": "2026-03-02T09:00:00Z",
+        "endsAt": "2026-03-02T09:45:00Z",
+        "timezone": "Europe/Berlin",
+        "allDay": false,
+        "attendeeActorReferences": ["ACR-0A1B2C3D4E5F", "ACR-0A1B2C3D4E60"],
+        "checkConflicts": true,
+    })
 }
 
 /// The version in [`COMMAND_RESULT`].
 pub const COMMAND_VERSION: u64 = 3;
 
-/// What a command is answered with.
+/// The response to a command.
 pub const COMMAND_RESULT: &str = concat!(
     r#"{"schemaVersion":"suite-calendar-command-result.v1","operation":"event.create","outcome":"succeeded","#,
     r#""publicReference":"EVT-0A1B2C3D4E5F","recordVersion":3,"replayed":false}"#,
 );
 
-/// The members of the command, of about 290 bytes as JSON.
-pub mod command {
-    pub const COLLECTION: &str = "COL-0A1B2C3D4E5F";
-    pub const TITLE: &str = "Kick-off of the retrofit";
-    pub const LOCATION: &str = "Hall 2";
-    pub const STARTS_AT: &str = "2026-03-02T09:00:00Z";
-    pub const ENDS_AT: &str = "2026-03-02T09:45:00Z";
-    pub const TIMEZONE: &str = "Europe/Berlin";
-    pub const ATTENDEES: [&str; 2] = ["ACR-0A1B2C3D4E5F", "ACR-0A1B2C3D4E60"];
+/// A token as long as a signed JWT with a few claims.
+pub fn token(number: &str) -> String {
+    format!("eyJ.{number}.{}.{}", "c".repeat(420), "s".repeat(342))
 }

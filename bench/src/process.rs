@@ -1,216 +1,181 @@
-//! The processes of a run: one server, and one worker at a time. Each is ended by the handle that started it.
+//! The server of a run, and its workers: a process for each measurement, which prints its result as JSON.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+use tokio::process::Command;
 
 use crate::clients::{Failure, Target};
-use crate::server::{Address, Counters};
-use crate::system::{self, number};
+use crate::growth::{self, Many};
+use crate::load::{Done, Job, Until, Work};
+use crate::report::ratio;
+use crate::server::{Counters, Server};
+use crate::system::number;
+use crate::{micro, walk};
+
+/// How client and server talk. In plain text, HTTP/2 is by prior knowledge.
+pub const TRANSPORTS: [&str; 4] = ["HTTP/1.1", "HTTP/2", "HTTP/1.1, TLS", "HTTP/2, TLS"];
 
 /// The longest that one worker may take. Under callgrind a minute is a lot.
-const WORKER: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_secs(300);
 
-/// How client and server talk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transport {
-    /// 1 or 2; in plain text, HTTP/2 by prior knowledge.
-    http: u8,
-    tls: bool,
+/// The task of a worker. It prints [`Done`], the allocations of each part, [`walk::Walked`], or [`growth::Seen`].
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Task {
+    Load(Job),
+    Parts(String),
+    Walk(String, usize, usize, bool),
+    Grow(Many, usize, String),
 }
 
-impl Transport {
-    pub const H1: Self = Self::new(1, false);
-    pub const ALL: [Self; 4] = [
-        Self::H1,
-        Self::new(2, false),
-        Self::new(1, true),
-        Self::new(2, true),
-    ];
-
-    const fn new(http: u8, tls: bool) -> Self {
-        Self { http, tls }
-    }
-
-    pub fn name(self) -> &'static str {
-        match (self.http, self.tls) {
-            (1, false) => "HTTP/1.1",
-            (1, true) => "HTTP/1.1, TLS",
-            (_, false) => "HTTP/2",
-            (_, true) => "HTTP/2, TLS",
+impl Task {
+    pub async fn run(self) -> Result<(), Failure> {
+        match self {
+            Self::Load(job) => print(&job.run_by_name().await?),
+            Self::Parts(origin) => print(&micro::parts(&origin).await?),
+            Self::Walk(origin, pages, each, by_page) => {
+                print(&walk::run(&origin, pages, each, by_page).await?)
+            }
+            Self::Grow(many, count, origin) => print(&growth::run(many, count, &origin).await?),
         }
     }
 }
 
-/// A running server, and what workers are started with.
+pub fn print(result: &impl Serialize) -> Result<(), Failure> {
+    println!("{}", serde_json::to_string(result)?);
+    Ok(())
+}
+
+/// A client that does one kind of work over one transport.
+#[derive(Clone, Copy, Debug)]
+pub struct Case(pub &'static str, pub &'static str, pub Work);
+
 pub struct Bench {
-    /// This program, or the one that has octocrab.
-    pub program: PathBuf,
-    /// Whether valgrind is there to count instructions.
+    /// Whether instructions are counted: valgrind is there, and this build is optimized.
     pub valgrind: bool,
-    folder: PathBuf,
-    cores: Option<(usize, usize)>,
-    server: Child,
-    address: Address,
-    http: reqwest::Client,
+    /// The cores of this process. If there are several, server and workers have one each.
+    pub cores: usize,
+    /// The program that has octocrab, if it was built.
+    pub octocrab: Option<PathBuf>,
+    server: Arc<Server>,
+    /// For the files of callgrind.
+    folder: TempDir,
 }
 
 impl Bench {
-    /// Starts the server on the first core that this process may use.
+    /// Starts the server on the first core that this process may use. The workers inherit the last one.
     pub async fn start() -> Result<Self, Failure> {
-        let program = std::env::current_exe()?;
-        let folder = std::env::temp_dir().join(format!("suite-bench-{}", std::process::id()));
-        std::fs::create_dir_all(&folder)?;
-        let cores = present("taskset").await.then(system::cores).flatten();
-        let mut server = command(&program, cores.map(|(first, _)| first))
-            .arg("serve")
-            .arg(folder.join("certificate.pem"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()?;
-        let stdout = server.stdout.take().ok_or("the server has no output")?;
-        let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line).await?;
+        rlimit::increase_nofile_limit(u64::MAX)?;
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        if let [_, .., last] = cores[..] {
+            core_affinity::set_for_current(last);
+        }
         Ok(Self {
-            program,
-            valgrind: present("valgrind").await,
-            folder,
-            cores,
-            server,
-            address: serde_json::from_str(&line)?,
-            http: reqwest::Client::new(),
+            valgrind: !cfg!(debug_assertions) && version("valgrind").await.is_some(),
+            cores: cores.len(),
+            octocrab: None,
+            server: Server::start(cores.first().copied())?,
+            folder: TempDir::new()?,
         })
     }
 
-    /// Ends the server.
-    pub async fn end(mut self) -> Result<(), Failure> {
-        drop(self.server.stdin.take());
-        if tokio::time::timeout(Duration::from_secs(5), self.server.wait())
-            .await
-            .is_err()
-        {
-            self.server.kill().await?;
+    /// The address of the server in plain text.
+    pub fn origin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.server.port)
+    }
+
+    /// The requests since the last time.
+    pub fn counters(&self) -> Counters {
+        self.server.counters()
+    }
+
+    /// Puts load on a client, and compares its count with those of the server.
+    pub async fn load(&self, case: Case, until: Until, in_flight: usize) -> Result<Done, Failure> {
+        let Case(client, transport, work) = case;
+        let mut target = Target::plain(client, &self.origin());
+        target.http2 = transport.starts_with("HTTP/2");
+        #[cfg(feature = "peers")]
+        if transport.ends_with("TLS") {
+            target.origin = format!("https://localhost:{}", self.server.port);
+            target.certificate = Some(self.server.certificate.clone());
         }
-        std::fs::remove_dir_all(&self.folder)?;
-        Ok(())
-    }
-
-    /// Whether server and workers have a core each.
-    pub fn pinned(&self) -> bool {
-        self.cores.is_some_and(|(first, last)| first != last)
-    }
-
-    pub fn target(&self, transport: Transport) -> Target {
-        let Transport { http, tls } = transport;
-        let (origin, port) = if tls {
-            ("https://localhost", self.address.tls)
-        } else {
-            ("http://127.0.0.1", self.address.plain)
+        let counted = match until {
+            Until::Counted(times) => Some(times as f64),
+            _ => None,
         };
-        Target {
-            origin: format!("{origin}:{port}"),
-            http,
-            certificate: tls.then(|| self.folder.join("certificate.pem")),
-            lean: false,
+        let task = Task::Load(Job {
+            target,
+            work,
+            until,
+            in_flight,
+        });
+        self.counters();
+        let (mut done, counts): (Done, _) = self.work(&task, counted.is_some()).await?;
+        done.instructions = ratio(counts.get(1).copied(), counted);
+        let asked = self.counters();
+        let (pages, commands) = match work {
+            Work::Page => (done.all, 0),
+            Work::Command => (0, done.all),
+        };
+        match (asked.pages, asked.commands, asked.wrong) == (pages, commands, 0) {
+            true => Ok(done),
+            false => Err(format!("{case:?}: {asked:?} after {done:?}").into()),
         }
     }
 
-    /// What the server was asked since the last time.
-    pub async fn counters(&self) -> Result<Counters, Failure> {
-        let url = format!("http://127.0.0.1:{}/bench/counters", self.address.plain);
-        Ok(self.http.get(url).send().await?.json().await?)
-    }
-
-    /// Runs a worker to its end and reads what it says.
+    /// Has a worker do a task. If its instructions are counted, those up to each [`mark`](crate::system::mark) are
+    /// returned, without those up to the one before.
     pub async fn work<T: DeserializeOwned>(
         &self,
-        program: &Path,
-        arguments: &[&str],
-    ) -> Result<T, Failure> {
-        let mut worker = command(program, self.cores.map(|(_, last)| last));
-        let (stdout, _) = finish(worker.args(arguments)).await?;
-        Ok(serde_json::from_str(stdout.trim())?)
-    }
-
-    /// The same under callgrind, and the instructions of its whole life. With a `mark`, a function of this name, there
-    /// are as many counts as it was called: each up to then, from the one before.
-    pub async fn count<T: DeserializeOwned>(
-        &self,
-        program: &Path,
-        arguments: &[&str],
-        mark: Option<&str>,
-    ) -> Result<(T, Vec<u64>), Failure> {
-        let out = self.folder.join("callgrind");
-        let mut worker = command(Path::new("valgrind"), self.cores.map(|(_, last)| last));
-        worker.args(["--tool=callgrind", "--error-exitcode=0"]);
-        worker.arg(format!("--callgrind-out-file={}", out.display()));
-        if let Some(mark) = mark {
-            worker.arg(format!("--dump-before={mark}"));
-        }
-        let (stdout, stderr) = finish(worker.arg(program).args(arguments)).await?;
-        let done = serde_json::from_str(stdout.trim())?;
-        let mut counts = Vec::new();
-        if mark.is_some() {
-            while let Ok(text) = std::fs::read_to_string(numbered(&out, counts.len() + 1)) {
-                std::fs::remove_file(numbered(&out, counts.len() + 1))?;
-                counts.push(number(&text, "totals:").ok_or("a count without a total")?);
-            }
+        task: &Task,
+        counted: bool,
+    ) -> Result<(T, Vec<f64>), Failure> {
+        let counted = counted && self.valgrind;
+        let program = match (task, &self.octocrab) {
+            (Task::Load(job), Some(program)) if job.target.client == "octocrab" => program.clone(),
+            _ => std::env::current_exe()?,
+        };
+        let out = self.folder.path().join("out").display().to_string();
+        let mut worker = Command::new(if counted {
+            Path::new("valgrind")
         } else {
-            let all = stderr
-                .lines()
-                .find_map(|line| number(line.split_once("== ")?.1, "Collected :"));
-            counts.push(all.ok_or_else(|| format!("callgrind counted nothing: {stderr}"))?);
+            &program
+        });
+        if counted {
+            worker.args([
+                "--tool=callgrind",
+                "--dump-before=*suite_bench*system*mark*",
+            ]);
+            worker
+                .arg(format!("--callgrind-out-file={out}"))
+                .arg(program);
         }
-        Ok((done, counts))
+        worker
+            .arg("work")
+            .arg(serde_json::to_string(task)?)
+            .kill_on_drop(true);
+        let output = tokio::time::timeout(LONGEST, worker.output()).await;
+        let output = output.map_err(|_| format!("{task:?} takes longer than {LONGEST:?}"))??;
+        if !output.status.success() {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{task:?}: {}\n{stderr}", output.status).into());
+        }
+        let mut counts = Vec::new();
+        while let Ok(text) = std::fs::read_to_string(format!("{out}.{}", counts.len() + 1)) {
+            std::fs::remove_file(format!("{out}.{}", counts.len() + 1))?;
+            counts.push(number(&text, "totals:").ok_or("a count without a total")?);
+        }
+        Ok((serde_json::from_slice(&output.stdout)?, counts))
     }
 }
 
-fn numbered(out: &Path, number: usize) -> PathBuf {
-    PathBuf::from(format!("{}.{number}", out.display()))
-}
-
-/// A command on a core of its own, with as many open files as the system allows.
-fn command(program: &Path, core: Option<usize>) -> Command {
-    let mut command = Command::new("sh");
-    command
-        .arg("-c")
-        .arg("ulimit -n \"$(ulimit -Hn)\"; exec \"$@\"")
-        .arg("sh");
-    if let Some(core) = core {
-        command.arg("taskset").arg("-c").arg(core.to_string());
-    }
-    command.arg(program);
-    command
-}
-
-async fn finish(command: &mut Command) -> Result<(String, String), Failure> {
-    let child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let output = tokio::time::timeout(WORKER, child.wait_with_output())
-        .await
-        .map_err(|_| format!("{command:?} takes longer than {WORKER:?}"))??;
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.success() {
-        return Err(format!("{command:?}: {}\n{stderr}", output.status).into());
-    }
-    Ok((String::from_utf8(output.stdout)?, stderr))
-}
-
-async fn present(program: impl AsRef<OsStr>) -> bool {
-    let mut command = Command::new(program);
-    command
-        .arg("--version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command.status().await.is_ok_and(|status| status.success())
+/// The version of a program, if it is there.
+pub async fn version(program: &str) -> Option<String> {
+    let output = Command::new(program).arg("--version").output().await.ok()?;
+    let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    output.status.success().then_some(version)
 }

@@ -1,171 +1,214 @@
-//! A server that answers at once with what it has ready, and counts what it was asked.
+//! A server on a thread that responds at once with prepared bodies, and counts its requests.
 //!
-//! | request | reply |
+//! | request | response |
 //! |---|---|
 //! | `GET` any path, `limit=n`, `cursor=w<left>` | a page of n items; its cursor counts down and ends with `null` |
 //! | `POST` any path | the result of a command |
-//! | `POST .../oauth/token` | a token; `/t/<delay ms>/<lifetime s>/<status>/oauth/token` says how and when |
-//! | `GET /bench/counters` | what was counted since the last time |
+//! | `POST .../oauth/token` | a token |
+//! | `POST /t/<delay ms>/<lifetime s>/<status>/oauth/token` | the same, with the status from the second one on |
 
-use std::io::Read as _;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::convert::Infallible;
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use core_affinity::CoreId;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use http::{Method, Request, Response};
+use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use serde::{Deserialize, Serialize};
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+#[cfg(feature = "peers")]
+use hyper_util::{rt::TokioExecutor, server::conn::auto};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::runtime::Builder;
+#[cfg(feature = "peers")]
+use tokio_rustls::{TlsAcceptor, rustls};
 
-use crate::listener::{Listener, Reply, Server};
+use crate::clients::Failure;
 use crate::payload;
 
-/// Where a running server is.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Address {
-    /// Its plain port: HTTP/1.1, and HTTP/2 by prior knowledge.
-    pub plain: u16,
-    /// Its TLS port: either version by ALPN.
-    pub tls: u16,
-}
-
-/// What was asked since the last time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The requests since the last time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Pages given.
     pub pages: u64,
-    /// Commands taken.
     pub commands: u64,
-    /// Tokens asked for.
     pub tokens: u64,
-    /// Requests without a bearer token.
-    pub unauthorized: u64,
-    /// Commands without an idempotency key.
-    pub unkeyed: u64,
-    /// Commands whose body was empty or no object.
-    pub malformed: u64,
+    /// Requests without a bearer token, and commands without an idempotency key or a JSON object.
+    pub wrong: u64,
 }
 
-/// What all connections have in common.
-struct Shared {
+/// Serves both versions of HTTP, in plain text and with TLS, all at one port.
+pub struct Server {
+    pub port: u16,
+    /// The self-signed certificate, as PEM.
+    #[cfg(feature = "peers")]
+    pub certificate: String,
+    #[cfg(feature = "peers")]
+    tls: TlsAcceptor,
     counters: Mutex<Counters>,
     /// Pages of 0 to 50 items, up to the value of their cursor.
     begun: Vec<String>,
     whole: Bytes,
 }
 
-/// Serves until its standard input ends. The certificate of its TLS port, which is its own root, goes into a file.
-pub async fn serve(certificate: &Path) -> std::io::Result<()> {
-    let begun: Vec<String> = (0..=50).map(payload::page_before_cursor).collect();
-    let shared = Arc::new(Shared {
-        whole: format!("{}\"{}\"}}", begun[50], payload::NEXT_CURSOR).into(),
-        begun,
-        counters: Mutex::default(),
-    });
-    let (plain, tls) = (Listener::plain()?, Listener::tls(certificate)?);
-    let address = Address {
-        plain: plain.port()?,
-        tls: tls.port()?,
-    };
-    tokio::spawn(plain.accept(Arc::clone(&shared)));
-    tokio::spawn(tls.accept(shared));
-    println!("{}", serde_json::to_string(&address)?);
-    tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
-    Ok(())
-}
-
-impl Server for Shared {
-    async fn reply(&self, request: Request<Incoming>) -> Reply {
-        let path = request.uri().path();
-        if path == "/bench/counters" {
-            let counters = self.count(std::mem::take);
-            let counters = serde_json::to_vec(&counters).unwrap_or_default();
-            return json(200, counters.into());
-        }
-        if let Some(how) = path.strip_suffix("/oauth/token") {
-            self.count(|counters| counters.tokens += 1);
-            let mut how = how.split('/').skip(2).map(|text| text.parse::<u64>().ok());
-            let mut next = |default| how.next().flatten().unwrap_or(default);
-            let (delay, lifetime, status) = (next(0), next(300), next(200));
-            if delay > 0 {
-                tokio::time::sleep(Duration::from_millis(delay)).await;
-            }
-            return token(status, lifetime);
-        }
-        if !request.headers().contains_key(AUTHORIZATION) {
-            self.count(|counters| counters.unauthorized += 1);
-        }
-        if request.method() == Method::GET {
-            self.count(|counters| counters.pages += 1);
-            return json(200, self.page(request.uri().query().unwrap_or_default()));
-        }
-        self.count(|counters| counters.commands += 1);
-        if !request.headers().contains_key("idempotency-key") {
-            self.count(|counters| counters.unkeyed += 1);
-        }
-        if !is_object(request.into_body()).await {
-            self.count(|counters| counters.malformed += 1);
-        }
-        json(201, Bytes::from_static(payload::COMMAND_RESULT.as_bytes()))
+impl Server {
+    /// Starts it on this core. It ends with the process.
+    pub fn start(core: Option<CoreId>) -> Result<Arc<Self>, Failure> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let begun = (0..=payload::ITEMS).map(payload::page_before_cursor);
+        let begun: Vec<String> = begun.collect();
+        #[cfg(feature = "peers")]
+        let (certificate, tls) = tls()?;
+        let server = Arc::new(Self {
+            port: listener.local_addr()?.port(),
+            #[cfg(feature = "peers")]
+            certificate,
+            #[cfg(feature = "peers")]
+            tls,
+            whole: format!("{}\"{}\"}}", begun[payload::ITEMS], payload::NEXT_CURSOR).into(),
+            begun,
+            counters: Mutex::default(),
+        });
+        let listening = Arc::clone(&server);
+        std::thread::spawn(move || -> Result<(), Failure> {
+            core.map(core_affinity::set_for_current);
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(listening.listen(listener))
+        });
+        Ok(server)
     }
-}
 
-impl Shared {
+    /// Takes the counts, and begins new ones.
+    pub fn counters(&self) -> Counters {
+        self.count(std::mem::take)
+    }
+
+    fn count<T>(&self, count: impl FnOnce(&mut Counters) -> T) -> T {
+        count(&mut self.counters.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    async fn listen(self: Arc<Self>, listener: TcpListener) -> Result<(), Failure> {
+        let listener = tokio::net::TcpListener::from_std(listener)?;
+        loop {
+            if let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                tokio::spawn(Arc::clone(&self).accept(stream));
+            }
+        }
+    }
+
+    async fn accept(self: Arc<Self>, stream: TcpStream) {
+        #[cfg(feature = "peers")]
+        let mut first = [0];
+        // The first byte of a TLS handshake.
+        #[cfg(feature = "peers")]
+        if stream.peek(&mut first).await.is_ok() && first == [22] {
+            if let Ok(stream) = self.tls.accept(stream).await {
+                self.serve(stream).await;
+            }
+            return;
+        }
+        self.serve(stream).await;
+    }
+
+    async fn serve(self: Arc<Self>, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let service = service_fn(move |request| {
+            let server = Arc::clone(&self);
+            async move { Ok::<_, Infallible>(server.respond(request).await) }
+        });
+        #[cfg(not(feature = "peers"))]
+        let builder = hyper::server::conn::http1::Builder::new();
+        #[cfg(feature = "peers")]
+        let mut builder = auto::Builder::new(TokioExecutor::new());
+        #[cfg(feature = "peers")]
+        builder.http2().max_concurrent_streams(20_000);
+        let connection = builder.serve_connection(TokioIo::new(stream), service);
+        let _ = connection.await;
+    }
+
+    async fn respond(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        if let Some(how) = request.uri().path().strip_suffix("/oauth/token") {
+            return self.token(how).await;
+        }
+        let is_page = request.method() == Method::GET;
+        let headers = request.headers();
+        let authorized = headers.contains_key(AUTHORIZATION);
+        let keyed = is_page || headers.contains_key("idempotency-key");
+        let page = self.page(request.uri().query().unwrap_or_default());
+        let body = request.into_body().collect().await;
+        let body = body.map_or_else(|_| Bytes::new(), |body| body.to_bytes());
+        let sound = is_page || (body.starts_with(b"{") && body.ends_with(b"}"));
+        self.count(|counters| {
+            counters.pages += u64::from(is_page);
+            counters.commands += u64::from(!is_page);
+            counters.wrong += u64::from(!(authorized && keyed && sound));
+        });
+        match is_page {
+            true => json(200, page),
+            false => json(201, payload::COMMAND_RESULT),
+        }
+    }
+
     fn page(&self, query: &str) -> Bytes {
-        let value = |name: &str| {
-            query
-                .split('&')
-                .find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
-        };
-        let limit = value("limit")
+        let value = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name));
+        let limit = value("limit=")
             .and_then(|limit| limit.parse().ok())
-            .unwrap_or(25_usize);
-        let left = value("cursor")
-            .and_then(|cursor| cursor.strip_prefix('w'))
-            .and_then(|left| left.parse::<u64>().ok());
-        let begun = &self.begun[limit.min(50)];
+            .unwrap_or(payload::ITEMS);
+        let left = value("cursor=w").and_then(|left| left.parse::<u64>().ok());
+        let begun = &self.begun[limit];
         match left {
-            None if limit == 50 => self.whole.clone(),
+            None if limit == payload::ITEMS => self.whole.clone(),
             None => format!("{begun}\"{}\"}}", payload::NEXT_CURSOR).into(),
             Some(0 | 1) => format!("{begun}null}}").into(),
-            // Of one length, so that every page of a walk is.
+            // Of the same length for every page.
             Some(left) => format!("{begun}\"w{:012}\"}}", left - 1).into(),
         }
     }
 
-    fn count<T>(&self, count: impl FnOnce(&mut Counters) -> T) -> T {
-        count(&mut self.counters.lock().expect("nobody panics with it"))
+    async fn token(&self, how: &str) -> Response<Full<Bytes>> {
+        let number = self.count(|counters| {
+            counters.tokens += 1;
+            counters.tokens
+        });
+        let mut how = how.split('/').skip(2).map(|text| text.parse::<u64>().ok());
+        let mut next = |default| how.next().flatten().unwrap_or(default);
+        let (delay, lifetime, status) = (next(0), next(300), next(200));
+        if delay > 0 {
+            tokio::time::sleep(Duration::from_millis(delay)).await;
+        }
+        if number > 1 && status != 200 {
+            return json(400, r#"{"error":"invalid_client"}"#);
+        }
+        let token = payload::token(&format!("{number:09}"));
+        json(
+            200,
+            format!(
+                r#"{{"access_token":"{token}","token_type":"Bearer","expires_in":{lifetime}}}"#
+            ),
+        )
     }
 }
 
-async fn is_object(body: Incoming) -> bool {
-    body.collect().await.is_ok_and(|body| {
-        let body = body.to_bytes();
-        body.starts_with(b"{") && body.ends_with(b"}")
-    })
+/// A new certificate, which is its own root, and TLS with it.
+#[cfg(feature = "peers")]
+fn tls() -> Result<(String, TlsAcceptor), Failure> {
+    let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
+    let key = rustls::pki_types::PrivateKeyDer::try_from(issued.signing_key.serialize_der())?;
+    let mut config = rustls::ServerConfig::builder()
+        .with_no_client_auth()
+        .with_single_cert(vec![issued.cert.der().clone()], key)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok((issued.cert.pem(), Arc::new(config).into()))
 }
 
-fn token(status: u64, lifetime: u64) -> Reply {
-    if status != 200 {
-        let body = Bytes::from_static(br#"{"error":"invalid_client"}"#);
-        return json(u16::try_from(status).unwrap_or(500), body);
-    }
-    // As long as a signed JWT of some claims is.
-    let token = format!(
-        "eyJhbGciOiJSUzI1NiJ9.{}.{}",
-        "c".repeat(420),
-        "s".repeat(342)
-    );
-    let body =
-        format!(r#"{{"access_token":"{token}","token_type":"Bearer","expires_in":{lifetime}}}"#);
-    json(200, body.into())
-}
-
-fn json(status: u16, body: Bytes) -> Reply {
-    let mut response = Response::new(Full::new(body));
-    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+fn json(status: u16, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or_default();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -1,184 +1,103 @@
-//! What happens to many callers at a token that has expired, or is about to.
+//! Many callers at a token that has expired, or that is due for renewal.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use sdk_core::internal::{ClientCredentialsSource, TokenCache, TokenEntry};
-use sdk_core::{ClientCredentials, TokenFuture, TokenPolicy, TokenRequest, TokenSource};
-use serde::{Deserialize, Serialize};
+use sdk_core::{ClientCredentials, TokenPolicy, TokenRequest};
 
 use crate::clients::Failure;
 
-/// How long the server takes to give a token.
+/// The time that the server takes for a token.
 pub const EXCHANGE: Duration = Duration::from_millis(100);
+/// All of them ask at once.
+pub const CALLERS: usize = 10_000;
 
-/// What becomes of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// The token has expired, it has and the exchange fails, it has and every other caller is dropped while it waits, or it lives
+/// but is due for renewal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storm {
-    /// They all meet an expired token.
     Success,
-    /// They do, and the exchange fails.
     Failure,
-    /// They do, and every other one is dropped while it waits.
     Cancelled,
-    /// They meet a token that lives, but is due for renewal.
     Soft,
 }
 
-impl Storm {
-    pub const ALL: [Self; 4] = [Self::Success, Self::Failure, Self::Cancelled, Self::Soft];
-
-    /// What a reader knows it by.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Success => "expired",
-            Self::Failure => "expired, the exchange fails",
-            Self::Cancelled => "expired, half of the callers are cancelled",
-            Self::Soft => "due for renewal",
-        }
-    }
-}
-
-/// What was seen.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Seen {
-    /// Exchanges for all of them.
-    pub exchanges: usize,
-    /// How many got a token, and how many an error.
-    pub served: usize,
-    pub failed: usize,
-    /// Milliseconds that one of them waited.
-    pub p50: f64,
-    pub p99: f64,
-    pub longest: f64,
-}
-
-/// When exchanges began.
-pub type Moments = Arc<Mutex<Vec<Instant>>>;
-
-/// A source whose exchanges fail from some moment on.
-struct Turning {
-    good: ClientCredentialsSource,
-    bad: ClientCredentialsSource,
-    turned: Arc<AtomicBool>,
-    moments: Moments,
-}
-
-impl TokenSource for Turning {
-    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
-        self.moments
-            .lock()
-            .expect("nobody panics with it")
-            .push(Instant::now());
-        let turned = self.turned.load(Ordering::Relaxed);
-        let source = if turned { &self.bad } else { &self.good };
-        source.token(request)
-    }
-}
-
-/// A token that has been obtained, and lives for so long.
+/// A token that has been obtained, with a lifetime in seconds. The server responds to all later exchanges with a status.
 pub async fn entry(
     origin: &str,
     lifetime: u64,
     delay: Duration,
-    turned: &Arc<AtomicBool>,
-) -> Result<(Arc<TokenEntry>, Moments), Failure> {
-    let moments = Moments::default();
-    let http = reqwest::Client::new();
-    let policy = TokenPolicy::default();
-    let source = |delay: Duration, status: u16| -> Result<ClientCredentialsSource, Failure> {
-        let url = format!(
-            "{origin}/t/{}/{lifetime}/{status}/oauth/token",
-            delay.as_millis()
-        );
-        let credentials = ClientCredentials::new("bench", "secret");
-        Ok(ClientCredentialsSource::new(
-            http.clone(),
-            url.parse()?,
-            credentials,
-            &policy,
-        ))
-    };
-    let source = Turning {
-        good: source(delay, 200)?,
-        bad: source(delay, 400)?,
-        turned: Arc::clone(turned),
-        moments: Arc::clone(&moments),
-    };
-    let entry = TokenCache::new(Arc::new(source), policy.clone())
-        .entry(TokenRequest::new().with_audience("crm"));
+    status: u16,
+) -> Result<Arc<TokenEntry>, Failure> {
+    let delay = delay.as_millis();
+    let url = format!("{origin}/t/{delay}/{lifetime}/{status}/oauth/token").parse()?;
+    let (http, policy) = (reqwest::Client::new(), TokenPolicy::default());
+    let credentials = ClientCredentials::new("bench", "secret");
+    let source = ClientCredentialsSource::new(http, url, credentials, &policy);
+    let cache = TokenCache::new(Arc::new(source), policy);
+    let entry = cache.entry(TokenRequest::new().with_audience("crm"));
     entry.bearer().await?;
-    Ok((entry, moments))
+    Ok(entry)
 }
 
-/// Lets so many callers loose.
-pub async fn storm(origin: &str, storm: Storm, callers: usize) -> Result<Seen, Failure> {
-    let turned = Arc::new(AtomicBool::new(false));
-    let lifetime = if storm == Storm::Soft { 4 } else { 1 };
-    let (entry, moments) = entry(origin, lifetime, EXCHANGE, &turned).await?;
-    // 1 s is over then; of 4 s between 70 and 80 % until the renewal is due, and 90 % until one waits for it.
-    let rest = if storm == Storm::Soft { 3300 } else { 1100 };
-    tokio::time::sleep(Duration::from_millis(rest) - EXCHANGE).await;
-    turned.store(storm == Storm::Failure, Ordering::Relaxed);
-    let failed = Arc::new(AtomicUsize::new(0));
-    let tasks: Vec<_> = (0..callers)
+/// Lets all callers ask at once. Returns how many got a token and how many an error, and the median, the 99th percentile
+/// and the longest of their waits, in milliseconds.
+pub async fn storm(origin: &str, storm: Storm) -> Result<(usize, usize, [f64; 3]), Failure> {
+    // 1.1 s are more than a lifetime of 1 s. 3.3 of 4 s are between 70 and 80 %, when the renewal is due, and 90 %,
+    // from which on callers wait for it.
+    let (lifetime, age) = if storm == Storm::Soft {
+        (4, 3300)
+    } else {
+        (1, 1100)
+    };
+    let status = if storm == Storm::Failure { 400 } else { 200 };
+    let entry = entry(origin, lifetime, EXCHANGE, status).await?;
+    tokio::time::sleep(Duration::from_millis(age) - EXCHANGE).await;
+    let tasks: Vec<_> = (0..CALLERS)
         .map(|_| {
-            let (entry, failed) = (Arc::clone(&entry), Arc::clone(&failed));
+            let entry = Arc::clone(&entry);
             tokio::spawn(async move {
                 let began = Instant::now();
-                if entry.bearer().await.is_err() {
-                    failed.fetch_add(1, Ordering::Relaxed);
-                }
-                began.elapsed()
+                let failed = entry.bearer().await.is_err();
+                (began.elapsed().as_secs_f64() * 1e3, failed)
             })
         })
         .collect();
     if storm == Storm::Cancelled {
         tokio::time::sleep(EXCHANGE / 5).await;
-        tasks
-            .iter()
-            .step_by(2)
-            .for_each(tokio::task::JoinHandle::abort);
-    }
-    let mut waits = Vec::with_capacity(callers);
-    for task in tasks {
-        if let Ok(wait) = task.await {
-            waits.push(wait.as_secs_f64() * 1e3);
+        for task in tasks.iter().step_by(2) {
+            task.abort();
         }
     }
-    // The renewal behind their backs, if there is one.
+    let (mut waits, mut failed) = (Vec::with_capacity(CALLERS), 0);
+    for task in tasks {
+        if let Ok((wait, has_failed)) = task.await {
+            waits.push(wait);
+            failed += usize::from(has_failed);
+        }
+    }
+    // Long enough for a renewal in the background.
     tokio::time::sleep(EXCHANGE * 2).await;
     waits.sort_unstable_by(f64::total_cmp);
-    let at = |part: usize| {
-        waits
-            .get((waits.len() * part / 100).min(waits.len().saturating_sub(1)))
-            .copied()
-            .unwrap_or_default()
-    };
-    let failed = failed.load(Ordering::Relaxed);
-    Ok(Seen {
-        exchanges: moments.lock().expect("nobody panics with it").len() - 1,
-        served: waits.len() - failed,
-        failed,
-        p50: at(50),
-        p99: at(99),
-        longest: at(100),
-    })
+    let waited = [50, 99, 100].map(|percent| waits[(waits.len() - 1) * percent / 100]);
+    Ok((waits.len() - failed, failed, waited))
 }
 
-/// A token of 3 s is used all the time, for a while: how long it lasts until it is renewed, at the least, as a share of
-/// its lifetime.
+/// Uses a token of 3 s all the time. Returns the shortest time from one renewal to the next, as a share of the lifetime.
 pub async fn renewals(origin: &str) -> Result<f64, Failure> {
     let lifetime = 3;
-    let (entry, moments) = entry(origin, lifetime, Duration::ZERO, &Arc::default()).await?;
-    let began = Instant::now();
+    let entry = entry(origin, lifetime, Duration::ZERO, 200).await?;
+    let (began, mut token) = (Instant::now(), entry.bearer().await?);
+    let mut renewed = vec![began];
     while began.elapsed() < Duration::from_secs(lifetime * 4) {
-        entry.bearer().await?;
+        let next = entry.bearer().await?;
+        if !Arc::ptr_eq(&next, &token) {
+            renewed.push(Instant::now());
+            token = next;
+        }
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    let moments = moments.lock().expect("nobody panics with it");
-    let shortest = moments.windows(2).map(|pair| pair[1] - pair[0]).min();
+    let shortest = renewed.windows(2).map(|pair| pair[1] - pair[0]).min();
     Ok(shortest.ok_or("no renewal")?.as_secs_f64() / lifetime as f64)
 }

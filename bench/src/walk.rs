@@ -1,54 +1,73 @@
-//! A long walk, thousand pages by thousand pages.
+//! A walk over all pages of a list, by the thousand.
+
+use std::hint::black_box;
 
 use serde::{Deserialize, Serialize};
 
+use crate::allocations;
 use crate::clients::sdk::Sdk;
 use crate::clients::{Client as _, Failure, Target};
-use crate::system::{nanos, status};
+use crate::system::{mark, processor, status};
 
-/// After how many pages somebody looks.
-pub const STRETCH: u64 = 1000;
+/// The pages between two figures.
+pub const STRETCH: usize = 1000;
 
-/// What it was like.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Walked {
-    pub items: u64,
+    pub items: usize,
     /// Processor microseconds of one page, in each stretch.
     pub micros: Vec<f64>,
     /// KiB in memory after each stretch.
-    pub memory: Vec<u64>,
+    pub memory: Vec<f64>,
+    /// Bytes that `items()` holds at its end.
+    pub held: f64,
 }
 
-/// Walks over so many pages by `items()`.
-pub async fn march(origin: &str, pages: u64, limit: u32) -> Result<Walked, Failure> {
-    let target = Target {
-        origin: origin.to_owned(),
-        http: 1,
-        certificate: None,
-        lean: false,
-    };
-    let sdk = Sdk::new(&target).await?;
-    let list = sdk.crm.opportunities().list().limit(limit);
-    let mut items = list.cursor(format!("w{pages:012}")).items();
+/// Reads a list with `items()`, or page by page in a loop. Marks the beginning, the end of each stretch of `items()`, and
+/// the end.
+pub async fn run(
+    origin: &str,
+    pages: usize,
+    each: usize,
+    by_page: bool,
+) -> Result<Walked, Failure> {
+    let sdk = Sdk::new(&Target::plain("sdk", origin)).await?;
+    let cursor = |pages: usize| format!("w{pages:012}");
+    let mut warm = sdk.list(each).cursor(cursor(20)).items();
+    while warm.try_next().await?.is_some() {}
+    drop(warm);
     let mut walked = Walked {
-        items: 0,
         micros: Vec::with_capacity(64),
         memory: Vec::with_capacity(64),
+        ..Walked::default()
     };
-    let mut before = nanos();
-    while items.try_next().await?.is_some() {
-        walked.items += 1;
-        if walked.items.is_multiple_of(STRETCH * u64::from(limit)) {
-            stretch_ends(&mut walked, nanos() - before);
-            before = nanos();
+    mark();
+    allocations::start();
+    if by_page {
+        let mut next = Some(cursor(pages));
+        while let Some(cursor) = next {
+            let page = sdk.list(each).cursor(cursor).await?;
+            walked.items += page.items()?.iter().map(black_box).count();
+            next = page.next_cursor().map(str::to_owned);
         }
+    } else {
+        let mut items = sdk.list(each).cursor(cursor(pages)).items();
+        let mut before = processor();
+        while let Some(item) = items.try_next().await? {
+            black_box(item);
+            walked.items += 1;
+            if walked.items.is_multiple_of(STRETCH * each) {
+                mark();
+                walked.micros.push((processor() - before) / STRETCH as f64);
+                walked.memory.push(status("VmRSS:"));
+                before = processor();
+            }
+        }
+        walked.held = allocations::held();
     }
-    Ok(walked)
-}
-
-/// callgrind looks for this name.
-#[inline(never)]
-fn stretch_ends(walked: &mut Walked, nanos: u64) {
-    walked.micros.push(nanos as f64 / 1e3 / STRETCH as f64);
-    walked.memory.push(status("VmRSS:"));
+    mark();
+    match walked.items == pages * each {
+        true => Ok(walked),
+        false => Err(format!("{} items instead of {pages} times {each}", walked.items).into()),
+    }
 }

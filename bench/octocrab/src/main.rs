@@ -3,13 +3,13 @@
 mod client;
 
 use suite_bench::clients::Failure;
-use suite_bench::load::Job;
+use suite_bench::process::{Task, print};
 
-fn main() -> Result<(), Failure> {
-    let job = std::env::args().nth(2).ok_or("a job is needed")?;
-    let job: Job = serde_json::from_str(&job)?;
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?
-        .block_on(job.run::<client::Octo>())
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Failure> {
+    let task = std::env::args().nth(2).ok_or("a task is needed")?;
+    let Task::Load(job) = serde_json::from_str(&task)? else {
+        return Err("octocrab has no other task than load".into());
+    };
+    print(&job.run::<client::Octo>().await?)
 }

@@ -1,120 +1,102 @@
-//! reqwest by hand, as a good engineer would write it: typed structs, a shared client with limits, a cached token, a key
+//! reqwest by hand, as a good engineer would write it: typed structs, one client with timeouts, a cached token, a key
 //! per command, errors by status.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use reqwest_middleware::{ClientBuilder, ClientWithMiddleware};
 use reqwest_retry::RetryTransientMiddleware;
 use reqwest_retry::policies::ExponentialBackoff;
-use tokio::sync::RwLock;
+use serde::Deserialize;
+use tokio::sync::Mutex;
 use uuid::Uuid;
 
-use super::exchange::exchange;
-use super::{Client, Failure, Seen, Target};
-use crate::model::usual::{CommandResult, EventCommand, Page};
+use super::{Client, Failure, Target};
+use crate::model::{CommandResult, EventCommand, Page};
 use crate::payload;
 
+// The two clients differ in their types only, and no trait is common to them.
 macro_rules! by_hand {
-    ($(#[$docs:meta])* $name:ident, $http:ty, $wrap:path) => {
-        $(#[$docs])*
+    ($name:ident, $http:ty, $wrap:path) => {
         #[derive(Clone)]
         pub struct $name {
             http: $http,
             base: Arc<str>,
-            tokens: Arc<Tokens>,
-            event: EventCommand,
+            cached: Arc<Mutex<Option<(String, Instant)>>>,
+            event: EventCommand<DateTime<Utc>>,
         }
 
         impl Client for $name {
             async fn new(target: &Target) -> Result<Self, Failure> {
-                let http = target.limited()?.build()?;
                 Ok(Self {
-                    tokens: Arc::new(Tokens {
-                        http: http.clone(),
-                        origin: target.origin.clone(),
-                        cached: RwLock::default(),
-                    }),
-                    http: $wrap(http),
+                    http: $wrap(target.limited()?.build()?),
                     base: target.origin.as_str().into(),
-                    event: EventCommand::create(),
+                    cached: Arc::default(),
+                    event: serde_json::from_value(payload::event())?,
                 })
             }
 
-            async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
-                let mut request = self
+            async fn page(&self) -> Result<u64, Failure> {
+                let request = self
                     .http
                     .get(format!("{}{}", self.base, payload::PAGE_PATH))
-                    .query(&[("limit", limit)])
-                    .bearer_auth(self.tokens.get().await?);
-                if let Some(cursor) = cursor {
-                    request = request.query(&[("cursor", cursor)]);
-                }
-                let page: Page = request.send().await?.error_for_status()?.json().await?;
-                Ok(page.seen())
+                    .query(&[("limit", payload::ITEMS)])
+                    .bearer_auth(self.token().await?);
+                let response = request.send().await?.error_for_status()?;
+                let page: Page<String, DateTime<Utc>> = response.json().await?;
+                Ok(page.versions())
             }
 
-            async fn command(&self) -> Result<Seen, Failure> {
-                let result: CommandResult = self
+            async fn command(&self) -> Result<u64, Failure> {
+                let request = self
                     .http
                     .post(format!("{}{}", self.base, payload::COMMAND_PATH))
-                    .bearer_auth(self.tokens.get().await?)
+                    .bearer_auth(self.token().await?)
                     .header("Idempotency-Key", Uuid::new_v4().to_string())
-                    .json(&self.event)
-                    .send()
-                    .await?
-                    .error_for_status()?
-                    .json()
-                    .await?;
-                Ok(result.seen())
+                    .json(&self.event);
+                let response = request.send().await?.error_for_status()?;
+                let result: CommandResult = response.json().await?;
+                Ok(result.record_version)
+            }
+        }
+
+        impl $name {
+            /// A token that is cached until shortly before it expires.
+            async fn token(&self) -> Result<String, Failure> {
+                let mut cached = self.cached.lock().await;
+                if let Some((token, until)) = &*cached
+                    && Instant::now() < *until
+                {
+                    return Ok(token.clone());
+                }
+                let request = self
+                    .http
+                    .post(format!("{}/oauth/token", self.base))
+                    .basic_auth("bench", Some("secret"))
+                    .header("Content-Type", "application/x-www-form-urlencoded")
+                    .body("grant_type=client_credentials");
+                let token: Token = request.send().await?.error_for_status()?.json().await?;
+                let lifetime = Duration::from_secs(token.expires_in).mul_f64(0.9);
+                *cached = Some((token.access_token.clone(), Instant::now() + lifetime));
+                Ok(token.access_token)
             }
         }
     };
 }
 
-by_hand!(
-    /// As it is.
-    Handwritten,
-    reqwest::Client,
-    std::convert::identity
-);
+by_hand!(Handwritten, reqwest::Client, std::convert::identity);
+by_hand!(Middleware, ClientWithMiddleware, retried);
 
-by_hand!(
-    /// Sent through reqwest-middleware with its retry.
-    Middleware,
-    ClientWithMiddleware,
-    retried
-);
-
+/// Adds the retry of reqwest-middleware.
 fn retried(http: reqwest::Client) -> ClientWithMiddleware {
     let retry = ExponentialBackoff::builder().build_with_max_retries(2);
-    ClientBuilder::new(http)
-        .with(RetryTransientMiddleware::new_with_policy(retry))
-        .build()
+    let retry = RetryTransientMiddleware::new_with_policy(retry);
+    ClientBuilder::new(http).with(retry).build()
 }
 
-/// A token that is kept until shortly before it expires.
-struct Tokens {
-    http: reqwest::Client,
-    origin: String,
-    cached: RwLock<Option<(String, Instant)>>,
-}
-
-impl Tokens {
-    async fn get(&self) -> Result<String, Failure> {
-        if let Some((token, until)) = &*self.cached.read().await
-            && Instant::now() < *until
-        {
-            return Ok(token.clone());
-        }
-        let mut cached = self.cached.write().await;
-        if let Some((token, until)) = &*cached
-            && Instant::now() < *until
-        {
-            return Ok(token.clone());
-        }
-        let (token, lifetime) = exchange(&self.http, &self.origin).await?;
-        *cached = Some((token.clone(), Instant::now() + lifetime.mul_f64(0.9)));
-        Ok(token)
-    }
+#[derive(Deserialize)]
+struct Token {
+    access_token: String,
+    expires_in: u64,
 }

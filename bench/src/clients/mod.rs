@@ -1,6 +1,5 @@
 //! The clients under comparison, each doing the same work in its own way.
 
-pub mod exchange;
 #[cfg(feature = "peers")]
 pub mod handwritten;
 #[cfg(feature = "peers")]
@@ -10,157 +9,106 @@ pub mod raw;
 pub mod sdk;
 pub mod tuned;
 
-use std::path::PathBuf;
 use std::time::Duration;
 
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use serde::{Deserialize, Serialize};
-
 #[cfg(feature = "peers")]
 use tokio_rustls::rustls::pki_types::{CertificateDer, pem::PemObject as _};
+#[cfg(feature = "peers")]
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+use uuid::Uuid;
 
 use crate::payload;
 
-/// Any failure: the benchmark stops at the first.
+/// Any failure. The benchmark stops at the first.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
-
-/// What a call shows of what it did.
-#[derive(Clone, Debug, Default)]
-pub struct Seen {
-    /// Items received.
-    pub items: u64,
-    /// A sum over all items that only their reader can know.
-    pub sum: u64,
-    /// The next cursor.
-    pub next: Option<String>,
-}
-
-impl Seen {
-    /// What the result of a command shows: its version.
-    pub fn command(version: u64) -> Self {
-        Self {
-            items: 1,
-            sum: version,
-            next: None,
-        }
-    }
-
-    /// Goes on with another page.
-    pub fn add(&mut self, page: Self) {
-        self.items += page.items;
-        self.sum += page.sum;
-        self.next = page.next;
-    }
-}
 
 /// A client that can do the work.
 pub trait Client: Clone + Send + Sync + 'static {
-    /// What [`Seen::sum`] is for a page of so many items.
-    fn sum_of_page(items: usize) -> u64 {
-        payload::versions_of_page(items)
-    }
-
-    /// A client of a server.
     fn new(target: &Target) -> impl Future<Output = Result<Self, Failure>> + Send;
 
-    /// Gets one page of `limit` items.
-    fn page(
-        &self,
-        limit: u32,
-        cursor: Option<&str>,
-    ) -> impl Future<Output = Result<Seen, Failure>> + Send;
+    /// Gets a page of 50 items, and returns a sum over all of them.
+    fn page(&self) -> impl Future<Output = Result<u64, Failure>> + Send;
 
-    /// Sends one command.
-    fn command(&self) -> impl Future<Output = Result<Seen, Failure>> + Send;
+    /// Sends a command, and returns the version in its result.
+    fn command(&self) -> impl Future<Output = Result<u64, Failure>> + Send;
 
-    /// Walks a list from a cursor by whatever the client has for it.
-    fn walk(
-        &self,
-        limit: u32,
-        cursor: String,
-    ) -> impl Future<Output = Result<Seen, Failure>> + Send {
-        by_pages(self, limit, cursor)
+    /// A sum that only a client can know which reads all items.
+    fn sum_of_page(&self) -> u64 {
+        payload::versions_of_page()
     }
 }
 
-/// Walks page by page: what somebody writes who does not know of streams.
-pub async fn by_pages<C: Client>(client: &C, limit: u32, cursor: String) -> Result<Seen, Failure> {
-    let mut all = Seen {
-        next: Some(cursor),
-        ..Seen::default()
-    };
-    while let Some(cursor) = all.next.take() {
-        all.add(client.page(limit, Some(&cursor)).await?);
-    }
-    Ok(all)
-}
-
-/// Where the server is and how to talk to it.
+/// The server, and the client that connects to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Target {
-    /// Its origin.
+    /// The name of the client.
+    pub client: String,
     pub origin: String,
-    /// 1 or 2.
-    pub http: u8,
-    /// Its certificate, which makes it TLS.
-    pub certificate: Option<PathBuf>,
-    /// Whether our clients use the lean transport.
-    #[serde(default)]
-    pub lean: bool,
+    pub http2: bool,
+    /// The certificate of a server with TLS, as PEM.
+    pub certificate: Option<String>,
 }
 
 impl Target {
-    /// A builder of reqwest's with the least that this target needs; by default that is nothing.
-    #[cfg(feature = "peers")]
-    pub fn builder(&self) -> Result<reqwest::ClientBuilder, Failure> {
-        let mut builder = reqwest::Client::builder();
-        if let Some(path) = &self.certificate {
-            let root = reqwest::Certificate::from_pem(&std::fs::read(path)?)?;
-            builder = builder.tls_certs_only([root]);
+    /// HTTP/1.1 in plain text.
+    pub fn plain(client: &str, origin: &str) -> Self {
+        Self {
+            client: client.to_owned(),
+            origin: origin.to_owned(),
+            http2: false,
+            certificate: None,
         }
-        Ok(match (self.http, &self.certificate) {
-            (2, None) => builder.http2_prior_knowledge(),
-            (2, Some(_)) | (_, None) => builder,
-            (_, Some(_)) => builder.http1_only(),
-        })
     }
 
-    /// The same for our hyper transport.
+    /// The settings of TLS that all clients use.
     #[cfg(feature = "peers")]
-    pub fn hyper(&self) -> Result<sdk_transport_hyper::HyperTransport, Failure> {
-        use sdk_transport_hyper::{HyperTransport, rustls};
-        let builder = HyperTransport::builder().proxies(None);
-        let Some(path) = &self.certificate else {
-            let builder = match self.http {
-                2 => builder.http2_prior_knowledge(),
-                _ => builder,
-            };
-            return Ok(builder.build());
+    pub fn tls(&self) -> Result<ClientConfig, Failure> {
+        let mut roots = RootCertStore::empty();
+        if let Some(certificate) = &self.certificate {
+            roots.add(CertificateDer::from_pem_slice(certificate.as_bytes())?)?;
+        }
+        let tls = ClientConfig::builder().with_root_certificates(roots);
+        let mut tls = tls.with_no_client_auth();
+        let protocol: &[u8] = if self.http2 { b"h2" } else { b"http/1.1" };
+        tls.alpn_protocols = vec![protocol.to_vec()];
+        Ok(tls)
+    }
+
+    /// A builder of reqwest with only the settings that this target needs. The guard needs none.
+    pub fn builder(&self) -> Result<reqwest::ClientBuilder, Failure> {
+        let builder = reqwest::Client::builder();
+        #[cfg(feature = "peers")]
+        let builder = match (&self.certificate, self.http2) {
+            (Some(_), _) => builder.tls_backend_preconfigured(self.tls()?),
+            (None, true) => builder.http2_prior_knowledge(),
+            (None, false) => builder,
         };
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add(CertificateDer::from_pem_file(path)?)?;
-        let mut tls = rustls::ClientConfig::builder()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        if self.http == 1 {
-            tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-        }
-        Ok(builder.tls(tls).build())
+        Ok(builder)
     }
 
-    /// The guard talks HTTP/1.1 in plain text only.
-    #[cfg(not(feature = "peers"))]
-    pub fn builder(&self) -> Result<reqwest::ClientBuilder, Failure> {
-        match (self.http, &self.certificate) {
-            (1, None) => Ok(reqwest::Client::builder()),
-            _ => Err("built without the feature `peers`, which has TLS and HTTP/2".into()),
-        }
-    }
-
-    /// The same with limits and a name, as whoever cares sets them.
+    /// The same with the timeouts and the name that a production client sets.
     pub fn limited(&self) -> Result<reqwest::ClientBuilder, Failure> {
-        let builder = self.builder()?.connect_timeout(Duration::from_secs(5));
-        Ok(builder
-            .timeout(Duration::from_secs(30))
-            .user_agent("bench/1.0"))
+        let builder = self.builder()?.user_agent("bench/1.0");
+        let builder = builder.connect_timeout(Duration::from_secs(5));
+        Ok(builder.timeout(Duration::from_secs(30)))
     }
+}
+
+/// The header with a token that is never renewed.
+pub fn authorization() -> Result<HeaderValue, Failure> {
+    let token = payload::token("000000000");
+    let mut header = HeaderValue::from_maybe_shared(format!("Bearer {token}"))?;
+    header.set_sensitive(true);
+    Ok(header)
+}
+
+/// The headers of a command, made as cheaply as possible.
+pub fn command_headers(headers: &mut HeaderMap) -> Result<(), Failure> {
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    let mut key = [0; 32];
+    let key = Uuid::new_v4().simple().encode_lower(&mut key);
+    headers.insert("idempotency-key", HeaderValue::from_str(key)?);
+    Ok(())
 }

@@ -1,93 +1,72 @@
-//! hyper's pool and nothing over it, with the types of [`tuned`](super::tuned): the limit of what can be had. No
-//! timeout, no error but a wrong status.
-
-use std::sync::Arc;
+//! hyper's pool without anything around it, with the types of [`tuned`](super::tuned): the lower bound for every client.
+//! It has no timeout, and no error but a wrong status.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, USER_AGENT};
 use http::{Method, Request, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::{Client as Pool, connect::HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use tokio_rustls::rustls::{
-    ClientConfig, RootCertStore, pki_types::CertificateDer, pki_types::pem::PemObject as _,
-};
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
 
-use super::exchange::{authorization, command_headers};
-use super::{Client, Failure, Seen, Target};
-use crate::model::tuned::{CommandResult, EventCommand, Page};
+use super::{Client, Failure, Target, authorization, command_headers};
+use crate::model::{CommandResult, EventCommand, Page};
 use crate::payload;
 
-type Pool<C> = hyper_util::client::legacy::Client<C, Full<Bytes>>;
-
 #[derive(Clone)]
-pub struct Raw(Arc<Inner>);
-
-struct Inner {
-    pool: Connections,
-    list: String,
+pub struct Raw {
+    pool: Pool<HttpsConnector<HttpConnector>, Full<Bytes>>,
     page: Uri,
     command: Uri,
     authorization: HeaderValue,
-    event: EventCommand,
-}
-
-enum Connections {
-    Plain(Pool<HttpConnector>),
-    Tls(Pool<HttpsConnector<HttpConnector>>),
+    event: EventCommand<Timestamp>,
 }
 
 impl Client for Raw {
     async fn new(target: &Target) -> Result<Self, Failure> {
-        let http = target.builder()?.build()?;
-        let list = format!("{}{}", target.origin, payload::PAGE_PATH);
-        Ok(Self(Arc::new(Inner {
-            pool: connections(target)?,
-            page: format!("{list}?limit=50").parse()?,
-            command: format!("{}{}", target.origin, payload::COMMAND_PATH).parse()?,
-            list,
-            authorization: authorization(&http, &target.origin).await?,
-            event: EventCommand::create(),
-        })))
+        let (origin, path) = (&target.origin, payload::PAGE_PATH);
+        Ok(Self {
+            pool: Pool::builder(TokioExecutor::new())
+                .pool_timer(TokioTimer::new())
+                .http2_only(target.http2)
+                .build(connector(target)?),
+            page: format!("{origin}{path}?limit={}", payload::ITEMS).parse()?,
+            command: format!("{origin}{}", payload::COMMAND_PATH).parse()?,
+            authorization: authorization()?,
+            event: serde_json::from_value(payload::event())?,
+        })
     }
 
-    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+    async fn page(&self) -> Result<u64, Failure> {
         let mut request = Request::new(Full::default());
-        let list = &self.0.list;
-        *request.uri_mut() = match cursor {
-            None if limit == 50 => self.0.page.clone(),
-            None => format!("{list}?limit={limit}").parse()?,
-            Some(cursor) => format!("{list}?limit={limit}&cursor={cursor}").parse()?,
-        };
-        let page: Page = self.send(request).await?;
-        Ok(page.seen())
+        *request.uri_mut() = self.page.clone();
+        let page: Page<String, Timestamp> = self.send(request).await?;
+        Ok(page.versions())
     }
 
-    async fn command(&self) -> Result<Seen, Failure> {
-        let body = Bytes::from(serde_json::to_vec(&self.0.event)?);
+    async fn command(&self) -> Result<u64, Failure> {
+        let body = Bytes::from(serde_json::to_vec(&self.event)?);
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.0.command.clone();
+        *request.uri_mut() = self.command.clone();
         command_headers(request.headers_mut())?;
         let result: CommandResult = self.send(request).await?;
-        Ok(result.seen())
+        Ok(result.record_version)
     }
 }
 
 impl Raw {
-    async fn send<T: serde::de::DeserializeOwned>(
+    async fn send<T: DeserializeOwned>(
         &self,
         mut request: Request<Full<Bytes>>,
     ) -> Result<T, Failure> {
         let headers = request.headers_mut();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(USER_AGENT, HeaderValue::from_static("bench/1.0"));
-        headers.insert(AUTHORIZATION, self.0.authorization.clone());
-        let response = match &self.0.pool {
-            Connections::Plain(pool) => pool.request(request).await?,
-            Connections::Tls(pool) => pool.request(request).await?,
-        };
+        headers.insert(AUTHORIZATION, self.authorization.clone());
+        let response = self.pool.request(request).await?;
         if !response.status().is_success() {
             return Err(response.status().to_string().into());
         }
@@ -96,29 +75,18 @@ impl Raw {
     }
 }
 
-fn connections(target: &Target) -> Result<Connections, Failure> {
-    let mut builder = hyper_util::client::legacy::Client::builder(TokioExecutor::new());
-    builder.pool_timer(TokioTimer::new());
-    let Some(path) = &target.certificate else {
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        builder.http2_only(target.http == 2);
-        return Ok(Connections::Plain(builder.build(connector)));
-    };
-    let mut roots = RootCertStore::empty();
-    roots.add(CertificateDer::from_pem_file(path)?)?;
-    let config = ClientConfig::builder()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+fn connector(target: &Target) -> Result<HttpsConnector<HttpConnector>, Failure> {
+    let mut tcp = HttpConnector::new();
+    tcp.set_nodelay(true);
+    tcp.enforce_http(false);
+    let mut tls = target.tls()?;
+    // The builder sets them.
+    tls.alpn_protocols.clear();
     let https = HttpsConnectorBuilder::new()
-        .with_tls_config(config)
-        .https_only();
-    let mut connector = HttpConnector::new();
-    connector.set_nodelay(true);
-    connector.enforce_http(false);
-    let connector = match target.http {
-        2 => https.enable_http2().wrap_connector(connector),
-        _ => https.enable_http1().wrap_connector(connector),
-    };
-    Ok(Connections::Tls(builder.build(connector)))
+        .with_tls_config(tls)
+        .https_or_http();
+    Ok(match target.http2 {
+        true => https.enable_http2().wrap_connector(tcp),
+        false => https.enable_http1().wrap_connector(tcp),
+    })
 }

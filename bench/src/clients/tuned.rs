@@ -1,11 +1,12 @@
-//! reqwest by hand, by somebody who has measured: addresses and headers made once, one pass over the text, `jiff`.
+//! reqwest by hand, optimized by measurement: addresses and headers made once, one pass over the text, `jiff`.
 
+use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
 use reqwest::{Method, Request, Url};
+use serde::de::DeserializeOwned;
 
-use super::exchange::{authorization, command_headers};
-use super::{Client, Failure, Seen, Target};
-use crate::model::tuned::{CommandResult, EventCommand, Page};
+use super::{Client, Failure, Target, authorization, command_headers};
+use crate::model::{CommandResult, EventCommand, Page};
 use crate::payload;
 
 #[derive(Clone)]
@@ -14,7 +15,7 @@ pub struct Tuned {
     page: Url,
     command: Url,
     authorization: HeaderValue,
-    event: EventCommand,
+    event: EventCommand<Timestamp>,
 }
 
 impl Client for Tuned {
@@ -24,46 +25,35 @@ impl Client for Tuned {
         Ok(Self {
             page: base.join(payload::PAGE_PATH)?,
             command: base.join(payload::COMMAND_PATH)?,
-            authorization: authorization(&http, &target.origin).await?,
+            authorization: authorization()?,
             http,
-            event: EventCommand::create(),
+            event: serde_json::from_value(payload::event())?,
         })
     }
 
-    async fn page(&self, limit: u32, cursor: Option<&str>) -> Result<Seen, Failure> {
+    async fn page(&self) -> Result<u64, Failure> {
         let mut url = self.page.clone();
-        url.set_query(Some(&match cursor {
-            None => format!("limit={limit}"),
-            Some(cursor) => format!("limit={limit}&cursor={cursor}"),
-        }));
-        let page: Page = self.send(Request::new(Method::GET, url)).await?;
-        Ok(page.seen())
+        url.set_query(Some(&format!("limit={}", payload::ITEMS)));
+        let page: Page<String, Timestamp> = self.send(Request::new(Method::GET, url)).await?;
+        Ok(page.versions())
     }
 
-    async fn command(&self) -> Result<Seen, Failure> {
+    async fn command(&self) -> Result<u64, Failure> {
         let mut request = Request::new(Method::POST, self.command.clone());
         command_headers(request.headers_mut())?;
         *request.body_mut() = Some(serde_json::to_vec(&self.event)?.into());
         let result: CommandResult = self.send(request).await?;
-        Ok(result.seen())
+        Ok(result.record_version)
     }
 }
 
 impl Tuned {
-    async fn send<T: serde::de::DeserializeOwned>(
-        &self,
-        mut request: Request,
-    ) -> Result<T, Failure> {
+    async fn send<T: DeserializeOwned>(&self, mut request: Request) -> Result<T, Failure> {
         let headers = request.headers_mut();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(AUTHORIZATION, self.authorization.clone());
-        let body = self
-            .http
-            .execute(request)
-            .await?
-            .error_for_status()?
-            .bytes()
-            .await?;
+        let response = self.http.execute(request).await?.error_for_status()?;
+        let body = response.bytes().await?;
         Ok(serde_json::from_str(std::str::from_utf8(&body)?)?)
     }
 }

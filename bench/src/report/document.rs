@@ -1,78 +1,71 @@
-//! `BENCHMARKS.md`, and what a reader of figures wants to know of their origin.
+//! `BENCHMARKS.md`, and the origin of its figures.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use tokio::process::Command;
 
 use crate::clients::Failure;
-use crate::process::Bench;
+use crate::process::{Bench, version};
 
-/// Puts a text between `<!-- run:begin -->` and `<!-- run:end -->` of the document.
+/// Puts a text between the two marks of the document.
 pub fn write(text: &str) -> Result<(), Failure> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../BENCHMARKS.md");
     let old = std::fs::read_to_string(path)?;
-    std::fs::write(path, replace(&old, text)?)?;
-    Ok(())
-}
-
-fn replace(old: &str, text: &str) -> Result<String, Failure> {
     let (begin, end) = ("<!-- run:begin -->\n", "<!-- run:end -->");
-    let missing = || format!("BENCHMARKS.md has no {begin}");
-    let (head, rest) = old.split_once(begin).ok_or_else(missing)?;
-    let (_, tail) = rest.split_once(end).ok_or_else(missing)?;
-    Ok(format!("{head}{begin}{}\n{end}{tail}", text.trim_end()))
+    let (head, rest) = old
+        .split_once(begin)
+        .ok_or("BENCHMARKS.md has no beginning")?;
+    let (_, tail) = rest.split_once(end).ok_or("BENCHMARKS.md has no end")?;
+    let text = text.trim_end();
+    let new = format!("{head}{begin}{text}\n{end}{tail}");
+    Ok(std::fs::write(path, new)?)
 }
 
-/// Machine, date and versions.
-pub async fn circumstances(bench: &Bench) -> String {
-    let cores = std::thread::available_parallelism().map_or(0, usize::from);
-    let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-    let pinned = if bench.pinned() {
-        "server and client have a core each"
-    } else {
-        "server and client are not pinned"
-    };
-    let valgrind = if bench.valgrind {
-        version("valgrind").await
-    } else {
-        "no valgrind, so that instructions are not counted".to_owned()
-    };
+/// Date, machine and versions.
+pub async fn circumstances(bench: &Bench, took: Duration) -> String {
+    let no_valgrind = "no valgrind, so that instructions are not counted".to_owned();
     format!(
-        "Measured on {} with {}, {cores} cores, {}, Linux {}; {pinned}. {}; {valgrind}.\n",
+        "Measured on {} with {}, {} cores, {}, Linux {}; server and client {}. {}; {}.\nThe run took {} minutes.",
         jiff::Timestamp::now().strftime("%Y-%m-%d"),
         value("/proc/cpuinfo", "model name"),
+        bench.cores,
         value("/proc/meminfo", "MemTotal"),
-        kernel.trim(),
-        version("rustc").await,
+        value("/proc/sys/kernel/osrelease", ""),
+        if bench.cores > 1 {
+            "have a core each"
+        } else {
+            "share it"
+        },
+        version("rustc").await.unwrap_or_default(),
+        version("valgrind").await.unwrap_or(no_valgrind),
+        took.as_secs() / 60,
     )
 }
 
+/// The rest of the line that begins with a name.
 fn value(path: &str, name: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_default();
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    let value = line.and_then(|line| Some(line.split_once(':')?.1.trim().to_owned()));
-    value.unwrap_or_else(|| format!("an unknown {name}"))
-}
-
-async fn version(program: &str) -> String {
-    let output = Command::new(program).arg("--version").output().await;
-    let text = output.map(|output| output.stdout).unwrap_or_default();
-    String::from_utf8_lossy(&text).trim().to_owned()
+    let value = text.lines().find_map(|line| line.strip_prefix(name));
+    let value = value
+        .unwrap_or("unknown")
+        .trim_start_matches([' ', '\t', ':']);
+    value.to_owned()
 }
 
 /// Builds the program that has octocrab, beside this one.
-pub async fn octocrab(program: &Path) -> Result<PathBuf, Failure> {
+pub async fn octocrab() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe()?;
     let release = program.parent().ok_or("a program is in a folder")?;
-    let target = release.parent().ok_or("so is that folder")?;
     let built = Command::new(env!("CARGO"))
         .args("build --release --quiet --locked --manifest-path".split(' '))
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/octocrab/Cargo.toml"))
         .arg("--target-dir")
-        .arg(target)
+        .arg(release.parent().ok_or("so is that folder")?)
         .status()
         .await?;
-    if !built.success() {
-        return Err("it does not build".into());
+    match built.success() {
+        true => Ok(release.join("suite-bench-octocrab")),
+        false => Err("it does not build".into()),
     }
-    Ok(release.join("suite-bench-octocrab"))
 }

@@ -1,73 +1,77 @@
-//! What a call costs with more and more of them in flight.
+//! The cost of one installation, token, connection or page beside more and more others.
 
-use super::{Effort, progress};
+use super::{Report, ratio, shown};
 use crate::clients::Failure;
-use crate::load::Work;
-use crate::measure::{Case, table};
-use crate::process::{Bench, Transport};
+use crate::growth::Many::{self, Connections, Installations, Pages, Tokens};
+use crate::growth::{self, Seen, USES};
+use crate::process::{Bench, Task};
 
-const CLIENTS: [(&str, &str); 3] = [
-    ("reqwest", "reqwest, handwritten"),
-    ("sdk", "this SDK, 1 token"),
-    ("sdk-hundred", "this SDK, 100 tokens"),
-];
-const IN_FLIGHT: [usize; 4] = [1, 64, 1024, 10_000];
-
-/// One client over one transport.
-pub struct Row {
-    name: &'static str,
-    transport: Transport,
-    /// Processor microseconds of a call and KiB at most, by calls in flight.
-    figures: Vec<Option<(f64, f64)>>,
+/// The figures of one among as many.
+struct Cost {
+    micros: f64,
+    bytes: f64,
+    bytes_of_all: f64,
+    /// Instructions of making it and of using it.
+    making: Option<f64>,
+    using: Option<f64>,
 }
 
-pub async fn measure(bench: &Bench, effort: Effort) -> Result<Vec<Row>, Failure> {
-    let mut rows = Vec::new();
-    for &transport in &Transport::ALL[..2] {
-        for (client, name) in CLIENTS {
-            let mut figures = Vec::new();
-            for in_flight in IN_FLIGHT {
-                progress(&format!(
-                    "{}: {in_flight} in flight by {client}",
-                    transport.name()
-                ));
-                let case = Case::new(bench, client, transport, Work::Command);
-                let operations = effort.calls.max(in_flight as u64 * 2);
-                let done = case.run(bench, Some(operations), 0, in_flight).await;
-                let done = done.inspect_err(|error| progress(&format!("not measured: {error}")));
-                figures.push(done.ok().map(|done| {
-                    let micros = (done.user + done.system) * 1e6 / done.operations as f64;
-                    (micros, done.peak as f64)
-                }));
-            }
-            rows.push(Row {
-                name,
-                transport,
-                figures,
+/// A row: its title, whether its figure must not grow, and the figure.
+type Row = (Many, &'static str, bool, fn(&Cost) -> Option<f64>);
+
+const ROWS: [Row; 10] = rows! {
+    Installations, "an installation: microseconds to make it", false, |it| Some(it.micros);
+    Installations, "an installation: bytes, while it is idle", true, |it| Some(it.bytes);
+    Installations, "an installation: instructions to make it", true, |it| it.making;
+    Installations, "a call of each in turn, in memory: instructions", true, |it| it.using;
+    Tokens, "a live token of 770 characters: bytes, with its entry", true, |it| Some(it.bytes);
+    Tokens, "the lookup of each in turn: instructions", true, |it| it.using;
+    Connections, "an idle HTTP/1.1 connection: bytes", true, |it| Some(it.bytes);
+    Connections, "a page of one item beside so many: instructions", true, |it| it.using;
+    Pages, "a page of one item in a walk of so many: instructions", true, |it| it.making;
+    Pages, "such a walk at its end: bytes", false, |it| Some(it.bytes_of_all);
+};
+
+pub async fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    for many in [Installations, Tokens, Connections, Pages] {
+        let mut costs = Vec::new();
+        for size in [10, 100, 1_000, 10_000] {
+            eprintln!("{size} {many:?}");
+            let task = Task::Grow(many, size, bench.origin());
+            let (seen, counts): (Seen, _) = bench.work(&task, true).await?;
+            // A walk marks more than its end.
+            let making = counts.get(1..if many == Pages { counts.len() } else { 2 });
+            let made = seen.made as f64;
+            costs.push(Cost {
+                micros: seen.micros / made,
+                bytes: seen.held / made,
+                bytes_of_all: seen.held,
+                making: making.map(|counts| counts.iter().sum::<f64>() / made),
+                using: counts.get(3).map(|count| count / USES as f64),
             });
         }
-    }
-    Ok(rows)
-}
-
-pub fn render(rows: &[Row]) -> String {
-    let rows = rows.iter().map(|row| {
-        let alone = row.figures[0].map(|(_, peak)| peak);
-        let figures = row.figures.iter().zip(IN_FLIGHT);
-        let cells = figures.map(|(figures, in_flight)| match (figures, alone) {
-            (None, _) => "-".to_owned(),
-            (Some((micros, peak)), Some(alone)) if in_flight > 1 => {
-                let each = (peak - alone) / in_flight as f64;
-                format!("{micros:.1} us, {each:.1} KiB")
+        let mut worst = None;
+        for (_, title, judged, figure) in ROWS.iter().filter(|row| row.0 == many) {
+            let figures: Vec<_> = costs.iter().map(figure).collect();
+            let last = figures[figures.len() - 1];
+            let growth = ratio(last, figures[0]);
+            if *judged && growth > worst {
+                worst = growth;
             }
-            (Some((micros, _)), _) => format!("{micros:.1} us"),
-        });
-        let cells: Vec<String> = cells.collect();
-        let transport = row.transport.name();
-        format!("{transport}: {} | {}", row.name, cells.join(" | "))
-    });
-    format!(
-        "Processor time of a command in microseconds, and KiB that each one in flight adds to the peak of one alone.\n\n{}",
-        table("transport, client | 1 | 64 | 1,024 | 10,000", rows)
-    )
+            report.note(*title, last);
+            let figures: Vec<_> = figures.into_iter().map(|it| shown(it, 0)).collect();
+            let figures = figures.join(" | ");
+            lines.push(format!("{title} | {figures} | {}", shown(growth, 3)));
+        }
+        report.note(format!("{many:?}, growth"), worst);
+    }
+    let head = "each of so many | 10 | 100 | 1,000 | 10,000 | last against first";
+    report.table(head, &lines);
+    if let Some(bytes) = growth::suite() {
+        report.paragraph(&format!(
+            "An idle suite with connections of its own and a CRM client holds {bytes} bytes."
+        ));
+    }
+    Ok(())
 }

@@ -1,88 +1,110 @@
-//! One run over everything, and the text that comes of it.
+//! Runs measurements, and writes their figures as Markdown.
 
-pub mod document;
+/// A table of constants, which has a line for each row.
+macro_rules! rows {
+    ($($($cell:expr),+;)+) => { [$(($($cell),+)),+] };
+}
+
+#[cfg(feature = "peers")]
+mod calls;
+#[cfg(feature = "peers")]
+mod document;
+#[cfg(feature = "peers")]
 mod goals;
 mod growth;
+#[cfg(feature = "peers")]
+mod in_flight;
+mod observers;
+#[cfg(feature = "peers")]
 mod parts;
-mod table;
 
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
 use crate::clients::Failure;
-use crate::growth::Growth;
-use crate::observer::Observers;
 use crate::process::Bench;
 
-/// How much time to take.
-#[derive(Clone, Copy, Debug)]
-pub struct Effort {
-    /// Operations whose instructions are counted.
-    pub pages: u64,
-    pub commands: u64,
-    /// Rounds of timed runs, in each of which every client has its turn, and how long such a turn is.
-    pub rounds: usize,
-    pub millis: u64,
-    /// Calls of the section on growth.
-    pub calls: u64,
+/// A text that grows section by section, and the figures that goals look at, by name.
+#[derive(Default)]
+struct Report {
+    text: String,
+    figures: BTreeMap<String, f64>,
 }
 
-impl Effort {
-    pub const FULL: Self = Self {
-        pages: 100,
-        commands: 500,
-        rounds: 9,
-        millis: 300,
-        calls: 20_000,
-    };
-    pub const QUICK: Self = Self {
-        pages: 25,
-        commands: 100,
-        rounds: 3,
-        millis: 100,
-        calls: 4000,
-    };
+impl Report {
+    fn paragraph(&mut self, text: &str) {
+        self.text += &format!("{text}\n\n");
+    }
+
+    /// The cells of a row are separated by ` | `.
+    fn table(&mut self, head: &str, rows: &[String]) {
+        let columns = "---|".repeat(head.split(" | ").count());
+        let rows = rows.join(" |\n| ");
+        self.paragraph(&format!("| {head} |\n|{columns}\n| {rows} |"));
+    }
+
+    fn note(&mut self, name: impl Into<String>, figure: Option<f64>) {
+        let figure = figure.map(|figure| (name.into(), figure));
+        self.figures.extend(figure);
+    }
 }
 
-/// Measures everything and returns the report.
-pub async fn run(effort: Effort) -> Result<String, Failure> {
+/// A figure, or a dash if there is none.
+fn shown(figure: Option<f64>, digits: usize) -> String {
+    figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.digits$}"))
+}
+
+pub fn ratio(of: Option<f64>, to: Option<f64>) -> Option<f64> {
+    Some(of? / to?)
+}
+
+/// Prints one of the tables that can be had alone, in any build.
+pub async fn alone(name: &str) -> Result<(), Failure> {
     let bench = Bench::start().await?;
-    let result = all(&bench, effort).await;
-    bench.end().await?;
-    result
+    let mut report = Report::default();
+    match name {
+        "growth" => growth::measure(&bench, &mut report).await?,
+        _ => observers::measure(&bench, &mut report).await?,
+    }
+    println!("{}", report.text);
+    Ok(())
 }
 
-async fn all(bench: &Bench, effort: Effort) -> Result<String, Failure> {
+/// Measures everything, and prints the report or writes it into the document, too.
+#[cfg(feature = "peers")]
+pub async fn run(quick: bool, write: bool) -> Result<(), Failure> {
     let began = std::time::Instant::now();
-    let rows = table::measure(bench, effort).await?;
-    let parts = parts::measure(bench, effort).await?;
-    let in_flight = growth::measure(bench, effort).await?;
-    let growth = Growth::measure(bench).await?;
-    let observers = Observers::measure(bench).await?;
-    let mut text = document::circumstances(bench).await;
-    writeln!(
-        text,
-        "The run took {:.0} minutes.\n",
-        began.elapsed().as_secs_f64() / 60.0
-    )?;
-    writeln!(
-        text,
-        "## Goals\n\n{}",
-        goals::render(&rows, &parts, &growth, &observers)
-    )?;
-    writeln!(text, "## One call\n\n{}", table::render(&rows))?;
-    writeln!(text, "## Tokens, tracing, walks\n\n{}", parts.render())?;
-    writeln!(text, "## Growth\n\n{}", growth::render(&in_flight))?;
-    writeln!(text, "{}", growth.render())?;
-    writeln!(text, "## Observers\n\n{}", observers.render())?;
-    Ok(text)
+    let octocrab = document::octocrab().await;
+    let octocrab = octocrab.inspect_err(|why| eprintln!("without octocrab: {why}"));
+    let mut bench = Bench::start().await?;
+    bench.octocrab = octocrab.ok();
+    // It multiplies operations, milliseconds and rounds.
+    let effort = if quick { 1 } else { 4 };
+    let mut report = Report::default();
+    report.paragraph("## One call");
+    calls::measure(&bench, effort, &mut report).await?;
+    report.paragraph("## Tokens, tracing, walks");
+    parts::measure(&bench, effort, &mut report).await?;
+    report.paragraph("## Growth");
+    in_flight::measure(&bench, effort, &mut report).await?;
+    growth::measure(&bench, &mut report).await?;
+    report.paragraph("## Observers");
+    observers::measure(&bench, &mut report).await?;
+    let sections = std::mem::take(&mut report.text);
+    report.paragraph(&document::circumstances(&bench, began.elapsed()).await);
+    goals::render(&mut report);
+    let text = report.text + &sections;
+    println!("{text}");
+    if write {
+        document::write(&text)?;
+    }
+    Ok(())
 }
 
-/// What is going on, for whoever waits.
-fn progress(what: &str) {
-    eprintln!("{what}");
-}
-
-/// A figure, or that there is none.
-fn figure(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
+/// The middle value, or the mean of the two in the middle.
+#[cfg(feature = "peers")]
+fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let last = values.len().checked_sub(1)?;
+    Some(f64::midpoint(values[last / 2], values[last.div_ceil(2)]))
 }

@@ -1,182 +1,108 @@
-//! Tokens, disabled tracing and walks.
+//! Tokens, disabled tracing, walks, and calls in memory.
 
-use super::{Effort, figure, progress};
+use super::{Report, median, ratio, shown};
 use crate::clients::Failure;
-use crate::load::Work;
-use crate::measure::{Case, median, table};
-use crate::micro::Part;
-use crate::process::{Bench, Transport};
-use crate::token::{EXCHANGE, Seen, Storm};
+use crate::micro::{self, PARTS};
+use crate::process::{Bench, Task};
+use crate::token::{self, CALLERS, EXCHANGE, Storm};
 use crate::walk::{STRETCH, Walked};
 
-/// Callers of a storm.
-const CALLERS: &str = "10000";
-/// Pages of the long walks, which makes a million items of it.
-const PAGES: u64 = 20_000;
+const STORMS: [(Storm, &str); 4] = rows! {
+    Storm::Success, "expired";
+    Storm::Failure, "expired, the exchange fails";
+    Storm::Cancelled, "expired, half of the callers are cancelled";
+    Storm::Soft, "due for renewal";
+};
 
-/// What was seen.
-pub struct Parts {
-    pub storms: Vec<(Storm, Seen)>,
-    /// How long a token is used until it is renewed, as a share of its lifetime.
-    pub renewed_after: f64,
-    /// Instructions and allocations of small parts by themselves.
-    pub small: Vec<(Part, Option<f64>, f64)>,
-    /// Instructions of `items()` against those of a loop over pages.
-    pub items_against_loop: Option<f64>,
-    /// Microseconds of a call through the reference server in memory.
-    pub in_memory: f64,
-    pub walked: Walked,
-    /// Instructions of one page of a walk over pages of one item, in the first thousand and in the last.
-    pub ends: Option<(f64, f64)>,
+/// The pages of the long walks. With 50 items each, they have a million items.
+const PAGES: usize = 20_000;
+
+pub async fn measure(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Failure> {
+    tokens(bench, report).await?;
+    small(bench, report).await?;
+    walks(bench, effort, report).await?;
+    eprintln!("calls in memory");
+    report.note("in memory", Some(micro::in_memory().await?));
+    Ok(())
 }
 
-/// Measures them.
-pub async fn measure(bench: &Bench, effort: Effort) -> Result<Parts, Failure> {
-    let origin = bench.target(Transport::H1).origin;
-    let mut storms = Vec::new();
-    for storm in Storm::ALL {
-        progress(&format!("{CALLERS} callers: {}", storm.title()));
-        let name = serde_json::to_string(&storm)?;
-        let arguments = ["storm", &name, CALLERS, &origin];
-        storms.push((storm, bench.work(&bench.program, &arguments).await?));
+async fn tokens(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    let exchange = EXCHANGE.as_millis();
+    let mut rows = Vec::new();
+    for (storm, title) in STORMS {
+        eprintln!("{CALLERS} callers: {title}");
+        bench.counters();
+        let (served, failed, waits) = token::storm(&bench.origin(), storm).await?;
+        // Without that of the token which has expired.
+        let exchanges = bench.counters().tokens - 1;
+        report.note(format!("{storm:?}, exchanges"), Some(exchanges as f64));
+        report.note(format!("{storm:?}, p99"), Some(waits[1] / exchange as f64));
+        report.note(format!("{storm:?}, longest"), Some(waits[2]));
+        let waits = waits.map(|wait| format!("{wait:.2}")).join(" | ");
+        rows.push(format!(
+            "{title} | {exchanges} | {served} | {failed} | {waits}"
+        ));
     }
-    progress("renewals");
-    let renewed_after = bench.work(&bench.program, &["renewals", &origin]).await?;
-    let mut small = Vec::new();
-    for part in Part::ALL {
-        progress(part.title());
-        let (instructions, allocations) = part.cost(bench, 20_000).await?;
-        let (nothing, _) = Part::Nothing.cost(bench, 20_000).await?;
-        let instructions = instructions.zip(nothing);
-        let instructions = instructions.map(|(all, nothing)| all - nothing);
-        small.push((part, instructions, allocations));
-    }
-    let mut by_page = [None; 2];
-    for (work, instructions) in [Work::Walk, Work::Loop].into_iter().zip(&mut by_page) {
-        progress(&format!("{work:?} over pages"));
-        let case = Case::new(bench, "sdk", Transport::H1, work);
-        case.run(bench, Some(50), 0, 1).await?;
-        *instructions = case.instructions(bench, effort.pages).await?;
-    }
-    progress("calls in memory");
-    let in_memory = bench.work(&bench.program, &["in-memory", "2000"]).await?;
-    progress("the long walk");
-    let pages = PAGES.to_string();
-    let walked: Walked = bench
-        .work(&bench.program, &["march", &pages, "50", &origin])
-        .await?;
-    if walked.items != PAGES * 50 {
-        return Err(format!("the walk saw {} items", walked.items).into());
-    }
-    let mut ends = None;
-    if bench.valgrind {
-        progress("the long walk, counted");
-        let arguments = ["march", &pages, "1", &origin];
-        let (_, counts): (Walked, _) = bench
-            .count(&bench.program, &arguments, Some("*stretch_ends*"))
-            .await?;
-        // The first stretch has the start of the program in it, so that the second one stands for the beginning.
-        if let [_, first, .., last] = counts[..(PAGES / STRETCH) as usize] {
-            ends = Some((first as f64 / STRETCH as f64, last as f64 / STRETCH as f64));
-        }
-    }
-    Ok(Parts {
-        storms,
-        renewed_after,
-        small,
-        items_against_loop: by_page[0].zip(by_page[1]).map(|(walk, pages)| walk / pages),
-        in_memory,
-        walked,
-        ends,
-    })
+    eprintln!("renewals");
+    let share = token::renewals(&bench.origin()).await?;
+    report.note("renewal", Some(share * 300.0));
+    report.paragraph(&format!(
+        "{CALLERS} callers at once; an exchange takes {exchange} ms, and what the network adds."
+    ));
+    let head = "token | exchanges | served | failed | p50 wait, ms | p99 wait, ms | longest, ms";
+    report.table(head, &rows);
+    Ok(())
 }
 
-impl Parts {
-    /// The storm of this kind.
-    pub fn storm(&self, kind: Storm) -> Option<&Seen> {
-        Some(&self.storms.iter().find(|(storm, _)| *storm == kind)?.1)
+async fn small(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
+    eprintln!("small parts");
+    let costs = micro::costs(bench).await?;
+    let mut rows = Vec::new();
+    for (title, &(instructions, allocations)) in PARTS.into_iter().zip(&costs[1..]) {
+        let instructions = instructions.zip(costs[0].0);
+        let instructions = instructions.map(|(own, nothing)| own - nothing);
+        report.note(format!("{title}, instructions"), instructions);
+        report.note(format!("{title}, allocations"), Some(allocations));
+        let instructions = shown(instructions, 0);
+        rows.push(format!("{title} | {instructions} | {allocations:.0}"));
     }
+    report.table("part | instructions | allocations", &rows);
+    Ok(())
+}
 
-    /// Instructions and allocations of a small part.
-    pub fn small(&self, kind: Part) -> (Option<f64>, Option<f64>) {
-        let small = self.small.iter().find(|(part, ..)| *part == kind);
-        small.map_or((None, None), |&(_, instructions, allocations)| {
-            (instructions, Some(allocations))
-        })
-    }
-
-    /// How much memory grew from the first stretch of the long walk to its end, in KiB.
-    pub fn growth(&self) -> f64 {
-        let memory = &self.walked.memory;
-        let (first, last) = (memory.first(), memory.last());
-        first
-            .zip(last)
-            .map_or(0.0, |(&first, &last)| last as f64 - first as f64)
-    }
-
-    /// Processor time of the last stretches against that of the first ones. One alone says little: a quarter of them.
-    fn time_ratio(&self) -> Option<f64> {
-        let micros = &self.walked.micros;
-        let part = micros.len() / 4;
-        let last = median(micros[micros.len() - part..].to_vec())?;
-        Some(last / median(micros[..part].to_vec())?)
-    }
-
-    pub fn render(&self) -> String {
-        let storms = self.storms.iter().map(|(storm, seen)| {
-            format!(
-                "{} | {} | {} | {} | {:.2} | {:.2} | {:.2}",
-                storm.title(),
-                seen.exchanges,
-                seen.served,
-                seen.failed,
-                seen.p50,
-                seen.p99,
-                seen.longest
-            )
-        });
-        let small = self.small.iter().map(|(part, instructions, allocations)| {
-            let instructions = figure(*instructions, 0);
-            format!("{} | {instructions} | {allocations:.0}", part.title())
-        });
-        let memory = self.walked.memory.first().copied().unwrap_or_default();
-        let (first, last) = self.ends.unzip();
-        let walks = [
-            (
-                "`items()` against a loop over pages, instructions",
-                figure(self.items_against_loop, 4),
-            ),
-            ("items of the long walk", self.walked.items.to_string()),
-            (
-                "memory after its first thousand pages, KiB",
-                memory.to_string(),
-            ),
-            (
-                "more than that at its end, KiB",
-                format!("{:.0}", self.growth()),
-            ),
-            (
-                "processor time of its last quarter against its first, medians",
-                figure(self.time_ratio(), 3),
-            ),
-            (
-                "the same walk with pages of one item: instructions per page in the second thousand",
-                figure(first, 0),
-            ),
-            ("and in the last thousand", figure(last, 0)),
-        ];
-        format!(
-            "{CALLERS} callers at once; an exchange takes {} ms, and what the network adds.\n\n{}\n{}\n{}",
-            EXCHANGE.as_millis(),
-            table(
-                "token | exchanges | served | failed | p50 wait, ms | p99 wait, ms | longest, ms",
-                storms
-            ),
-            table("part | instructions | allocations", small),
-            table(
-                "walk | figure",
-                walks.map(|(what, value)| format!("{what} | {value}"))
-            ),
-        )
-    }
+async fn walks(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Failure> {
+    let walk = |pages, limit, by_page| {
+        eprintln!("a walk over {pages} pages");
+        Task::Walk(bench.origin(), pages, limit, by_page)
+    };
+    let some = 25 * effort as usize;
+    let (_, by_items): (Walked, _) = bench.work(&walk(some, 50, false), true).await?;
+    let (_, by_page): (Walked, _) = bench.work(&walk(some, 50, true), true).await?;
+    let against_loop = ratio(by_items.get(1).copied(), by_page.get(1).copied());
+    report.note("items against loop", against_loop);
+    let (walked, _): (Walked, _) = bench.work(&walk(PAGES, 50, false), false).await?;
+    let (micros, memory) = (walked.micros, walked.memory);
+    let added = memory[memory.len() - 1] - memory[0];
+    report.note("walk, added memory", Some(added));
+    // A stretch alone says little.
+    let (first, rest) = micros.split_at(micros.len() / 4);
+    let last = &rest[rest.len() - first.len()..];
+    let [first, last] = [first, last].map(|quarter| median(quarter.iter().copied()));
+    let slowdown = ratio(last, first);
+    let (_, counts): (Walked, _) = bench.work(&walk(PAGES, 1, false), true).await?;
+    let thousand = |at| Some(counts.get(at)? / STRETCH as f64);
+    let [second, last] = [2, PAGES / STRETCH].map(thousand);
+    report.note("walk, last against second", ratio(last, second));
+    let rows = rows! {
+        "`items()` against a loop over pages, instructions", shown(against_loop, 4);
+        "items of the long walk", walked.items.to_string();
+        "memory after its first thousand pages, KiB", memory[0].to_string();
+        "more than that at its end, KiB", added.to_string();
+        "processor time of its last quarter against its first, medians", shown(slowdown, 3);
+        "the same walk with pages of one item: instructions per page in the second thousand", shown(second, 0);
+        "and in the last thousand", shown(last, 0);
+    };
+    let rows = rows.map(|(title, figure)| format!("{title} | {figure}"));
+    report.table("walk | figure", &rows);
+    Ok(())
 }
