@@ -1,20 +1,27 @@
 //! Row 51: a cap on what is in flight, and too few file descriptors.
 
+use std::future::ready;
+use std::io;
 use std::pin::Pin;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use futures_util::poll;
-use sdk_core::{App, Effect, Error, ErrorKind, Method, ScopePolicy, Suite, SuiteBuilder};
+use sdk_core::{
+    AccessToken, App, Effect, Error, ErrorKind, Method, ScopePolicy, Suite, SuiteBuilder,
+    TokenRequest,
+};
 use sdk_crm::{Client, ListPeople};
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::fixtures::{add_person, get_person, in_memory, person, server};
+use crate::fixtures::{Tokens, add_person, get_person, in_memory, person, server};
 use crate::peer::{Over, always, over_all};
 use crate::programs::output;
 use crate::samples::{kick_off, new_person};
+use crate::seams::transport::answered;
 use crate::support::{
     Ahead as _, Clients as _, Events, assert_failed, assert_says, assert_unsent, builder_to, once,
     quick_retry,
@@ -193,6 +200,60 @@ async fn fault_51_a_call_that_waits_for_a_retry_or_a_token_holds_no_place() {
     let (few, all) = tokio::join!(list(&few).send(), timed());
     few.unwrap();
     assert_eq!((all, start.elapsed()), (13 * SECOND, 18 * SECOND));
+}
+
+/// While a call that got its turn renews its token, which takes five seconds, others use its place.
+#[tokio::test(start_paused = true)]
+async fn fault_51_a_call_whose_token_expired_in_the_queue_gives_its_place_up() {
+    let (server, builder) = slow(1);
+    let suite = builder.suite();
+    let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
+    let (crm, few) = (suite.crm(), few.crm());
+    // The token of these scopes expires while its call waits for the one that is in flight.
+    server.set_token_lifetime(SECOND / 2);
+    few.prewarm().await.unwrap();
+    server.set_token_lifetime(MINUTE);
+    let first = begun(&crm).await;
+    once(&server, Operation::ExchangeToken).delay(5 * SECOND);
+    let start = Instant::now();
+    let others = async {
+        crowd(&crm, 3).await;
+        start.elapsed()
+    };
+    let (first, few, others) = tokio::join!(first, list(&few).send(), others);
+    assert_eq!((first.unwrap(), few.unwrap().attempts()), (1, 1));
+    assert_eq!((others, start.elapsed()), (4 * SECOND, 7 * SECOND));
+}
+
+/// Another call has replaced the token meanwhile, by one with fewer scopes.
+#[tokio::test(start_paused = true)]
+async fn fault_51_a_call_checks_the_scopes_of_a_token_that_replaced_its_own_in_the_queue() {
+    let issued = AtomicUsize::new(0);
+    let narrowing = Tokens(move |_: &TokenRequest| {
+        let scopes = ["crm:people:read", "crm:tasks:read"];
+        let scope = scopes[issued.fetch_add(1, Ordering::Relaxed).min(1)];
+        ready(Ok(AccessToken::new("t")
+            .with_lifetime(5 * SECOND)
+            .with_scopes([scope])))
+    });
+    let suite = answered(|request| async move {
+        request.into_body().into_bytes().map_err(io::Error::other)?;
+        sleep(SECOND).await;
+        Ok(person().in_memory())
+    });
+    let suite = suite.token_source(narrowing).max_in_flight(1);
+    let crm = suite.scope_policy(ScopePolicy::Refuse).crm();
+    let calls = join_all((0..8).map(|_| get_person(&crm).send()));
+    let renewed = async {
+        sleep(21 * SECOND / 5).await;
+        crm.prewarm().await.unwrap();
+    };
+    let (calls, ()) = tokio::join!(calls, renewed);
+    let (sent, rejected): (Vec<_>, Vec<_>) = calls.into_iter().partition(Result::is_ok);
+    assert!(sent.len() <= 5 && !rejected.is_empty());
+    for error in rejected.into_iter().filter_map(Result::err) {
+        assert_failed(&error, ErrorKind::Forbidden, Effect::NotSent);
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -60,7 +60,9 @@ async fn a_walk_that_breaks_a_rule_is_rejected_and_over_also_from_a_checkpoint()
     assert!(pages.try_next().await.unwrap().is_none());
 
     let begin = people().pages().checkpoint();
-    for mut items in [people().items(), people().items().resume(begin)] {
+    let valid = crm.people().list().items().checkpoint();
+    let resumed = [begin, valid].map(|place| people().items().resume(place));
+    for mut items in [people().items()].into_iter().chain(resumed) {
         let error = items.try_next().await.unwrap_err();
         assert_unsent(&error, ErrorKind::InvalidInput, &["`limit`"]);
         assert!(items.try_next().await.unwrap().is_none());
