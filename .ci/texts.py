@@ -41,7 +41,7 @@ def without_code(text):
     """A Markdown text with empty lines instead of its code."""
     lines, in_code = [], False
     for line in text.split("\n"):
-        fence = line.lstrip().startswith("```")
+        fence = line.lstrip().startswith("```") and "```" not in line.lstrip()[3:]
         in_code ^= fence
         lines.append("" if fence or in_code else line)
     return "\n".join(lines)
@@ -63,9 +63,9 @@ def anchors(path):
 
 def links():
     """Each relative link of a Markdown file leads to a file, and to one of its headings."""
-    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"]
     listed = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for path in listed.split("\n"):
+    for path in listed.split("\0"):
         if not (ROOT / path).is_file():  # removed, and not committed yet
             continue
         text = without_code(read(path))

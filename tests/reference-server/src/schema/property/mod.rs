@@ -1,7 +1,7 @@
 //! All operations, called with valid and invalid input that is generated from the specs.
 //!
 //! Whatever is sent, there is no 500 and no undocumented status, and each body is as the spec says. The inputs follow
-//! from a seed; `PROPERTY_SEED=7 PROPERTY_ROUNDS=500 cargo test -p sdk-reference-server --lib property` looks further.
+//! from a seed; `PROPERTY_SEED=7 PROPERTY_ROUNDS=500 cargo core property` looks further.
 
 mod driver;
 mod invalid;
