@@ -1,5 +1,7 @@
 //! The guide's index of error texts: each is that of an error.
 
+use std::time::Duration;
+
 use futures_util::TryStreamExt as _;
 use sdk_core::{
     App, ClientCredentials, Error, Record, SchemaPolicy, ScopePolicy, Suite, SuiteBuilder,
@@ -118,7 +120,10 @@ async fn refused() -> Vec<Error> {
 /// Errors of reads that failed on their way.
 async fn failed() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    let people = reaching(&server).crm().people();
+    // Set, so that the index and not a default decides which error comes.
+    let suite = reaching(&server).timeout(Duration::from_secs(10));
+    let suite = suite.deadline(Duration::from_secs(25));
+    let people = suite.max_response_bytes(64 * 1024).crm().people();
     let mut errors = Vec::new();
     let faults: [fn(Fault) -> Fault; 9] = [
         |it| it.status(503),
@@ -129,7 +134,7 @@ async fn failed() -> Vec<Error> {
         |it| it.status(302),
         |it| it.body("<html>", "text/html"),
         Fault::truncate_body,
-        |it| it.body(vec![b' '; 17 * 1024 * 1024], "application/json"),
+        |it| it.body(vec![b' '; 65 * 1024], "application/json"),
     ];
     for fault in faults {
         let fault = fault(server.fault(ListPeople));
