@@ -28,8 +28,8 @@ impl Client for Octo {
     }
 
     async fn page(&self) -> Result<u64, Failure> {
-        let limit = [("limit", payload::ITEMS)];
-        let page: Page<String, DateTime<Utc>> = self.http.get(payload::PAGE_PATH, Some(&limit)).await?;
+        let (path, limit) = (payload::PAGE_PATH, [("limit", payload::ITEMS)]);
+        let page: Page<String, DateTime<Utc>> = self.http.get(path, Some(&limit)).await?;
         Ok(page.versions())
     }
 

@@ -389,7 +389,7 @@ fn nothing_changes_unnoticed() {
     // All but the largest.
     for app in &SPECS[1..] {
         let (whole, mut seen) = (spec(app), BTreeSet::new());
-        let mut changed: BTreeMap<String, usize> = BTreeMap::new();
+        let mut tried: BTreeMap<String, usize> = BTreeMap::new();
         for old in slices(&whole) {
             let mut all = Vec::new();
             places(&old, &old, "", &mut all);
@@ -402,7 +402,7 @@ fn nothing_changes_unnoticed() {
                 if !seen.insert(place.clone()) {
                     continue;
                 }
-                let of_kind = changed.entry(kind_of(place)).or_default();
+                let of_kind = tried.entry(kind_of(place)).or_default();
                 *of_kind += 1;
                 if *of_kind > 2 && !is_long {
                     continue;
