@@ -113,7 +113,7 @@ async fn a_base_url_with_a_path_may_end_in_a_slash() {
 }
 
 #[tokio::test]
-async fn what_is_at_hand_is_taken_as_a_reference_or_a_key() {
+async fn references_and_keys_are_taken_from_strings_and_values() {
     let (server, suite) = in_memory();
     let suite = suite.suite();
     let (calendar, crm) = (suite.calendar(), suite.crm());

@@ -1,4 +1,4 @@
-//! Requests and replies that many tests need.
+//! Servers, token sources, requests and responses that many tests need.
 
 use std::panic::panic_any;
 use std::pin::pin;

@@ -4,7 +4,7 @@ use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, Tax
 use sdk_calendar::types::EventCommand;
 use serde_json::{Value, json};
 
-/// An hour that creates an event, without a look at conflicts.
+/// A command that creates an event of one hour, and does not check for conflicts.
 pub(crate) fn event(title: &str) -> EventCommand {
     EventCommand::create()
         .collection_reference("team")

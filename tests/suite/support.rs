@@ -117,7 +117,7 @@ pub(crate) fn stored<T: Serialize + DeserializeOwned>(value: &T) -> T {
     serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
 }
 
-/// The default policies, with waits that are next to nothing.
+/// Three attempts at once for calls, and exchanges that are retried at once.
 fn quick(builder: SuiteBuilder) -> SuiteBuilder {
     builder
         .retry(quick_retry())
@@ -139,7 +139,8 @@ pub(crate) fn quick_tokens_with(change: impl FnOnce(&mut TokenPolicy)) -> TokenP
     policy
 }
 
-/// The outcome of a call against a script: the caller's result, and the requests that the peer received.
+/// The outcome of one call against a script: the caller's result, and the requests that the peer received. After the end of a
+/// script, the peer answers with 404.
 pub(crate) struct ScriptRun<T> {
     pub(crate) result: Result<T, Error>,
     /// The attempts; token exchanges are not among them.
@@ -148,7 +149,7 @@ pub(crate) struct ScriptRun<T> {
     pub(crate) exchanges: usize,
 }
 
-/// Makes a call against a new peer with this script, by the default client.
+/// Makes one call against a new peer with this script, by the default HTTP client.
 pub(crate) async fn run_script<T>(
     script: impl Into<Script>,
     call: impl AsyncFnOnce(&Suite) -> Result<T, Error>,

@@ -1,4 +1,4 @@
-//! Commands: what became of them can always be found out, and the service commits them once.
+//! Commands: keys, receipts, bodies, lost replies, stored commands, and the example `outbox`.
 //!
 //! `fault_NN_…` is row NN of the list of faults, as in `faults/`.
 

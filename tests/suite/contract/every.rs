@@ -106,7 +106,7 @@ fn count(counts: impl Fn(&sdk_core::Operation) -> bool) -> usize {
 }
 
 #[tokio::test]
-async fn what_is_down_is_asked_again_if_that_is_harmless() {
+async fn an_outage_is_retried_if_that_is_safe() {
     let world = World::in_memory();
     let down = |world: &World, operation: Operation| {
         world.server.fault(operation).status(503);
@@ -132,7 +132,7 @@ async fn what_is_down_is_asked_again_if_that_is_harmless() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_always_refused_is_renewed_once_and_then_told() {
+async fn a_token_that_is_always_refused_is_renewed_once_and_then_reported() {
     let world = World::in_memory();
     let refused = |world: &World, operation: Operation| {
         world.server.fault(operation).revoke_token();
@@ -180,7 +180,7 @@ impl Visitor for Back {
 }
 
 #[tokio::test]
-async fn what_is_back_in_time_is_answered_under_the_key_of_the_call() {
+async fn a_service_that_recovers_answers_the_same_call_with_the_same_key() {
     visit_all(&World::in_memory(), &mut Back).await;
 }
 

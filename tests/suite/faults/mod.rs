@@ -1,5 +1,5 @@
-//! Faults that clients survive. `fault_NN_…` is row NN of the list of faults; rows 4, 5 and 9 to 11, which are about the
-//! token engine alone, have their tests in `sdk-core`.
+//! Faults that clients survive: the rows of `FAULTS.md` that have no folder of their own. `fault_NN_…` is row NN, and the last
+//! column of the table says where each row is tested. `table` compares it with the code.
 
 mod connections;
 mod deadlines;

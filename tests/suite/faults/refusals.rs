@@ -1,4 +1,4 @@
-//! Rows 29 and 79: input that never reaches the wire.
+//! Row 29, paths that could break out, and URLs that are too long: input that never reaches the wire.
 
 use sdk_core::{App, ErrorKind, Method, SuiteBuilder};
 

@@ -1,4 +1,4 @@
-//! Rows 44, 49, 60, 61, 74 and 83: addresses, names and credentials that are rejected where they are set.
+//! Rows 44, 49, 60, 61, 74 and 83: addresses, names and credentials, what is rejected where it is set, and what takes precedence.
 
 use std::process::Command;
 

@@ -1,3 +1,5 @@
+//! Contract reports: each difference between the metadata of a service and the contract that the SDK was built from.
+
 use sdk_core::ContractMatch::{Incompatible, Newer, Same, Unknown};
 use sdk_reference_server::Operation;
 use serde_json::json;

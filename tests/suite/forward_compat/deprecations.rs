@@ -1,3 +1,5 @@
+//! Deprecation headers: one warning event.
+
 use sdk_core::Method;
 use sdk_reference_server::Operation;
 

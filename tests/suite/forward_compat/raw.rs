@@ -1,3 +1,5 @@
+//! Raw calls, by operation or by path, and what they share with typed ones.
+
 use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method};
 use sdk_crm::operations;
 use sdk_reference_server::Operation;

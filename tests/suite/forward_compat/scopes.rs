@@ -1,3 +1,5 @@
+//! Scopes that a token lacks, and the least scopes of operations.
+
 use sdk_core::{App, ErrorKind, ScopePolicy, least_scopes};
 use sdk_crm::operations;
 use sdk_reference_server::Operation;

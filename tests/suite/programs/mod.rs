@@ -1,4 +1,4 @@
-//! Examples as programs, the README and what the guide says they print.
+//! What all examples owe to whoever runs them, the doctor, the README, and the guide's index of error texts.
 
 mod doctor;
 mod examples;

@@ -1,5 +1,5 @@
-//! How each response is decoded: cut off, too large, without a body, of another shape or type; and which parts of it share
-//! memory. `fault_NN_…` is row NN of the list of faults.
+//! How each response is decoded: cut off, too large, without a body, of another shape or type; its times; and which parts
+//! of it share memory. `fault_NN_…` is row NN of the list of faults.
 
 mod bounds;
 mod committed;

@@ -84,7 +84,7 @@ fn assert_same_order<T: Ord + Hash + Debug, U: Ord>(mut values: Vec<(T, U)>) {
 }
 
 #[test]
-fn an_instant_is_one_where_jiff_says_so_and_the_same() {
+fn jiff_reads_the_same_instants() {
     let (mut instants, mut beyond) = (Vec::new(), 0);
     let last: Timestamp = "9999-12-30T22:00:00.999999999Z".parse().unwrap();
     let notations = notations();

@@ -171,7 +171,7 @@ async fn fault_77_a_call_of_the_token_endpoint_prints_no_token_and_no_body() {
 }
 
 #[tokio::test]
-async fn fault_77_the_fields_of_a_form_are_not_repeated_but_for_the_public_ones() {
+async fn fault_77_only_public_fields_of_a_form_are_shown() {
     let mut form = TokenForm::new()
         .client_id("client-4711")
         .client_secret(SECRET);

@@ -50,7 +50,7 @@ async fn a_checkpoint_rejects_another_query() {
 }
 
 #[tokio::test]
-async fn a_walk_that_breaks_a_rule_is_rejected_and_over_also_from_a_checkpoint() {
+async fn a_walk_that_breaks_a_rule_is_rejected_and_ends_also_from_a_checkpoint() {
     let (server, crm) = crm_of(10);
     let people = || crm.people().list().limit(51);
     let mut pages = people().pages();

@@ -173,7 +173,7 @@ async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
 }
 
 #[tokio::test]
-async fn only_a_bad_request_for_a_cursor_says_to_start_again_and_what_was_delivered() {
+async fn only_a_400_for_a_cursor_says_to_start_again_and_how_much_was_delivered() {
     for (pages, status, hints) in [(1, 400, true), (0, 400, false), (1, 422, false)] {
         let begin = (0..pages).map(|_| page(&["a", "b"], "cursor-2"));
         let pages = script(begin).then_always(reply(status));

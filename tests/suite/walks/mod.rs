@@ -1,4 +1,4 @@
-//! Lists as streams: where they end, where they resume, what they survive. `fault_NN_…` is row NN of the list of faults.
+//! Lists as streams: where they end, where they resume, what they survive; and the examples `export` and `funnel`. `fault_NN_…` is row NN of the list of faults.
 
 mod checkpoints;
 mod ends;

@@ -39,7 +39,7 @@ async fn take(
 }
 
 #[tokio::test]
-async fn fault_26_every_place_of_a_walk_can_be_gone_on_from() {
+async fn fault_26_a_walk_resumes_at_every_place() {
     let (server, crm) = crm_of(23);
     // The second client shares nothing with the first one.
     let elsewhere = client_of(&server);

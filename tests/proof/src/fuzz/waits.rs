@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::HeaderValue;
 use jiff::civil::DateTime;
 use jiff::fmt::strtime::BrokenDownTime;
-use sdk_core::RetryPolicy;
+use sdk_core::{Backoff, RetryPolicy};
 use tokio::time::Instant;
 
 use super::stage::{is_sound, on, reply};
@@ -27,11 +27,15 @@ pub(super) fn run(data: &[u8]) {
         };
         answer.headers_mut().insert(name, value);
     }
-    let twice = RetryPolicy::default().with_attempts(2);
+    let backoff = Backoff::new(BACKOFF, BACKOFF);
+    let twice = RetryPolicy::default()
+        .with_attempts(2)
+        .with_backoff(backoff);
     let answers = vec![answer, reply(200, "{}")];
     let (result, took) = on(answers, async |stage| {
         let started = Instant::now();
-        let result = stage.platform.apps().list().retry(twice).await;
+        let call = stage.platform.apps().list().retry(twice);
+        let result = call.deadline(DEADLINE).await;
         (result, started.elapsed())
     });
     let header = header.trim_ascii();

@@ -52,10 +52,8 @@ impl Seat {
             let short = Duration::from_millis(rng.u64(2_000..20_000));
             let quick = Duration::from_millis(rng.u64(500..4_000));
             policy = retry(rng);
-            builder = builder.retry(policy);
             if !stage.world.faultless {
                 (deadline, timeout) = (short, quick);
-                builder = builder.deadline(deadline);
             }
         }
         if rng.bool() {
@@ -71,7 +69,8 @@ impl Seat {
             most,
             retries,
         });
-        let mut builder = builder.retry_budget(BUDGET).timeout(timeout);
+        let builder = builder.retry_budget(BUDGET).retry(policy);
+        let mut builder = builder.timeout(timeout).deadline(deadline);
         if stage.world.sdk == Sdk::NeverRetries {
             builder = builder.retry(RetryPolicy::none());
         }

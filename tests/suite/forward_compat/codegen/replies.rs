@@ -199,7 +199,7 @@ fn lists_maps_and_scalars_are_responses_too() {
 }
 
 #[test]
-fn a_header_is_there_by_its_name() {
+fn a_header_is_found_by_its_name() {
     let reply = testing::reply(&DELETE, 200).header("etag", "\"7\"");
     let reply = reply.header("x-left", "\u{e9}").json("");
     let response = reply.clone().response::<String>().unwrap();

@@ -88,7 +88,7 @@ async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_89_a_stored_one_that_was_sent_waits_for_a_person_and_its_refusal_is_no_proof() {
+async fn fault_89_a_stored_command_that_was_sent_waits_for_a_person_and_its_refusal_is_no_proof() {
     let key = Some("the-key-of-note-4711");
     for (operation, key) in [(&PUT, None), (&DELETE, None), (&PATCH, None), (&PATCH, key)] {
         for status in [401, 403, 404, 409, 410, 412, 422, 429] {

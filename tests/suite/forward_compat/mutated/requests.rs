@@ -97,7 +97,7 @@ async fn every_typed_body_takes_a_field_that_the_contract_does_not_document() {
 }
 
 #[test]
-fn a_field_is_there_or_not_whatever_else_is() {
+fn each_field_can_be_present_or_absent_whatever_else_is() {
     let record: Record = r#"{"name":"Ann","note":null}"#.parse().unwrap();
     let text = |name| record.get::<String>(name).unwrap();
     assert_eq!(

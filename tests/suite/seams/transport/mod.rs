@@ -1,4 +1,4 @@
-//! Transports of the caller's own: what they are asked, what is known about their failures, and which promises still hold.
+//! Transports of the caller's own and the crate `sdk-transport-hyper`: what they are asked, what is known about their failures, and which promises still hold.
 
 mod evidence;
 mod handed;
