@@ -50,6 +50,13 @@ async fn fault_70_a_plain_proxy_gets_the_credential_before_either_server() {
 
     let html = "<html>invalid_client</html>";
     let requires = reply(407).header("proxy-authenticate", "Basic").body(html);
+    // If it is known that a proxy answered, the command was not sent.
+    let proxy = Peer::start(always(requires.clone()));
+    let effects = [Effect::Refused, Effect::NotSent];
+    for (suite, effect) in through(&proxy, "http", false).into_iter().zip(effects) {
+        let error = add_person(&suite.crm()).await.unwrap_err();
+        assert_eq!((error.status(), error.effect()), (Some(407), effect));
+    }
     let proxy = Peer::start(always(requires));
     // Only the hyper transport shows which proxy it used.
     let names = ["a proxy in between", &format!("the proxy {}", proxy.url())];

@@ -119,6 +119,17 @@ async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value
 }
 
 #[tokio::test]
+async fn fault_77_a_token_endpoint_at_another_path_is_known_by_its_setting() {
+    let broken = reply(200).body(format!("{{\"access_token\":\"{TOKEN}"));
+    let peer = Peer::start(script([broken]));
+    let suite = suite_of(&peer).token_url(format!("{}/sign-in", peer.url()));
+    let platform = suite.token_source(Given).platform();
+    let error = platform.raw_call((Method::Post, "/sign-in")).await;
+    assert_nothing_leaks(&print_error(&error.unwrap_err()), "sign-in");
+    assert_eq!(peer.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn fault_77_a_call_of_the_token_endpoint_prints_no_token_and_no_body() {
     let (events, _guard) = Events::here();
     let token = json!({"access_token": TOKEN, "refresh_token": SECRET, "token_type": "Bearer"});
