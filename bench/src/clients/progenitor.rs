@@ -1,8 +1,9 @@
 //! Plain progenitor output, as it comes, with the token as a default header of its reqwest client.
 
 #[allow(clippy::all, warnings)]
-#[rustfmt::skip]
-mod generated;
+mod generated {
+    progenitor::generate_api!("src/clients/progenitor.yaml");
+}
 
 use std::num::NonZeroU64;
 
