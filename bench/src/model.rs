@@ -1,31 +1,53 @@
-//! The types that a caller writes for the page and the command, for any type of text and of instant.
+//! The types that a caller writes for the page and the command.
 
 use serde::{Deserialize, Serialize};
 
-/// A page of opportunities.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Page<T, I> {
-    pub schema_version: String,
-    pub items: Vec<Opportunity<T, I>>,
-    pub next_cursor: Option<String>,
+// A type for each kind of text, as callers write them: types that are generic over it are compiled to slower code.
+macro_rules! opportunity {
+    ($module:ident, $instant:ty, $text:ty $(, $life:lifetime, $borrow:meta)?) => {
+        pub mod $module {
+            use serde::Deserialize;
+
+            #[derive(Clone, Debug, Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            pub struct Opportunity$(<$life>)? {
+                pub public_reference: $text,
+                pub title: $text,
+                pub stage: super::Stage,
+                $(#[$borrow])?
+                pub owner: Option<Owner$(<$life>)?>,
+                $(#[$borrow])?
+                pub organization: Option<Organization$(<$life>)?>,
+                pub person_reference: Option<$text>,
+                pub value_min_minor: Option<i64>,
+                pub value_max_minor: Option<i64>,
+                pub currency: Option<$text>,
+                pub updated_at: $instant,
+                pub record_version: u64,
+            }
+
+            #[derive(Clone, Debug, Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            pub struct Owner$(<$life>)? {
+                pub actor_reference: $text,
+                pub display_name: $text,
+            }
+
+            #[derive(Clone, Debug, Deserialize)]
+            #[serde(rename_all = "camelCase")]
+            pub struct Organization$(<$life>)? {
+                pub public_reference: $text,
+                pub name: $text,
+            }
+        }
+    };
 }
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Opportunity<T, I> {
-    pub public_reference: T,
-    pub title: T,
-    pub stage: Stage,
-    pub owner: Option<Owner<T>>,
-    pub organization: Option<Organization<T>>,
-    pub person_reference: Option<T>,
-    pub value_min_minor: Option<i64>,
-    pub value_max_minor: Option<i64>,
-    pub currency: Option<T>,
-    pub updated_at: I,
-    pub record_version: u64,
-}
+#[cfg(feature = "peers")]
+opportunity!(usual, chrono::DateTime<chrono::Utc>, String);
+opportunity!(tuned, jiff::Timestamp, String);
+opportunity!(sliced, jiff::Timestamp, sdk_core::Text);
+opportunity!(borrowed, jiff::Timestamp, &'a str, 'a, serde(borrow));
 
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -43,25 +65,13 @@ pub enum Stage {
     Unknown,
 }
 
-#[derive(Clone, Debug, Deserialize)]
+/// A page of opportunities.
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Owner<T> {
-    pub actor_reference: T,
-    pub display_name: T,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Organization<T> {
-    pub public_reference: T,
-    pub name: T,
-}
-
-impl<T, I> Page<T, I> {
-    /// The sum of the versions of all records.
-    pub fn versions(&self) -> u64 {
-        self.items.iter().map(|item| item.record_version).sum()
-    }
+pub struct Page<T> {
+    pub schema_version: String,
+    pub items: Vec<T>,
+    pub next_cursor: Option<String>,
 }
 
 /// A command that creates an event.

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use octocrab::Octocrab;
 
 use suite_bench::clients::{Client, Failure, Target};
-use suite_bench::model::{CommandResult, EventCommand, Page};
+use suite_bench::model::{CommandResult, EventCommand, Page, usual::Opportunity};
 use suite_bench::payload;
 
 #[derive(Clone)]
@@ -29,8 +29,8 @@ impl Client for Octo {
 
     async fn page(&self) -> Result<u64, Failure> {
         let (path, limit) = (payload::PAGE_PATH, [("limit", payload::ITEMS)]);
-        let page: Page<String, DateTime<Utc>> = self.http.get(path, Some(&limit)).await?;
-        Ok(page.versions())
+        let page: Page<Opportunity> = self.http.get(path, Some(&limit)).await?;
+        Ok(page.items.iter().map(|item| item.record_version).sum())
     }
 
     async fn command(&self) -> Result<u64, Failure> {

@@ -9,11 +9,11 @@ use reqwest_middleware::{ClientBuilder, ClientWithMiddleware};
 use reqwest_retry::RetryTransientMiddleware;
 use reqwest_retry::policies::ExponentialBackoff;
 use serde::Deserialize;
-use tokio::sync::Mutex;
+use tokio::sync::RwLock;
 use uuid::Uuid;
 
 use super::{Client, Failure, Target};
-use crate::model::{CommandResult, EventCommand, Page};
+use crate::model::{CommandResult, EventCommand, Page, usual::Opportunity};
 use crate::payload;
 
 // The two clients differ in their types only, and no trait is common to them.
@@ -23,7 +23,7 @@ macro_rules! by_hand {
         pub struct $name {
             http: $http,
             base: Arc<str>,
-            cached: Arc<Mutex<Option<(String, Instant)>>>,
+            cached: Arc<RwLock<Option<(String, Instant)>>>,
             event: EventCommand<DateTime<Utc>>,
         }
 
@@ -44,8 +44,8 @@ macro_rules! by_hand {
                     .query(&[("limit", payload::ITEMS)])
                     .bearer_auth(self.token().await?);
                 let response = request.send().await?.error_for_status()?;
-                let page: Page<String, DateTime<Utc>> = response.json().await?;
-                Ok(page.versions())
+                let page: Page<Opportunity> = response.json().await?;
+                Ok(page.items.iter().map(|item| item.record_version).sum())
             }
 
             async fn command(&self) -> Result<u64, Failure> {
@@ -64,11 +64,16 @@ macro_rules! by_hand {
         impl $name {
             /// A token that is cached until shortly before it expires.
             async fn token(&self) -> Result<String, Failure> {
-                let mut cached = self.cached.lock().await;
-                if let Some((token, until)) = &*cached
-                    && Instant::now() < *until
-                {
-                    return Ok(token.clone());
+                let live = |cached: &Option<(String, Instant)>| match cached {
+                    Some((token, until)) if Instant::now() < *until => Some(token.clone()),
+                    _ => None,
+                };
+                if let Some(token) = live(&*self.cached.read().await) {
+                    return Ok(token);
+                }
+                let mut cached = self.cached.write().await;
+                if let Some(token) = live(&cached) {
+                    return Ok(token);
                 }
                 let request = self
                     .http

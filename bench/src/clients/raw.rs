@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::{Client, Failure, Target, authorization, command_headers};
-use crate::model::{CommandResult, EventCommand, Page};
+use crate::model::{CommandResult, EventCommand, Page, tuned::Opportunity};
 use crate::payload;
 
 #[derive(Clone)]
@@ -42,8 +42,8 @@ impl Client for Raw {
     async fn page(&self) -> Result<u64, Failure> {
         let mut request = Request::new(Full::default());
         *request.uri_mut() = self.page.clone();
-        let page: Page<String, Timestamp> = self.send(request).await?;
-        Ok(page.versions())
+        let page: Page<Opportunity> = self.send(request).await?;
+        Ok(page.items.iter().map(|item| item.record_version).sum())
     }
 
     async fn command(&self) -> Result<u64, Failure> {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use opentelemetry_sdk::metrics::{ManualReader, SdkMeterProvider};
 use sdk_calendar::types::EventCommand;
-use sdk_core::{App, ClientCredentials, Suite, SuiteBuilder, Text};
+use sdk_core::{App, ClientCredentials, Suite, SuiteBuilder};
 use sdk_crm::ListOpportunities;
 use sdk_opentelemetry::Metrics;
 use serde::de::DeserializeOwned;
 
 use super::{Client, Failure, Target};
-use crate::{model::Opportunity, payload};
+use crate::model::{borrowed, sliced, tuned};
+use crate::payload;
 
 #[derive(Clone)]
 pub struct Sdk {
@@ -92,12 +92,15 @@ impl Sdk {
         self.crm.opportunities().list().limit(limit as u32)
     }
 
-    async fn decoded<T: DeserializeOwned + Send + Sync + 'static>(&self) -> Result<u64, Failure> {
+    async fn decoded<T>(&self, version: fn(&T) -> u64) -> Result<u64, Failure>
+    where
+        T: DeserializeOwned + Send + Sync + 'static,
+    {
         let pages = self.list(payload::ITEMS).pages();
-        let mut pages = pages.decode::<Opportunity<T, Timestamp>>();
+        let mut pages = pages.decode::<T>();
         let page = pages.try_next().await?.ok_or("there is always a page")?;
         black_box(page.next_cursor().map(str::to_owned));
-        Ok(page.items()?.iter().map(|item| item.record_version).sum())
+        Ok(page.items()?.iter().map(version).sum())
     }
 }
 
@@ -133,12 +136,18 @@ impl Client for Sdk {
                 let records = page.items()?.iter();
                 Ok(records.map(|it| it.raw().as_str().len() as u64).sum())
             }
-            Reading::Strings => self.decoded::<String>().await,
-            Reading::Texts => self.decoded::<Text>().await,
+            Reading::Strings => {
+                self.decoded(|it: &tuned::Opportunity| it.record_version)
+                    .await
+            }
+            Reading::Texts => {
+                self.decoded(|it: &sliced::Opportunity| it.record_version)
+                    .await
+            }
             Reading::Views => {
                 let page = self.list(payload::ITEMS).await?;
                 black_box(page.next_cursor().map(str::to_owned));
-                let items = page.view::<Opportunity<&str, Timestamp>>()?;
+                let items = page.view::<borrowed::Opportunity<'_>>()?;
                 Ok(items.iter().map(|item| item.record_version).sum())
             }
         }

@@ -6,7 +6,7 @@ use reqwest::{Method, Request, Url};
 use serde::de::DeserializeOwned;
 
 use super::{Client, Failure, Target, authorization, command_headers};
-use crate::model::{CommandResult, EventCommand, Page};
+use crate::model::{CommandResult, EventCommand, Page, tuned::Opportunity};
 use crate::payload;
 
 #[derive(Clone)]
@@ -34,8 +34,8 @@ impl Client for Tuned {
     async fn page(&self) -> Result<u64, Failure> {
         let mut url = self.page.clone();
         url.set_query(Some(&format!("limit={}", payload::ITEMS)));
-        let page: Page<String, Timestamp> = self.send(Request::new(Method::GET, url)).await?;
-        Ok(page.versions())
+        let page: Page<Opportunity> = self.send(Request::new(Method::GET, url)).await?;
+        Ok(page.items.iter().map(|item| item.record_version).sum())
     }
 
     async fn command(&self) -> Result<u64, Failure> {
