@@ -21,10 +21,9 @@ pub enum Work {
     Command,
 }
 
-/// When the load ends.
+/// When the load ends, and whether the instructions of its operations are counted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Until {
-    /// After so many operations, whose instructions are counted.
     Counted(u64),
     Operations(u64),
     Millis(u64),

@@ -4,10 +4,7 @@
 
 use serde_json::{Value, json};
 
-/// The path of the list.
 pub const PAGE_PATH: &str = "/api/crm/v1/opportunities";
-
-/// The path of event commands.
 pub const COMMAND_PATH: &str = "/calendar/v1/event-commands";
 
 /// The items of a page.

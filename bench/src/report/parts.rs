@@ -75,7 +75,7 @@ async fn walks(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Fa
         eprintln!("a walk over {pages} pages");
         Task::Walk(bench.origin(), pages, limit, by_page)
     };
-    let some = 25 * effort as usize;
+    let some = 100 * effort as usize;
     let (_, by_items): (Walked, _) = bench.work(&walk(some, 50, false), true).await?;
     let (_, by_page): (Walked, _) = bench.work(&walk(some, 50, true), true).await?;
     let against_loop = ratio(by_items.get(1).copied(), by_page.get(1).copied());
