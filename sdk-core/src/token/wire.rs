@@ -123,7 +123,9 @@ pub(super) fn success(
     match reply.scope.as_ref().and_then(scopes) {
         // Errors and reports show scopes. A secret may contain a space, and its last part alone matches nothing, so a text that
         // repeats a secret counts as no list of scopes.
-        Some(granted) if repeats(&granted.join(" ")) => {}
+        Some(granted)
+            if granted.iter().any(|scope| repeats(scope))
+                || granted.windows(2).any(|pair| repeats(&pair.join(" "))) => {}
         Some(granted) => token = token.with_scopes(granted),
         // "OPTIONAL, if identical to the scope requested by the client".
         None if !request.scopes().is_empty() => token = token.with_scopes(request.scopes()),

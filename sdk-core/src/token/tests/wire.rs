@@ -88,6 +88,10 @@ fn granted_scopes_are_read_leniently() {
     assert_eq!(success(echo, &request).unwrap().scopes(), None);
     let bare = success(r#"{"access_token":"t"}"#, &TokenRequest::new());
     assert_eq!(bare.unwrap().scopes(), None);
+    // A list may be longer than the text that one search reads.
+    let many: Vec<String> = (0..300).map(|it| format!("crm:people:read-{it}")).collect();
+    let scope = format!(r#","scope":"{}""#, many.join(" "));
+    assert_eq!(granted(&scope), many.join(","));
 }
 
 #[test]
