@@ -86,7 +86,7 @@ pub use options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 pub use policy::retry::Backoff;
 pub use policy::retry::RetryPolicy;
 pub use raw_call::{RawCall, RawTarget};
-pub use replay::SendPrepared;
+pub use replay::{PreparedSender, SendPrepared};
 pub use reply::page::Page;
 pub use reply::response::{Receipt, Response};
 pub use request::key::IntoKey;

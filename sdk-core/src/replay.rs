@@ -164,6 +164,20 @@ impl<T: FromReply> SendPrepared<T> {
     }
 }
 
+/// The client of any application, for code that sends stored commands of several, such as a worker.
+///
+/// Every client is one. Implement it to wrap a client, such as to count what it sends.
+pub trait PreparedSender: Send + Sync + 'static {
+    /// The application whose commands it sends.
+    fn application(&self) -> App;
+
+    /// The [label](crate::SuiteBuilder::label) of its installation, if it has one.
+    fn installation(&self) -> Option<&str>;
+
+    /// Sends a prepared command exactly as it was prepared, once it is awaited.
+    fn send_prepared(&self, command: &PreparedCommand) -> SendPrepared;
+}
+
 impl<T: FromReply> IntoFuture for SendPrepared<T> {
     type Output = Result<Receipt<T>, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;

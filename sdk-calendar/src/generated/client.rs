@@ -5,8 +5,8 @@
 use super::operations::{APPLICATION, OPERATIONS};
 use sdk_core::codegen::ApiClient;
 use sdk_core::{
-    CallOptions, ContractReport, Error, MissingScopes, Operation, PreparedCommand, RawCall,
-    RawTarget, SendPrepared, Suite,
+    App, CallOptions, ContractReport, Error, MissingScopes, Operation, PreparedCommand,
+    PreparedSender, RawCall, RawTarget, SendPrepared, Suite,
 };
 
 /// The Calendar application of a suite.
@@ -94,5 +94,19 @@ impl Client {
 
     pub(crate) fn api(&self) -> &ApiClient {
         &self.api
+    }
+}
+
+impl PreparedSender for Client {
+    fn application(&self) -> App {
+        APPLICATION.app
+    }
+
+    fn installation(&self) -> Option<&str> {
+        self.api.installation()
+    }
+
+    fn send_prepared(&self, command: &PreparedCommand) -> SendPrepared {
+        Client::send_prepared(self, command)
     }
 }

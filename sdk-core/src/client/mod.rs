@@ -91,6 +91,12 @@ impl ApiClient {
         self.token_in_time().await.map(drop)
     }
 
+    /// The label of its installation, if it has one.
+    #[must_use]
+    pub fn installation(&self) -> Option<&str> {
+        self.suite().observers.installation()
+    }
+
     pub(crate) fn suite(&self) -> &Shared {
         &self.0.suite.shared
     }

@@ -63,6 +63,7 @@ const SHARED: &[&str] = &[
     "MissingScopes",
     "Observer",
     "Operation",
+    "PreparedSender",
     "Provenance",
     "RawCall",
     "RawTarget",
