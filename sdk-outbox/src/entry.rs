@@ -1,0 +1,245 @@
+//! A command to store, and a command that is stored.
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use sdk_core::PreparedCommand;
+
+use crate::error::Error;
+
+/// The longest lane and reference, in bytes: PostgreSQL indexes the lane.
+const MAX_NAME: usize = 500;
+
+/// A command to store, for `enqueue` of a store.
+///
+/// ```
+/// # fn example(prepared: &sdk_core::PreparedCommand) {
+/// use sdk_outbox::Entry;
+///
+/// let entry = Entry::new(prepared).lane("order-9").reference("order-9");
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct Entry<'a> {
+    command: &'a PreparedCommand,
+    installation: &'a str,
+    lane: Option<&'a str>,
+    reference: Option<&'a str>,
+}
+
+impl<'a> Entry<'a> {
+    /// A command in no lane, for the installation without a label.
+    pub fn new(command: &'a PreparedCommand) -> Self {
+        Self {
+            command,
+            installation: "",
+            lane: None,
+            reference: None,
+        }
+    }
+
+    /// Sets the [label](sdk_core::SuiteBuilder::label) of the installation that the command is for. Only a sender with this
+    /// label sends it. Without it, only a sender whose suite has no label does.
+    pub fn installation(mut self, label: &'a str) -> Self {
+        self.installation = label;
+        self
+    }
+
+    /// Sets the lane: its commands are sent one after another, in the order of their commits. At most 500 bytes. A parked
+    /// command blocks its lane until an operator retries or drops it.
+    pub fn lane(mut self, lane: &'a str) -> Self {
+        self.lane = Some(lane);
+        self
+    }
+
+    /// Sets your own ID of the matter, such as the number of the order, by which an operator recognizes the command. At most
+    /// 500 bytes.
+    pub fn reference(mut self, reference: &'a str) -> Self {
+        self.reference = Some(reference);
+        self
+    }
+
+    /// The columns of the row, if they are valid.
+    #[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), allow(dead_code))]
+    pub(crate) fn columns(&self) -> Result<Columns<'a>, Error> {
+        for (parameter, value) in [("lane", self.lane), ("reference", self.reference)] {
+            let Some(value) = value else { continue };
+            // PostgreSQL stores no NUL.
+            if value.is_empty() || value.len() > MAX_NAME || value.contains('\0') {
+                return Err(Error::Invalid {
+                    parameter,
+                    rule: "have 1 to 500 bytes and no NUL",
+                    value: format!("{} bytes long", value.len()),
+                });
+            }
+        }
+        if self.installation.contains('\0') {
+            return Err(Error::Invalid {
+                parameter: "installation",
+                rule: "have no NUL",
+                value: format!("{} bytes long", self.installation.len()),
+            });
+        }
+        let command = serde_json::to_string(self.command).map_err(|error| Error::Invalid {
+            parameter: "command",
+            rule: "be JSON",
+            value: error.to_string(),
+        })?;
+        Ok(Columns {
+            application: self.command.application(),
+            installation: self.installation,
+            lane: self.lane,
+            reference: self.reference,
+            command,
+        })
+    }
+}
+
+/// The columns that `enqueue` writes.
+#[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), allow(dead_code))]
+pub(crate) struct Columns<'a> {
+    pub(crate) application: &'a str,
+    pub(crate) installation: &'a str,
+    pub(crate) lane: Option<&'a str>,
+    pub(crate) reference: Option<&'a str>,
+    pub(crate) command: String,
+}
+
+/// The state of a stored command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum State {
+    /// No worker has seen it yet.
+    New,
+    /// A worker can claim it when it is due.
+    Ready,
+    /// Another command of its lane comes first.
+    Waiting,
+    /// A worker has it, until its lease ends.
+    Leased,
+    /// An operator must look at it.
+    Parked,
+    /// It has its receipt.
+    Done,
+    /// An operator dropped it.
+    Dropped,
+}
+
+impl State {
+    /// All of them, by the number in the column `state`.
+    pub const ALL: [Self; 7] = [
+        Self::New,
+        Self::Ready,
+        Self::Waiting,
+        Self::Leased,
+        Self::Parked,
+        Self::Done,
+        Self::Dropped,
+    ];
+
+    /// The name in counts and metrics, which never changes.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Ready => "ready",
+            Self::Waiting => "waiting",
+            Self::Leased => "leased",
+            Self::Parked => "parked",
+            Self::Done => "done",
+            Self::Dropped => "dropped",
+        }
+    }
+}
+
+/// A command as it is stored.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct StoredCommand {
+    /// Its ID in the table.
+    pub id: i64,
+    /// Its state when it was read.
+    pub state: State,
+    /// The application that it is for.
+    pub application: String,
+    /// The label of the installation that it is for; empty for the installation without one.
+    pub installation: String,
+    /// Its lane.
+    pub lane: Option<String>,
+    /// Your own ID of the matter.
+    pub reference: Option<String>,
+    /// The time since it was stored, when it was read.
+    pub age: Duration,
+    /// How often a worker has claimed it since it was stored or retried.
+    pub attempts: u32,
+    /// The time since which it may have been sent; `None` if it was certainly not sent.
+    pub first_sent: Option<SystemTime>,
+    /// Why it is parked: a name of [`ParkReason::as_str`](crate::ParkReason::as_str), or `unreadable`, `not_settled` or
+    /// `check_failed`.
+    pub reason: Option<String>,
+    /// What happened last, for people.
+    pub note: Option<String>,
+    /// A response that arrived after the lease had ended: the command was applied.
+    pub late: Option<String>,
+    /// The stored form.
+    pub(crate) command: Body,
+}
+
+impl StoredCommand {
+    /// The command.
+    ///
+    /// # Errors
+    /// If the column `command` is not the stored form of a command.
+    pub fn prepared(&self) -> Result<PreparedCommand, String> {
+        let stored = self.command.0.as_deref().ok_or("it has no body")?;
+        let command: PreparedCommand =
+            serde_json::from_str(stored).map_err(|error| match error.classify() {
+                // The message of the others may quote the body.
+                serde_json::error::Category::Data => {
+                    "it is not the stored form of a command".to_owned()
+                }
+                _ => format!(
+                    "it is not JSON: line {}, column {}",
+                    error.line(),
+                    error.column()
+                ),
+            })?;
+        command
+            .verify()
+            .map_err(|error| error.message().to_owned())?;
+        Ok(command)
+    }
+}
+
+/// The stored form of a command, which is as confidential as the command.
+#[derive(Clone)]
+pub(crate) struct Body(pub(crate) Option<String>);
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.as_ref().map_or(0, String::len))
+    }
+}
+
+/// The receipt of a stored command.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct StoredReceipt {
+    /// The HTTP status.
+    pub http_status: u16,
+    /// Whether the service had committed the command before, if it says so.
+    pub replayed: Option<bool>,
+    /// The exact body of the response.
+    pub body: String,
+}
+
+impl fmt::Debug for StoredReceipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredReceipt")
+            .field("http_status", &self.http_status)
+            .field("replayed", &self.replayed)
+            .field("body_bytes", &self.body.len())
+            .finish()
+    }
+}
