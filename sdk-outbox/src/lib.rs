@@ -2,10 +2,15 @@
 
 mod entry;
 mod error;
+mod outbox;
 mod rule;
 mod state;
+mod store;
+mod time;
 
 pub use entry::{Entry, State, StoredCommand, StoredReceipt};
 pub use error::Error;
+pub use outbox::{Count, Outbox, Status};
 pub use rule::{ParkReason, StoredRule, StoredStep};
 pub use state::{StoredOutcome, StoredState};
+pub use store::Store;

@@ -1,0 +1,127 @@
+//! The outbox as a service and its operators see it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::entry::{State, StoredCommand};
+use crate::error::Error;
+use crate::store::{Decision, Store};
+use crate::time::Clock;
+
+/// Stored commands in a database. Its clones share the connection.
+///
+/// Open it with [`sqlite::Outbox::open`](crate::sqlite::Outbox) or [`postgres::Outbox::open`](crate::postgres::Outbox). A
+/// [`Worker`](crate::Worker) sends what it holds.
+#[derive(Clone, Debug)]
+pub struct Outbox<S> {
+    pub(crate) store: S,
+    pub(crate) woken: Arc<Notify>,
+}
+
+impl<S: Store> Outbox<S> {
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn new(store: S) -> Self {
+        let woken = Arc::default();
+        Self { store, woken }
+    }
+
+    /// Takes the time from tokio's clock instead of the database's, so that a test can
+    /// [pause](https://docs.rs/tokio/latest/tokio/time/fn.pause.html) and advance it. For tests only: the workers of several
+    /// processes have no clock in common then.
+    #[must_use]
+    pub fn with_tokio_clock(mut self) -> Self {
+        self.store.set_clock(Clock::tokio());
+        self
+    }
+
+    /// Wakes the worker of this process. Call it after your commit; without it, a worker finds new commands the next time it
+    /// polls.
+    pub fn wake(&self) {
+        self.woken.notify_one();
+    }
+
+    /// How many commands there are in each state, and the oldest that is still to be sent. It reads the whole table: ask every
+    /// half minute, not at every request.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn status(&self) -> Result<Status, Error> {
+        self.store.status().await
+    }
+
+    /// The parked commands with their reasons, the oldest first, at most 1,000 of them.
+    ///
+    /// Unless the note says that a command had no effect, look in the application whether it was applied. Then
+    /// [drop](Self::drop) it if it was, and [retry](Self::retry) it if it was not. Look after it was parked, not before.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn parked(&self) -> Result<Vec<StoredCommand>, Error> {
+        self.store.parked().await
+    }
+
+    /// Has a parked command sent again, whatever was before: its age and attempts begin anew. `by` names the operator.
+    ///
+    /// # Errors
+    /// If it is not parked, or the database fails.
+    pub async fn retry(&self, id: i64, by: &str) -> Result<(), Error> {
+        self.decide(id, by, &Decision::Retry).await
+    }
+
+    /// Never sends a parked command, so that its lane continues. `by` names the operator, and `why` is stored as its note.
+    ///
+    /// # Errors
+    /// If it is not parked, or the database fails.
+    pub async fn drop(&self, id: i64, by: &str, why: &str) -> Result<(), Error> {
+        self.decide(id, by, &Decision::Drop(why.to_owned())).await
+    }
+
+    /// Deletes commands that were done or dropped longer ago than `older`, in batches, and returns their number.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn purge(&self, older: Duration) -> Result<u64, Error> {
+        self.store.purge(older).await
+    }
+
+    async fn decide(&self, id: i64, by: &str, decision: &Decision) -> Result<(), Error> {
+        if !self.store.decide(id, by, decision).await? {
+            return Err(Error::NotParked { id });
+        }
+        self.wake();
+        Ok(())
+    }
+}
+
+/// How many commands an outbox holds.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Status {
+    /// How many there are in each state, parked ones by reason. A state without commands is absent.
+    pub counts: Vec<Count>,
+    /// The oldest command that is still to be sent: new, ready, waiting or leased.
+    pub oldest: Option<StoredCommand>,
+}
+
+/// How many commands are in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Count {
+    /// The state.
+    pub state: State,
+    /// Why they are parked.
+    pub reason: Option<String>,
+    /// How many they are.
+    pub commands: u64,
+}
+
+impl Status {
+    /// How many commands are in this state.
+    #[must_use]
+    pub fn count(&self, state: State) -> u64 {
+        let counts = self.counts.iter().filter(|it| it.state == state);
+        counts.map(|it| it.commands).sum()
+    }
+}

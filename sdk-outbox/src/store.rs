@@ -1,0 +1,137 @@
+//! What the worker needs of a database. SQLite and PostgreSQL implement it, and nothing else does.
+
+use std::time::{Duration, SystemTime};
+
+use sdk_core::PreparedCommand;
+
+use crate::entry::{StoredCommand, StoredReceipt};
+use crate::error::Error;
+use crate::outbox::Status;
+use crate::state::StoredState;
+use crate::time::{Clock, Lease};
+
+pub(crate) mod sealed {
+    /// Keeps the trait to the stores of this crate.
+    pub trait Sealed {}
+}
+
+/// A database that holds commands: [`Sqlite`](crate::sqlite::Sqlite) or [`Postgres`](crate::postgres::Postgres). Its clones share
+/// their connection. You call none of its methods: [`Outbox`](crate::Outbox) and [`Worker`](crate::Worker) do.
+pub trait Store: sealed::Sealed + Clone + Send + Sync + 'static {
+    #[doc(hidden)]
+    fn set_clock(&mut self, clock: Clock);
+
+    /// Admits new commands to their lanes, and takes back those whose lease ended.
+    #[doc(hidden)]
+    fn maintain(&self) -> impl Future<Output = Result<(), Error>> + Send;
+
+    /// Claims commands that are due, at most `free` for each sender.
+    #[doc(hidden)]
+    fn claim(
+        &self,
+        wanted: &[Wanted],
+        lease: Duration,
+    ) -> impl Future<Output = Result<Vec<Claim>, Error>> + Send;
+
+    /// Records the result of a claim, in one transaction. False if the claim's token is no longer that of the command: its
+    /// lease ended, and nothing changes but the note of a response that arrived late.
+    #[doc(hidden)]
+    fn settle(
+        &self,
+        claim: &Claim,
+        to: &Settlement,
+    ) -> impl Future<Output = Result<bool, Error>> + Send;
+
+    #[doc(hidden)]
+    fn status(&self) -> impl Future<Output = Result<Status, Error>> + Send;
+
+    #[doc(hidden)]
+    fn parked(&self) -> impl Future<Output = Result<Vec<StoredCommand>, Error>> + Send;
+
+    /// Records the decision of an operator. False if the command is not parked.
+    #[doc(hidden)]
+    fn decide(
+        &self,
+        id: i64,
+        by: &str,
+        decision: &Decision,
+    ) -> impl Future<Output = Result<bool, Error>> + Send;
+
+    /// Deletes commands that were done or dropped longer ago, and returns their number.
+    #[doc(hidden)]
+    fn purge(&self, older: Duration) -> impl Future<Output = Result<u64, Error>> + Send;
+}
+
+/// How many commands a worker can take for one of its senders.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub(crate) application: &'static str,
+    pub(crate) installation: String,
+    pub(crate) free: usize,
+}
+
+impl Wanted {
+    pub(crate) fn fits(&self, command: &StoredCommand) -> bool {
+        self.application == command.application && self.installation == command.installation
+    }
+}
+
+/// A command that this worker has until its lease ends.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// As it was before the claim: the claim itself spends an attempt and sets the first sending, in case this process dies.
+    pub(crate) command: StoredCommand,
+    pub(crate) token: String,
+    pub(crate) approved_at: Option<SystemTime>,
+    /// Whether a worker had it before whose lease ended.
+    pub(crate) lease_expired: bool,
+    /// When it was claimed, by the store's clock.
+    pub(crate) at: SystemTime,
+    pub(crate) lease: Lease,
+}
+
+impl Claim {
+    /// What the rule needs to know.
+    pub(crate) fn state(&self, command: &PreparedCommand) -> StoredState {
+        StoredState::of(command)
+            .with_attempts(self.command.attempts)
+            .with_first_sent(self.command.first_sent)
+            .with_approved_at(self.approved_at)
+            .with_lease_expired(self.lease_expired)
+    }
+
+    /// The time by the store's clock.
+    pub(crate) fn now(&self) -> SystemTime {
+        self.at + self.lease.elapsed()
+    }
+}
+
+/// The result of a claim.
+#[derive(Clone, Debug)]
+pub enum Settlement {
+    /// It has its receipt.
+    Done(StoredReceipt),
+    /// It is due again at this time.
+    Later {
+        at: SystemTime,
+        first_sent: Option<SystemTime>,
+        note: String,
+    },
+    /// An operator must look at it.
+    Parked {
+        reason: &'static str,
+        first_sent: Option<SystemTime>,
+        note: String,
+    },
+    /// It was not sent: everything is as it was before the claim.
+    Released,
+}
+
+/// The decision of an operator about a parked command.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// Send it, whatever was before.
+    Retry,
+    /// Don't send it, for this reason.
+    Drop(String),
+}
