@@ -4,6 +4,8 @@ mod entry;
 mod error;
 mod outbox;
 mod rule;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
 mod state;
 mod store;
 mod time;
