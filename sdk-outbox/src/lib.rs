@@ -1,14 +1,21 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    allow(rustdoc::broken_intra_doc_links, reason = "links lead to both stores")
+)]
 
 mod entry;
 mod error;
 mod outbox;
 mod rule;
+mod send;
 #[cfg(feature = "sqlite")]
+#[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub mod sqlite;
 mod state;
 mod store;
 mod time;
+mod worker;
 
 pub use entry::{Entry, State, StoredCommand, StoredReceipt};
 pub use error::Error;
@@ -16,3 +23,4 @@ pub use outbox::{Count, Outbox, Status};
 pub use rule::{ParkReason, StoredRule, StoredStep};
 pub use state::{StoredOutcome, StoredState};
 pub use store::Store;
+pub use worker::Worker;

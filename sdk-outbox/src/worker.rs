@@ -1,0 +1,453 @@
+//! The worker: claims commands, sends them, and records the results.
+
+use std::fmt;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use sdk_core::{Backoff, PreparedCommand, PreparedSender};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use crate::entry::StoredCommand;
+use crate::error::Error;
+use crate::outbox::{Outbox, Status};
+use crate::rule::StoredRule;
+use crate::send::Sending;
+use crate::store::{Claim, Settlement, Store, Wanted};
+
+/// The longest pause of an installation, and between two tries to reach the database.
+const MAX_PAUSE: Duration = Duration::from_secs(60);
+
+/// How often the status is read for [`Worker::on_status`].
+const STATUS_INTERVAL: Duration = Duration::from_secs(30);
+
+/// The time for recording results after the time for sending is over.
+const SETTLING: Duration = Duration::from_secs(3);
+
+/// A check by the caller, right before a command is sent.
+pub(crate) type Check = dyn Fn(StoredCommand, PreparedCommand) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
+    + Send
+    + Sync;
+
+type OnStatus = dyn Fn(&Status) + Send + Sync;
+
+/// Sends the commands of an [`Outbox`].
+///
+/// On PostgreSQL, any number of processes can each run a worker. On SQLite, run one per file.
+///
+/// Each sender, that is, each application of an installation, has its own in-flight slots and its own pause: after a failure
+/// that may pass, the worker claims nothing for this sender for a second, and longer after each further failure, a minute at
+/// most. Then it tries one command. So an installation that is down or slow delays no other.
+///
+/// The worker reports through `tracing`: commands that it parks, senders that it pauses, and failures of the database are
+/// warnings of the target `sdk_outbox`. No event contains a part of a body or a key.
+#[must_use = "a worker does nothing until it runs"]
+pub struct Worker<S> {
+    outbox: Outbox<S>,
+    senders: Vec<Arc<dyn PreparedSender>>,
+    per_installation: usize,
+    poll: Duration,
+    lease: Duration,
+    shutdown_time: Duration,
+    rule: StoredRule,
+    check: Option<Arc<Check>>,
+    on_status: Option<Arc<OnStatus>>,
+}
+
+impl<S: Store> Worker<S> {
+    /// A worker without senders.
+    pub fn new(outbox: Outbox<S>) -> Self {
+        Self {
+            outbox,
+            senders: Vec::new(),
+            per_installation: 4,
+            // Often enough that nobody waits for it, and rarely enough for a database that does other work.
+            poll: Duration::from_millis(200),
+            // Three quarters of it are for the call, which is its usual deadline.
+            lease: Duration::from_secs(40),
+            // Kubernetes kills a process after 30.
+            shutdown_time: Duration::from_secs(25),
+            rule: StoredRule::default(),
+            check: None,
+            on_status: None,
+        }
+    }
+
+    /// Adds a client. It sends the commands of its application and of its installation, by the
+    /// [label](sdk_core::SuiteBuilder::label) of its suite. The worker leaves all other commands to other processes.
+    pub fn sender(mut self, client: impl PreparedSender) -> Self {
+        self.senders.push(Arc::new(client));
+        self
+    }
+
+    /// Sets how many commands of each sender are in flight at the same time, at least one; 4 by default.
+    pub fn per_installation(mut self, commands: usize) -> Self {
+        self.per_installation = commands.clamp(1, Semaphore::MAX_PERMITS);
+        self
+    }
+
+    /// Sets the time between two looks for commands; 200 ms by default. [`Outbox::wake`] ends it early.
+    pub fn poll(mut self, time: Duration) -> Self {
+        self.poll = time.max(Duration::from_millis(1));
+        self
+    }
+
+    /// Sets how long a command belongs to the worker that claimed it, at least a second; 40 seconds by default. The deadline of
+    /// each call is three quarters of it, whatever the client's own deadline is. If the worker dies, another one takes over
+    /// after this time.
+    pub fn lease(mut self, time: Duration) -> Self {
+        self.lease = time.max(Duration::from_secs(1));
+        self
+    }
+
+    /// Sets how long [`run`](Self::run) waits for calls in flight at its end; 25 seconds by default, 5 less than Kubernetes
+    /// gives a process. A call that takes longer is dropped: its effect is unknown, and the rule decides what follows.
+    pub fn shutdown_time(mut self, time: Duration) -> Self {
+        self.shutdown_time = time;
+        self
+    }
+
+    /// Sets the rule for resending and parking.
+    pub fn rule(mut self, rule: StoredRule) -> Self {
+        self.rule = rule;
+        self
+    }
+
+    /// Sets a check that runs right before each attempt to send. If it returns an error, the command is parked with the reason
+    /// `check_failed`, and the error is its note. The check's time counts against the lease.
+    ///
+    /// ```
+    /// # fn example(worker: sdk_outbox::Worker<impl sdk_outbox::Store>) {
+    /// let worker = worker.before_send(|stored, command| async move {
+    ///     if command.body().len() > 100_000 {
+    ///         return Err(format!("{:?} is too long", stored.reference));
+    ///     }
+    ///     Ok(())
+    /// });
+    /// # }
+    /// ```
+    pub fn before_send<F>(
+        mut self,
+        check: impl Fn(StoredCommand, PreparedCommand) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        self.check = Some(Arc::new(move |stored, command| {
+            Box::pin(check(stored, command))
+        }));
+        self
+    }
+
+    /// Sets a function that receives the status of the outbox every 30 seconds while the worker runs, such as for gauges.
+    pub fn on_status(mut self, receive: impl Fn(&Status) + Send + Sync + 'static) -> Self {
+        self.on_status = Some(Arc::new(receive));
+        self
+    }
+
+    /// Sends commands until `shutdown` completes: a cancellation token, Ctrl-C, or the end of the service. Then it claims
+    /// nothing more, waits for the calls in flight, and records their results.
+    ///
+    /// It survives the loss of its database, and continues when the database is back. If this future is dropped, commands in
+    /// flight stay leased; after their lease, the rule decides what follows.
+    ///
+    /// # Errors
+    /// If the database rejects what the worker does, and would do so again: a read-only file, a missing right.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
+        let (stop, stopped) = watch::channel(false);
+        let mut running = Running::new(self, stopped);
+        let mut shutdown = pin!(shutdown);
+        let ended = loop {
+            tokio::select! {
+                biased;
+                () = &mut shutdown => break Ok(()),
+                () = running.wait() => {}
+            }
+            let (claimed, is_over) = {
+                let mut claiming = pin!(running.claim());
+                tokio::select! {
+                    biased;
+                    claimed = &mut claiming => (claimed, false),
+                    // Not dropped in the middle: what it claims would stay leased.
+                    () = &mut shutdown => {
+                        let claimed = timeout(SETTLING, claiming).await;
+                        (claimed.unwrap_or_else(|_| Ok(Vec::new())), true)
+                    }
+                }
+            };
+            match claimed {
+                Ok(claims) if is_over => running.release(&claims).await,
+                Ok(claims) => running.start(claims),
+                Err(error) if error.is_passing() => running.database_failed(&error),
+                Err(error) => break Err(error),
+            }
+            if is_over {
+                break Ok(());
+            }
+        };
+        running.end(&stop).await;
+        ended
+    }
+}
+
+impl<S> fmt::Debug for Worker<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Worker")
+            .field("senders", &self.senders.len())
+            .field("per_installation", &self.per_installation)
+            .field("poll", &self.poll)
+            .field("lease", &self.lease)
+            .field("shutdown_time", &self.shutdown_time)
+            .field("rule", &self.rule)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A worker that runs.
+struct Running<S> {
+    worker: Worker<S>,
+    slots: Vec<Slot>,
+    sends: JoinSet<()>,
+    stopped: watch::Receiver<bool>,
+    /// When the store is maintained again, and every sender may find something again.
+    tick: Instant,
+    /// How often the database failed in a row.
+    failures: u32,
+    next_status: Instant,
+}
+
+impl<S: Store> Running<S> {
+    fn new(worker: Worker<S>, stopped: watch::Receiver<bool>) -> Self {
+        let mut slots: Vec<Slot> = Vec::new();
+        for sender in &worker.senders {
+            let slot = Slot::new(Arc::clone(sender), worker.per_installation);
+            slots.retain(|other| !other.takes(slot.application, &slot.installation));
+            slots.push(slot);
+        }
+        Self {
+            worker,
+            slots,
+            sends: JoinSet::new(),
+            stopped,
+            tick: Instant::now(),
+            failures: 0,
+            next_status: Instant::now(),
+        }
+    }
+
+    /// Waits until there may be something to do.
+    async fn wait(&mut self) {
+        tokio::select! {
+            () = sleep_until(self.tick) => {}
+            () = self.worker.outbox.woken.notified() => self.tick = Instant::now(),
+            // Its slot is free.
+            Some(ended) = self.sends.join_next() => {
+                if let Err(error) = ended {
+                    tracing::warn!(target: "sdk_outbox", %error, "a send panicked; its command stays leased");
+                }
+            }
+        }
+    }
+
+    /// Claims as many commands as the senders have free slots.
+    async fn claim(&mut self) -> Result<Vec<Claim>, Error> {
+        let now = Instant::now();
+        let store = &self.worker.outbox.store;
+        if now >= self.tick {
+            store.maintain().await?;
+            self.tick = now + self.worker.poll;
+            for slot in &mut self.slots {
+                slot.is_drained = false;
+            }
+        }
+        if let Some(receive) = &self.worker.on_status
+            && now >= self.next_status
+        {
+            receive(&store.status().await?);
+            self.next_status = now + STATUS_INTERVAL;
+        }
+        let wanted: Vec<Wanted> = self.slots.iter().filter_map(Slot::wanted).collect();
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let claims = store.claim(&wanted, self.worker.lease).await?;
+        self.failures = 0;
+        for wanted in wanted {
+            let slot = self.slots.iter_mut();
+            let mut slot = slot.filter(|it| it.takes(wanted.application, &wanted.installation));
+            let own = claims.iter().filter(|it| wanted.fits(&it.command)).count();
+            if let Some(slot) = slot.next() {
+                slot.is_drained = own < wanted.free;
+            }
+        }
+        Ok(claims)
+    }
+
+    fn start(&mut self, claims: Vec<Claim>) {
+        for claim in claims {
+            let (application, installation) =
+                (&claim.command.application, &claim.command.installation);
+            let slot = self
+                .slots
+                .iter()
+                .find(|it| it.takes(application, installation));
+            // The store returns only what was wanted.
+            let Some((slot, permit)) = slot.and_then(|it| Some((it, it.permit()?))) else {
+                continue;
+            };
+            let sending = Sending {
+                store: self.worker.outbox.store.clone(),
+                sender: Arc::clone(&slot.sender),
+                health: slot.health.clone(),
+                rule: self.worker.rule,
+                check: self.worker.check.clone(),
+                poll: self.worker.poll,
+                stopped: self.stopped.clone(),
+                claim,
+            };
+            self.sends.spawn(async move {
+                sending.run().await;
+                drop(permit);
+            });
+        }
+    }
+
+    /// Gives back what was claimed too late to be sent.
+    async fn release(&self, claims: &[Claim]) {
+        let store = &self.worker.outbox.store;
+        for claim in claims {
+            if let Err(error) = store.settle(claim, &Settlement::Released).await {
+                tracing::warn!(target: "sdk_outbox", id = claim.command.id, %error, "not given back; its lease ends later");
+            }
+        }
+    }
+
+    /// Leaves the database alone for a while.
+    fn database_failed(&mut self, error: &Error) {
+        tracing::warn!(target: "sdk_outbox", %error, "the outbox's database failed");
+        self.failures = self.failures.saturating_add(1);
+        let backoff = Backoff::new(self.worker.poll, MAX_PAUSE);
+        self.tick = Instant::now() + backoff.half_jitter(self.failures, fastrand::f64());
+        for slot in &mut self.slots {
+            slot.is_drained = true;
+        }
+    }
+
+    /// Waits for what is in flight, drops what takes too long, and records both.
+    async fn end(&mut self, stop: &watch::Sender<bool>) {
+        let all = async |sends: &mut JoinSet<()>| while sends.join_next().await.is_some() {};
+        if timeout(self.worker.shutdown_time, all(&mut self.sends))
+            .await
+            .is_err()
+        {
+            stop.send_replace(true);
+            if timeout(SETTLING, all(&mut self.sends)).await.is_err() {
+                tracing::warn!(target: "sdk_outbox", commands = self.sends.len(), "not recorded; their leases end later");
+            }
+        }
+    }
+}
+
+/// A sender and its commands in flight.
+struct Slot {
+    sender: Arc<dyn PreparedSender>,
+    application: &'static str,
+    installation: String,
+    limit: usize,
+    permits: Arc<Semaphore>,
+    health: Health,
+    /// Whether the last claim found less than it wanted.
+    is_drained: bool,
+}
+
+impl Slot {
+    fn new(sender: Arc<dyn PreparedSender>, limit: usize) -> Self {
+        Self {
+            application: sender.application().name(),
+            installation: sender.installation().unwrap_or_default().to_owned(),
+            sender,
+            limit,
+            permits: Arc::new(Semaphore::new(limit)),
+            health: Health::default(),
+            is_drained: false,
+        }
+    }
+
+    fn takes(&self, application: &str, installation: &str) -> bool {
+        self.application == application && self.installation == installation
+    }
+
+    fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
+    }
+
+    /// What it can take now.
+    fn wanted(&self) -> Option<Wanted> {
+        let available = self.permits.available_permits();
+        let free = match self.health.state() {
+            _ if self.is_drained => 0,
+            Healthy::Yes => available,
+            Healthy::Trying => usize::from(available == self.limit),
+            Healthy::Paused => 0,
+        };
+        (free > 0).then(|| Wanted {
+            application: self.application,
+            installation: self.installation.clone(),
+            free,
+        })
+    }
+}
+
+/// Whether a sender's installation responds.
+#[derive(Clone, Default)]
+pub(crate) struct Health(Arc<Mutex<Failures>>);
+
+#[derive(Default)]
+struct Failures {
+    in_a_row: u32,
+    paused_until: Option<Instant>,
+}
+
+enum Healthy {
+    Yes,
+    /// It failed, and one command may try again.
+    Trying,
+    Paused,
+}
+
+impl Health {
+    fn state(&self) -> Healthy {
+        let failures = self.failures();
+        match failures.paused_until {
+            None => Healthy::Yes,
+            Some(until) if until <= Instant::now() => Healthy::Trying,
+            Some(_) => Healthy::Paused,
+        }
+    }
+
+    pub(crate) fn responded(&self) {
+        *self.failures() = Failures::default();
+    }
+
+    /// Pauses the sender, and returns for how long.
+    pub(crate) fn failed(&self) -> Duration {
+        let mut failures = self.failures();
+        let now = Instant::now();
+        // Commands that were in flight together fail together, which counts once.
+        if failures.paused_until.is_none_or(|until| until <= now) {
+            failures.in_a_row = failures.in_a_row.saturating_add(1);
+            let backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);
+            let pause = backoff.half_jitter(failures.in_a_row, fastrand::f64());
+            failures.paused_until = Some(now + pause);
+        }
+        failures
+            .paused_until
+            .map_or(Duration::ZERO, |until| until - now)
+    }
+
+    fn failures(&self) -> MutexGuard<'_, Failures> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
