@@ -1,12 +1,16 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
     allow(rustdoc::broken_intra_doc_links, reason = "links lead to both stores")
 )]
 
 mod entry;
 mod error;
 mod outbox;
+#[cfg(feature = "postgres")]
+#[cfg_attr(docsrs, doc(cfg(feature = "postgres")))]
+pub mod postgres;
 mod rule;
 mod send;
 #[cfg(feature = "sqlite")]
