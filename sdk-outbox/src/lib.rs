@@ -17,7 +17,10 @@ mod send;
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub mod sqlite;
 mod state;
+mod steps;
 mod store;
+#[cfg(all(test, feature = "sqlite", feature = "postgres"))]
+mod tests;
 mod time;
 mod worker;
 

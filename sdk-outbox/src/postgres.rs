@@ -30,6 +30,7 @@ use tokio_postgres::{Client, Config, GenericClient, Row, Socket, Statement, Tran
 use crate::entry::{Body, Entry, State, StoredCommand, StoredReceipt};
 use crate::error::Error;
 use crate::outbox::{Count, Status};
+use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::{Clock, Lease};
 
@@ -495,6 +496,7 @@ impl Store for Postgres {
                 work.execute(RELEASE, values).await? == 1
             }
         };
+        reached("before a commit");
         work.transaction.commit().await?;
         Ok(is_mine)
     }

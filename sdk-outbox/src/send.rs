@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use crate::entry::StoredReceipt;
 use crate::rule::{ParkReason, StoredRule, StoredStep};
 use crate::state::{StoredOutcome, StoredState};
+use crate::steps::reached;
 use crate::store::{Claim, Settlement, Store};
 use crate::worker::{Check, Health};
 
@@ -38,8 +39,11 @@ enum Sent {
 
 impl<S: Store> Sending<S> {
     pub(crate) async fn run(mut self) {
+        reached("claimed");
         let settlement = self.send().await;
+        reached("answered, not recorded");
         self.settle(settlement).await;
+        reached("recorded");
     }
 
     async fn send(&mut self) -> Settlement {
@@ -63,6 +67,7 @@ impl<S: Store> Sending<S> {
         if limit.is_zero() || *self.stopped.borrow() {
             return Settlement::Released;
         }
+        reached("before it is sent");
         let sent_at = self.claim.now();
         let call = self.sender.send_prepared(&command).deadline(limit).send();
         let sent = tokio::select! {

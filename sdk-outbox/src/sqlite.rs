@@ -22,6 +22,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBe
 use crate::entry::{Body, Entry, State, StoredCommand, StoredReceipt};
 use crate::error::Error;
 use crate::outbox::{Count, Status};
+use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::{Clock, Lease};
 
@@ -174,6 +175,7 @@ impl Sqlite {
             // After the wait for other writers. SQLite's own clock is this machine's, too.
             let now = millis(clock.now().unwrap_or_else(SystemTime::now));
             let result = work(&transaction, now)?;
+            reached("before a commit");
             transaction.commit()?;
             Ok(result)
         })

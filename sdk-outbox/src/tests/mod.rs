@@ -1,0 +1,264 @@
+//! Tests of the worker and of both stores, against the reference server.
+//!
+//! The tests on PostgreSQL run if `OUTBOX_DATABASE` names a database, as under `.ci/postgres`. Each test has tables of its own.
+
+pub(crate) mod kills;
+mod stores;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use sdk_calendar::Client;
+use sdk_calendar::types::EventCommand;
+use sdk_core::{IdempotencyKey, PreparedCommand, Suite};
+use sdk_reference_server::{Operation, ReferenceServer};
+use serde_json::json;
+use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
+
+use crate::postgres::Postgres;
+use crate::sqlite::Sqlite;
+use crate::store::{Claim, Store, Wanted};
+use crate::{Entry, Outbox, State};
+
+/// Longer than any test takes.
+const LEASE: Duration = Duration::from_secs(60);
+
+/// A store under test.
+pub(crate) trait TestStore: Store {
+    /// Where its database is.
+    type Place: Clone + Send + Sync + 'static;
+
+    /// A new, empty database, if there can be one here.
+    fn place() -> Option<Self::Place>;
+
+    /// Opens the outbox with a connection of its own.
+    async fn open(place: &Self::Place) -> Outbox<Self>;
+
+    /// Stores a command with a connection of its own.
+    async fn enqueue(place: &Self::Place, entry: &Entry<'_>) -> i64;
+
+    /// Runs statements with a connection of its own, and returns all rows, as text.
+    async fn raw(place: &Self::Place, sql: &str) -> Vec<Vec<String>>;
+}
+
+impl TestStore for Sqlite {
+    type Place = PathBuf;
+
+    fn place() -> Option<PathBuf> {
+        let folder = std::env::temp_dir().join(format!("sdk-outbox-{}", unique()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Some(folder.join("outbox.db"))
+    }
+
+    async fn open(place: &PathBuf) -> Outbox<Self> {
+        crate::sqlite::Outbox::open(place).await.unwrap()
+    }
+
+    async fn enqueue(place: &PathBuf, entry: &Entry<'_>) -> i64 {
+        crate::sqlite::enqueue(&connection(place), entry).unwrap()
+    }
+
+    async fn raw(place: &PathBuf, sql: &str) -> Vec<Vec<String>> {
+        let (connection, mut found) = (connection(place), Vec::new());
+        for sql in sql.split(';').filter(|it| !it.trim().is_empty()) {
+            let mut statement = connection.prepare(sql).unwrap();
+            let columns = statement.column_count();
+            let mut rows = statement.query([]).unwrap();
+            while let Some(row) = rows.next().unwrap() {
+                let text = |at| match row.get_unwrap::<_, rusqlite::types::Value>(at) {
+                    rusqlite::types::Value::Null => String::new(),
+                    rusqlite::types::Value::Integer(number) => number.to_string(),
+                    rusqlite::types::Value::Text(text) => text,
+                    other => format!("{other:?}"),
+                };
+                found.push((0..columns).map(text).collect());
+            }
+        }
+        found
+    }
+}
+
+fn connection(place: &PathBuf) -> rusqlite::Connection {
+    let connection = rusqlite::Connection::open(place).unwrap();
+    connection.busy_timeout(Duration::from_secs(5)).unwrap();
+    connection
+}
+
+impl TestStore for Postgres {
+    type Place = Config;
+
+    fn place() -> Option<Config> {
+        let Ok(address) = std::env::var("OUTBOX_DATABASE") else {
+            println!("left out on PostgreSQL: OUTBOX_DATABASE is not set");
+            return None;
+        };
+        let mut config: Config = address.parse().unwrap();
+        config.options(format!("-c search_path=outbox_{}", unique()));
+        Some(config)
+    }
+
+    async fn open(place: &Config) -> Outbox<Self> {
+        let schema = place.get_options().unwrap().rsplit('=').next().unwrap();
+        Self::raw(place, &format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await;
+        crate::postgres::Outbox::open(place.clone(), NoTls)
+            .await
+            .unwrap()
+    }
+
+    async fn enqueue(place: &Config, entry: &Entry<'_>) -> i64 {
+        crate::postgres::enqueue(&client(place).await, entry)
+            .await
+            .unwrap()
+    }
+
+    async fn raw(place: &Config, sql: &str) -> Vec<Vec<String>> {
+        let messages = client(place).await.simple_query(sql).await.unwrap();
+        let rows = messages.iter().filter_map(|it| match it {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let text = |row: &tokio_postgres::SimpleQueryRow| {
+            (0..row.len())
+                .map(|at| row.get(at).unwrap_or_default().to_owned())
+                .collect()
+        };
+        rows.map(text).collect()
+    }
+}
+
+async fn client(place: &Config) -> tokio_postgres::Client {
+    let (client, connection) = place.connect(NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// Different in each test of each process.
+fn unique() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!(
+        "{}_{}",
+        std::process::id(),
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    )
+}
+
+/// A store with an outbox, and a suite to send to.
+pub(crate) struct Lab<S: TestStore> {
+    pub(crate) place: S::Place,
+    pub(crate) outbox: Outbox<S>,
+    pub(crate) server: ReferenceServer,
+    pub(crate) calendar: Client,
+}
+
+impl<S: TestStore> Lab<S> {
+    /// With a server in memory.
+    async fn open() -> Option<Self> {
+        let place = S::place()?;
+        let server = ReferenceServer::in_memory();
+        Some(Self {
+            outbox: S::open(&place).await,
+            place,
+            calendar: calendar(&server, None),
+            server,
+        })
+    }
+
+    /// Stores a command with a key, and returns its ID.
+    async fn place(&self, title: &str, lane: Option<&str>) -> i64 {
+        let command = keyed(&self.calendar, title);
+        let entry = Entry::new(&command).reference(title);
+        let entry = lane.map_or(entry, |lane| entry.lane(lane));
+        S::enqueue(&self.place, &entry).await
+    }
+
+    /// Admits what is new, and claims as many commands.
+    async fn claim(&self, free: usize) -> Vec<Claim> {
+        self.outbox.store.maintain().await.unwrap();
+        claim(&self.outbox, free, LEASE).await
+    }
+
+    async fn raw(&self, sql: &str) -> Vec<Vec<String>> {
+        S::raw(&self.place, sql).await
+    }
+
+    /// How many commands are in a state.
+    async fn count(&self, state: State) -> u64 {
+        self.outbox.status().await.unwrap().count(state)
+    }
+
+    /// The titles that the server committed, in this order.
+    fn committed(&self) -> Vec<String> {
+        committed(&self.server)
+    }
+}
+
+/// Runs a test on both stores.
+async fn both(sqlite: impl AsyncFnOnce(Lab<Sqlite>), postgres: impl AsyncFnOnce(Lab<Postgres>)) {
+    sqlite(Lab::open().await.unwrap()).await;
+    if let Some(lab) = Lab::open().await {
+        postgres(lab).await;
+    }
+}
+
+/// Claims as many commands of the Calendar.
+async fn claim<S: Store>(outbox: &Outbox<S>, free: usize, lease: Duration) -> Vec<Claim> {
+    let wanted = Wanted {
+        application: "calendar",
+        installation: String::new(),
+        free,
+    };
+    outbox.store.claim(&[wanted], lease).await.unwrap()
+}
+
+/// A client of a server in memory, for an installation.
+fn calendar(server: &ReferenceServer, installation: Option<&str>) -> Client {
+    let suite = Suite::builder()
+        .transport(server.service())
+        .variables(server.environment());
+    let suite = match installation {
+        Some(label) => suite.label(label),
+        None => suite,
+    };
+    Client::new(&suite.build().unwrap()).unwrap()
+}
+
+/// A command that can be replayed.
+fn keyed(calendar: &Client, title: &str) -> PreparedCommand {
+    let delivery = EventCommand::create()
+        .collection_reference("deliveries")
+        .title(title)
+        .starts_at("2026-12-01T09:00:00Z")
+        .ends_at("2026-12-01T09:30:00Z")
+        .timezone("UTC");
+    let call = calendar.events().command(&delivery);
+    let key = IdempotencyKey::derive("outbox/delivery", [title]);
+    call.idempotency_key(key).prepare().unwrap()
+}
+
+/// A command that can't be replayed.
+fn unkeyed(calendar: &Client, title: &str) -> PreparedCommand {
+    let response = calendar.attendance().respond(json!({"title": title}));
+    response.prepare().unwrap()
+}
+
+/// The titles that a server committed, in this order: once for each request that was not a replay.
+fn committed(server: &ReferenceServer) -> Vec<String> {
+    let mut requests = server.requests_for(Operation::SubmitEventCommand);
+    requests.extend(server.requests_for(Operation::RespondAttendance));
+    requests.sort_by_key(|it| it.number);
+    let mut titles: Vec<String> = Vec::new();
+    // A request whose response was lost has no status.
+    for request in requests
+        .iter()
+        .filter(|it| it.status.is_none_or(|it| it < 300))
+    {
+        let body: serde_json::Value = serde_json::from_slice(request.body()).unwrap();
+        let title = body["title"].as_str().unwrap().to_owned();
+        let is_keyed = request.path.ends_with("event-commands");
+        if !is_keyed || !titles.contains(&title) {
+            titles.push(title);
+        }
+    }
+    titles
+}
