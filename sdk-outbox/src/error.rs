@@ -70,7 +70,10 @@ impl Error {
         let mut message = source.to_string();
         let mut cause = source.source();
         while let Some(next) = cause {
-            message = format!("{message}: {next}");
+            let reason = next.to_string();
+            if !reason.contains(&message) {
+                message = format!("{message}: {reason}");
+            }
             cause = next.source();
         }
         Self::Database {

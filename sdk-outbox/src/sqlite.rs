@@ -83,7 +83,7 @@ type OnReceipt =
 /// The store of an [`Outbox`].
 #[derive(Clone)]
 pub struct Sqlite {
-    connection: Arc<Mutex<Connection>>,
+    pub(crate) connection: Arc<Mutex<Connection>>,
     clock: Clock,
     on_receipt: Option<Arc<OnReceipt>>,
 }
@@ -221,7 +221,7 @@ impl Store for Sqlite {
 
     async fn status(&self) -> Result<Status, Error> {
         self.transact(|work, now| {
-            let counts = "SELECT state, reason, count(*) FROM sdk_outbox GROUP BY state, reason ORDER BY state, reason";
+            let counts = "SELECT state, CASE WHEN state = 4 THEN reason END AS reason, count(*) FROM sdk_outbox GROUP BY 1, 2 ORDER BY 1, 2";
             let mut counts = work.prepare(counts)?;
             let counts = counts.query_map([], |row| {
                 let (state, reason, commands): (i64, _, i64) = row.try_into()?;

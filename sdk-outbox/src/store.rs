@@ -1,5 +1,6 @@
 //! What the worker needs of a database. SQLite and PostgreSQL implement it, and nothing else does.
 
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use sdk_core::PreparedCommand;
@@ -17,7 +18,7 @@ pub(crate) mod sealed {
 
 /// A database that holds commands: [`Sqlite`](crate::sqlite::Sqlite) or [`Postgres`](crate::postgres::Postgres). Its clones share
 /// their connection. You call none of its methods: [`Outbox`](crate::Outbox) and [`Worker`](crate::Worker) do.
-pub trait Store: sealed::Sealed + Clone + Send + Sync + 'static {
+pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
     #[doc(hidden)]
     fn set_clock(&mut self, clock: Clock);
 

@@ -6,6 +6,7 @@ pub(crate) mod kills;
 mod stores;
 
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 use crate::store::{Claim, Store, Wanted};
-use crate::{Entry, Outbox, State};
+use crate::{Entry, Error, Outbox, State, Worker};
 
 /// Longer than any test takes.
 const LEASE: Duration = Duration::from_secs(60);
@@ -29,14 +30,31 @@ pub(crate) trait TestStore: Store {
     /// Where its database is.
     type Place: Clone + Send + Sync + 'static;
 
+    /// Whether bodies have a table of their own.
+    const HAS_BODY_TABLE: bool;
+
+    /// The statement that the documentation gives to users of other drivers.
+    fn documented_statement() -> String;
+
+    /// A program with another driver that runs a statement.
+    fn other_driver(place: &Self::Place, statement: &str) -> Command;
+
     /// A new, empty database, if there can be one here.
     fn place() -> Option<Self::Place>;
 
     /// Opens the outbox with a connection of its own.
-    async fn open(place: &Self::Place) -> Outbox<Self>;
+    async fn try_open(place: &Self::Place) -> Result<Outbox<Self>, Error>;
 
     /// Stores a command with a connection of its own.
-    async fn enqueue(place: &Self::Place, entry: &Entry<'_>) -> i64;
+    async fn try_enqueue(place: &Self::Place, entry: &Entry<'_>) -> Result<i64, Error>;
+
+    async fn open(place: &Self::Place) -> Outbox<Self> {
+        Self::try_open(place).await.unwrap()
+    }
+
+    async fn enqueue(place: &Self::Place, entry: &Entry<'_>) -> i64 {
+        Self::try_enqueue(place, entry).await.unwrap()
+    }
 
     /// Runs statements with a connection of its own, and returns all rows, as text.
     async fn raw(place: &Self::Place, sql: &str) -> Vec<Vec<String>>;
@@ -45,18 +63,31 @@ pub(crate) trait TestStore: Store {
 impl TestStore for Sqlite {
     type Place = PathBuf;
 
+    const HAS_BODY_TABLE: bool = false;
+
+    fn documented_statement() -> String {
+        documented(include_str!("../sqlite.rs"))
+    }
+
+    fn other_driver(place: &PathBuf, statement: &str) -> Command {
+        let program = "import sqlite3, sys; it = sqlite3.connect(sys.argv[1]); it.execute(sys.argv[2]); it.commit()";
+        let mut python = Command::new("python3");
+        python.arg("-c").arg(program).arg(place).arg(statement);
+        python
+    }
+
     fn place() -> Option<PathBuf> {
         let folder = std::env::temp_dir().join(format!("sdk-outbox-{}", unique()));
         std::fs::create_dir_all(&folder).unwrap();
         Some(folder.join("outbox.db"))
     }
 
-    async fn open(place: &PathBuf) -> Outbox<Self> {
-        crate::sqlite::Outbox::open(place).await.unwrap()
+    async fn try_open(place: &PathBuf) -> Result<Outbox<Self>, Error> {
+        crate::sqlite::Outbox::open(place).await
     }
 
-    async fn enqueue(place: &PathBuf, entry: &Entry<'_>) -> i64 {
-        crate::sqlite::enqueue(&connection(place), entry).unwrap()
+    async fn try_enqueue(place: &PathBuf, entry: &Entry<'_>) -> Result<i64, Error> {
+        crate::sqlite::enqueue(&connection(place), entry)
     }
 
     async fn raw(place: &PathBuf, sql: &str) -> Vec<Vec<String>> {
@@ -88,6 +119,21 @@ fn connection(place: &PathBuf) -> rusqlite::Connection {
 impl TestStore for Postgres {
     type Place = Config;
 
+    const HAS_BODY_TABLE: bool = true;
+
+    fn documented_statement() -> String {
+        include_str!("../postgres/enqueue.sql").to_owned()
+    }
+
+    fn other_driver(place: &Config, statement: &str) -> Command {
+        let mut psql = Command::new("psql");
+        psql.arg(std::env::var("OUTBOX_DATABASE").unwrap())
+            .arg("-qc")
+            .arg(statement);
+        psql.env("PGOPTIONS", place.get_options().unwrap());
+        psql
+    }
+
     fn place() -> Option<Config> {
         let Ok(address) = std::env::var("OUTBOX_DATABASE") else {
             println!("left out on PostgreSQL: OUTBOX_DATABASE is not set");
@@ -98,18 +144,14 @@ impl TestStore for Postgres {
         Some(config)
     }
 
-    async fn open(place: &Config) -> Outbox<Self> {
+    async fn try_open(place: &Config) -> Result<Outbox<Self>, Error> {
         let schema = place.get_options().unwrap().rsplit('=').next().unwrap();
         Self::raw(place, &format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await;
-        crate::postgres::Outbox::open(place.clone(), NoTls)
-            .await
-            .unwrap()
+        crate::postgres::Outbox::open(place.clone(), NoTls).await
     }
 
-    async fn enqueue(place: &Config, entry: &Entry<'_>) -> i64 {
-        crate::postgres::enqueue(&client(place).await, entry)
-            .await
-            .unwrap()
+    async fn try_enqueue(place: &Config, entry: &Entry<'_>) -> Result<i64, Error> {
+        crate::postgres::enqueue(&client(place).await, entry).await
     }
 
     async fn raw(place: &Config, sql: &str) -> Vec<Vec<String>> {
@@ -125,6 +167,21 @@ impl TestStore for Postgres {
         };
         rows.map(text).collect()
     }
+}
+
+/// The first block of SQL in the documentation of a module.
+fn documented(module: &str) -> String {
+    let block = module
+        .split("```sql")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    block
+        .lines()
+        .map(|line| line.trim_start_matches("//!"))
+        .collect()
 }
 
 async fn client(place: &Config) -> tokio_postgres::Client {
@@ -178,6 +235,25 @@ impl<S: TestStore> Lab<S> {
         claim(&self.outbox, free, LEASE).await
     }
 
+    /// A worker with the Calendar as its only sender.
+    fn worker(&self) -> Worker<S> {
+        Worker::new(self.outbox.clone()).sender(self.calendar.clone())
+    }
+
+    /// Runs a worker until it has nothing left to do.
+    async fn work_off(&self, worker: Worker<S>) {
+        let idle = idle(&self.outbox, Duration::from_millis(100));
+        worker.run(idle).await.unwrap();
+    }
+
+    /// The only parked command: its reason and its note.
+    async fn parked(&self) -> (String, String) {
+        let mut parked = self.outbox.parked().await.unwrap();
+        assert_eq!(parked.len(), 1, "{parked:?}");
+        let parked = parked.remove(0);
+        (parked.reason.unwrap(), parked.note.unwrap())
+    }
+
     async fn raw(&self, sql: &str) -> Vec<Vec<String>> {
         S::raw(&self.place, sql).await
     }
@@ -190,6 +266,17 @@ impl<S: TestStore> Lab<S> {
     /// The titles that the server committed, in this order.
     fn committed(&self) -> Vec<String> {
         committed(&self.server)
+    }
+}
+
+/// Waits until no command is left for a worker, and looks that often.
+async fn idle<S: Store>(outbox: &Outbox<S>, every: Duration) {
+    loop {
+        let status = outbox.status().await.unwrap();
+        if status.oldest.is_none() {
+            return;
+        }
+        tokio::time::sleep(every).await;
     }
 }
 

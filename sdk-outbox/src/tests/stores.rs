@@ -1,11 +1,14 @@
-//! Both stores keep the same promises.
+//! What both stores promise the worker and the operator.
 
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use super::{LEASE, Lab, TestStore, both, claim, keyed};
 use crate::entry::StoredReceipt;
-use crate::store::{Settlement, Store};
+use crate::store::{Claim, Settlement};
 use crate::{Entry, Error, State};
+
+/// A lease that has ended as soon as it began.
+const NO_LEASE: Duration = Duration::ZERO;
 
 fn done() -> Settlement {
     Settlement::Done(StoredReceipt {
@@ -15,18 +18,284 @@ fn done() -> Settlement {
     })
 }
 
-#[tokio::test]
-async fn a_command_in_no_lane_is_claimed_once_and_done_once() {
-    both(once, once).await;
+fn later(first_sent: Option<SystemTime>) -> Settlement {
+    Settlement::Later {
+        at: SystemTime::UNIX_EPOCH,
+        first_sent,
+        note: "503".to_owned(),
+    }
 }
 
-async fn once<S: TestStore>(lab: Lab<S>) {
+fn parked() -> Settlement {
+    Settlement::Parked {
+        reason: "refused",
+        first_sent: None,
+        note: "400".to_owned(),
+    }
+}
+
+impl<S: TestStore> Lab<S> {
+    async fn settle(&self, claim: &Claim, to: &Settlement) -> bool {
+        self.outbox.store.settle(claim, to).await.unwrap()
+    }
+
+    /// Claims the only command that can be claimed.
+    async fn claim_one(&self) -> Claim {
+        let mut claims = self.claim(9).await;
+        assert_eq!(claims.len(), 1, "{claims:?}");
+        claims.remove(0)
+    }
+}
+
+#[tokio::test]
+async fn a_token_counts_once() {
+    both(token, token).await;
+}
+
+async fn token<S: TestStore>(lab: Lab<S>) {
     let id = lab.place("a", None).await;
-    let claims = lab.claim(5).await;
-    assert_eq!(claims.len(), 1);
-    assert_eq!(claims[0].command.id, id);
-    assert!(lab.claim(5).await.is_empty());
-    assert!(lab.outbox.store.settle(&claims[0], &done()).await.unwrap());
-    assert!(!lab.outbox.store.settle(&claims[0], &done()).await.unwrap());
+    let claim = lab.claim_one().await;
+    assert_eq!((claim.command.id, claim.command.attempts), (id, 0));
+    assert!(lab.claim(9).await.is_empty());
+    assert!(lab.settle(&claim, &done()).await);
+    for again in [done(), later(None), parked(), Settlement::Released] {
+        assert!(!lab.settle(&claim, &again).await, "{again:?}");
+    }
     assert_eq!(lab.count(State::Done).await, 1);
+}
+
+#[tokio::test]
+async fn a_worker_whose_lease_ended_changes_nothing_but_leaves_a_note_that_it_was_applied() {
+    both(stale, stale).await;
+}
+
+async fn stale<S: TestStore>(lab: Lab<S>) {
+    lab.place("a", Some("lane")).await;
+    lab.outbox.store.maintain().await.unwrap();
+    let stale = claim(&lab.outbox, 1, NO_LEASE).await.remove(0);
+    assert!(!stale.lease_expired);
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let current = lab.claim_one().await;
+    assert!(current.lease_expired && current.command.first_sent.is_some());
+    for to in [later(None), parked(), Settlement::Released, done()] {
+        assert!(!lab.settle(&stale, &to).await, "{to:?}");
+        assert_eq!(lab.count(State::Leased).await, 1, "{to:?}");
+    }
+    assert!(lab.settle(&current, &parked()).await);
+    let row = lab.outbox.parked().await.unwrap().remove(0);
+    assert_eq!(row.late.unwrap(), "it was applied: status 201");
+}
+
+#[tokio::test]
+async fn the_first_sending_is_remembered_from_the_claim_on_and_forgotten_if_it_had_no_effect() {
+    both(first_sent, first_sent).await;
+}
+
+async fn first_sent<S: TestStore>(lab: Lab<S>) {
+    lab.place("a", None).await;
+    let first = lab.claim_one().await;
+    // If this process died now, the next one would have to believe that it was sent.
+    let stored = "SELECT first_sent FROM sdk_outbox";
+    assert_ne!(lab.raw(stored).await[0][0], "");
+    assert!(lab.settle(&first, &later(Some(first.at))).await);
+    let second = lab.claim_one().await;
+    assert_eq!(
+        (second.command.first_sent, second.command.attempts),
+        (Some(first.at), 1)
+    );
+    assert!(lab.settle(&second, &Settlement::Released).await);
+    let third = lab.claim_one().await;
+    assert_eq!(
+        (third.command.first_sent, third.command.attempts),
+        (Some(first.at), 1)
+    );
+    assert!(lab.settle(&third, &later(None)).await);
+    assert_eq!(lab.raw(stored).await[0][0], "");
+}
+
+#[tokio::test]
+async fn a_lane_is_sent_one_after_another_and_stays_with_its_head() {
+    both(lane, lane).await;
+}
+
+async fn lane<S: TestStore>(lab: Lab<S>) {
+    let mut ids = Vec::new();
+    for title in ["1", "2", "3"] {
+        ids.push(lab.place(title, Some("lane")).await);
+    }
+    let free = lab.place("free", None).await;
+    let mut claims = lab.claim(9).await;
+    claims.sort_by_key(|it| it.command.id);
+    let claimed: Vec<i64> = claims.iter().map(|it| it.command.id).collect();
+    assert_eq!(claimed, [ids[0], free]);
+    // Later: it stays the head, and is sent before the second.
+    assert!(lab.settle(&claims[0], &later(None)).await);
+    let head = lab.claim_one().await;
+    assert_eq!(head.command.id, ids[0]);
+    assert!(lab.settle(&head, &parked()).await);
+    assert!(lab.claim(9).await.is_empty());
+    lab.outbox.retry(ids[0], "ann").await.unwrap();
+    let head = lab.claim_one().await;
+    assert_eq!((head.command.id, head.command.attempts), (ids[0], 0));
+    assert!(head.approved_at.is_some() && head.command.first_sent.is_none());
+    assert!(lab.settle(&head, &done()).await);
+    let second = lab.claim_one().await;
+    assert_eq!(second.command.id, ids[1]);
+    assert!(lab.settle(&second, &parked()).await);
+    lab.outbox.drop(ids[1], "ann", "cancelled").await.unwrap();
+    assert_eq!(lab.claim_one().await.command.id, ids[2]);
+    let decided = "SELECT decided_by, note FROM sdk_outbox WHERE state = 6";
+    assert_eq!(lab.raw(decided).await, [["ann", "cancelled"]]);
+}
+
+#[tokio::test]
+async fn each_sender_gets_its_own_commands_in_the_order_in_which_they_were_stored() {
+    both(order, order).await;
+}
+
+async fn order<S: TestStore>(lab: Lab<S>) {
+    for number in 0..30 {
+        let title = number.to_string();
+        let command = keyed(&lab.calendar, &title);
+        let entry = Entry::new(&command).reference(&title);
+        let entry = if number % 3 == 0 {
+            entry.installation("other")
+        } else {
+            entry
+        };
+        S::enqueue(&lab.place, &entry).await;
+    }
+    let mut claimed = Vec::new();
+    while let [first, rest @ ..] = &lab.claim(2).await[..] {
+        for claim in [first].into_iter().chain(rest) {
+            assert_eq!(claim.command.installation, "");
+            claimed.push(
+                claim
+                    .command
+                    .reference
+                    .clone()
+                    .unwrap()
+                    .parse::<u32>()
+                    .unwrap(),
+            );
+        }
+    }
+    let expected: Vec<u32> = (0..30).filter(|it| it % 3 > 0).collect();
+    claimed.chunks_mut(2).for_each(<[u32]>::sort_unstable);
+    assert_eq!(claimed, expected);
+    assert_eq!(lab.count(State::Ready).await, 10);
+}
+
+#[tokio::test]
+async fn workers_that_claim_at_the_same_time_share_the_commands() {
+    both(share, share).await;
+}
+
+async fn share<S: TestStore>(lab: Lab<S>) {
+    for number in 0..60 {
+        lab.place(&number.to_string(), (number % 2 == 0).then_some("lane"))
+            .await;
+    }
+    lab.outbox.store.maintain().await.unwrap();
+    let mut workers = tokio::task::JoinSet::new();
+    for _ in 0..3 {
+        let outbox = S::open(&lab.place).await;
+        workers.spawn(async move {
+            let mut ids = Vec::new();
+            while let [one] = &claim(&outbox, 1, LEASE).await[..] {
+                ids.push(one.command.id);
+                assert!(outbox.store.settle(one, &done()).await.unwrap());
+            }
+            ids
+        });
+    }
+    let mut ids = workers.join_all().await.concat();
+    // The lane's next command may have been promoted when each worker had already ended.
+    while let [one, ..] = &lab.claim(1).await[..] {
+        ids.push(one.command.id);
+        assert!(lab.settle(one, &done()).await);
+    }
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!((all, ids.len()), (60, 60));
+}
+
+#[tokio::test]
+async fn an_operator_sees_counts_reasons_and_the_oldest_and_purges_what_has_ended() {
+    both(operator, operator).await;
+}
+
+async fn operator<S: TestStore>(lab: Lab<S>) {
+    for title in ["done", "parked", "dropped", "ready"] {
+        lab.place(title, None).await;
+    }
+    for claim in lab.claim(3).await {
+        let to = if claim.command.reference.as_deref() == Some("done") {
+            done()
+        } else {
+            parked()
+        };
+        assert!(lab.settle(&claim, &to).await);
+    }
+    let waiting = lab.outbox.parked().await.unwrap();
+    let [parked, dropped] = &waiting[..] else {
+        panic!("{waiting:?}")
+    };
+    assert_eq!(
+        (parked.reason.as_deref(), parked.note.as_deref()),
+        (Some("refused"), Some("400"))
+    );
+    assert_eq!(parked.prepared().unwrap().operation(), "submitEventCommand");
+    assert!(!format!("{parked:?}").contains("deliveries"), "{parked:?}");
+    lab.outbox.drop(dropped.id, "ann", "").await.unwrap();
+    let error = lab.outbox.retry(dropped.id, "ann").await.unwrap_err();
+    assert!(
+        matches!(error, Error::NotParked { id } if id == dropped.id),
+        "{error}"
+    );
+
+    let status = lab.outbox.status().await.unwrap();
+    let counts = State::ALL.map(|state| status.count(state));
+    assert_eq!(counts, [0, 1, 0, 0, 1, 1, 1]);
+    let reasons = status.counts.iter().filter_map(|it| it.reason.as_deref());
+    assert_eq!(reasons.collect::<Vec<_>>(), ["refused"]);
+    assert_eq!(status.oldest.unwrap().reference.unwrap(), "ready");
+
+    assert_eq!(lab.outbox.purge(Duration::from_secs(60)).await.unwrap(), 0);
+    assert_eq!(lab.outbox.purge(Duration::ZERO).await.unwrap(), 2);
+    assert_eq!(lab.count(State::Parked).await, 1);
+}
+
+#[tokio::test]
+async fn tables_of_a_later_release_are_left_alone() {
+    both(too_new, too_new).await;
+}
+
+async fn too_new<S: TestStore>(lab: Lab<S>) {
+    lab.raw("UPDATE sdk_outbox_version SET version = 2").await;
+    let error = S::try_open(&lab.place).await.unwrap_err();
+    let message =
+        "the outbox's tables have version 2, but this release knows only versions up to 1";
+    assert_eq!(error.to_string(), message);
+}
+
+#[tokio::test]
+async fn a_lane_or_reference_that_does_not_fit_is_rejected_before_anything_is_stored() {
+    both(invalid, invalid).await;
+}
+
+async fn invalid<S: TestStore>(lab: Lab<S>) {
+    let command = keyed(&lab.calendar, "a");
+    let long = "x".repeat(501);
+    for entry in [
+        Entry::new(&command).lane(""),
+        Entry::new(&command).lane(&long),
+        Entry::new(&command).reference("a\0b"),
+        Entry::new(&command).installation("a\0b"),
+    ] {
+        let error = S::try_enqueue(&lab.place, &entry).await.unwrap_err();
+        assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    }
+    assert_eq!(lab.raw("SELECT count(*) FROM sdk_outbox").await, [["0"]]);
 }
