@@ -4,6 +4,7 @@
 
 pub(crate) mod kills;
 mod stores;
+mod workers;
 
 use std::path::PathBuf;
 use std::process::Command;
