@@ -4,6 +4,7 @@
 
 pub(crate) mod kills;
 mod stores;
+mod trouble;
 mod workers;
 
 use std::path::PathBuf;
