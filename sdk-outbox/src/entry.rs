@@ -234,6 +234,14 @@ pub struct StoredReceipt {
     pub body: String,
 }
 
+impl StoredReceipt {
+    /// The note about a receipt that came after the lease had ended.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn late(&self) -> String {
+        format!("it was applied: status {}", self.http_status)
+    }
+}
+
 impl fmt::Debug for StoredReceipt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StoredReceipt")

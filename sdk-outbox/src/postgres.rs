@@ -135,22 +135,13 @@ const ADMIT_HEADS: &str = "
         ) ORDER BY lane, place
     )";
 
-/// Settling is by ID and token only: who has another token changes nothing.
-const DONE: &str = "
-    UPDATE sdk_outbox SET state = 5, due_at = coalesce($6, now()), token = NULL, lease_until = NULL, reason = NULL,
-        note = NULL, http_status = $3, replayed = $4, result = $5
+/// By ID and token only: who has another token changes nothing.
+const SETTLE: &str = "
+    UPDATE sdk_outbox SET state = $3, due_at = coalesce($4, $13, now()), attempts = $5, first_sent = $6, reason = $7,
+        note = $8, http_status = $9, replayed = $10, result = $11, token = NULL,
+        lease_until = CASE WHEN $12 THEN lease_until END
     WHERE id = $1 AND token = $2::text::uuid RETURNING lane, place";
 const LATE: &str = "UPDATE sdk_outbox SET late = $2 WHERE id = $1 AND state <> 5";
-const LATER: &str = "
-    UPDATE sdk_outbox SET state = 1, due_at = $3, first_sent = $4, note = $5, token = NULL, lease_until = NULL
-    WHERE id = $1 AND token = $2::text::uuid";
-const PARK: &str = "
-    UPDATE sdk_outbox SET state = 4, reason = $3, first_sent = $4, note = $5, token = NULL, lease_until = NULL
-    WHERE id = $1 AND token = $2::text::uuid";
-const RELEASE: &str = "
-    UPDATE sdk_outbox SET state = 1, attempts = attempts - 1, first_sent = $3, token = NULL,
-        lease_until = CASE WHEN $4 THEN lease_until END
-    WHERE id = $1 AND token = $2::text::uuid";
 
 /// Then the lane continues. The lock keeps out the admission, which must see a head or no head.
 const LOCK_HEAD: &str =
@@ -163,7 +154,7 @@ const PROMOTE: &str = "
 const RETRY: &str = "
     UPDATE sdk_outbox SET state = 1, due_at = coalesce($2, now()), attempts = 0, first_sent = NULL,
         approved_at = coalesce($2, now()), decided_by = $3, reason = NULL, note = NULL, late = NULL, lease_until = NULL
-    WHERE id = $1 AND state = 4";
+    WHERE id = $1 AND state = 4 RETURNING id";
 const DROP: &str = "
     UPDATE sdk_outbox SET state = 6, due_at = coalesce($2, now()), decided_by = $3, note = $4
     WHERE id = $1 AND state = 4 RETURNING lane, place";
@@ -182,7 +173,7 @@ const PURGE: &str = "
     DELETE FROM sdk_outbox WHERE id IN (
         SELECT id FROM sdk_outbox WHERE state IN (5, 6) AND due_at < coalesce($2, now()) - make_interval(secs => $1)
         ORDER BY id LIMIT 1000
-    )";
+    ) RETURNING id";
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -344,15 +335,7 @@ impl Postgres {
 
     /// Runs one statement.
     async fn query(&self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Error> {
-        let mut session = self.session().await?;
-        let statement = session.statement(sql).await?;
-        Ok(session.client.query(&statement, values).await?)
-    }
-
-    async fn execute(&self, sql: &'static str, values: Values<'_>) -> Result<u64, Error> {
-        let mut session = self.session().await?;
-        let statement = session.statement(sql).await?;
-        Ok(session.client.execute(&statement, values).await?)
+        self.session().await?.query(sql, values).await
     }
 
     /// Admits new commands: each is ready, or waits for another one of its lane. Returns whether there may be more.
@@ -388,7 +371,7 @@ impl Store for Postgres {
     }
 
     async fn maintain(&self) -> Result<(), Error> {
-        self.execute(RECLAIM, &[&self.clock.now()]).await?;
+        self.query(RECLAIM, &[&self.clock.now()]).await?;
         while self.admit().await? {}
         Ok(())
     }
@@ -421,8 +404,7 @@ impl Store for Postgres {
             &seconds,
             &now,
         ];
-        let statement = session.statement(CLAIM).await?;
-        let rows = session.client.query(&statement, values).await?;
+        let rows = session.query(CLAIM, values).await?;
         for wanted in wanted {
             let own = rows.iter().filter(|row| {
                 row.get::<_, &str>("application") == wanted.application
@@ -440,6 +422,7 @@ impl Store for Postgres {
         let claims = rows.iter().map(|row| Claim {
             command: stored(row),
             token: row.get("token"),
+            due_at: row.get("due_at"),
             approved_at: row.get("approved_at"),
             lease_expired: row.get("lease_expired"),
             at: row.get("claimed_at"),
@@ -451,54 +434,42 @@ impl Store for Postgres {
     async fn settle(&self, claim: &Claim, to: &Settlement) -> Result<bool, Error> {
         let mut session = self.session().await?;
         let mut work = session.begin().await?;
-        let (id, token) = (&claim.command.id, &claim.token);
-        let is_mine = match to {
-            Settlement::Done(receipt) => {
-                let (status, body) = (i32::from(receipt.http_status), without_nul(&receipt.body));
-                let now = self.clock.now();
-                let values: Values<'_> = &[id, token, &status, &receipt.replayed, &body, &now];
-                let done = work.query(DONE, values).await?;
-                match done.first() {
-                    None => {
-                        let late = format!("it was applied: status {status}");
-                        work.execute(LATE, &[id, &late]).await?;
-                        false
-                    }
-                    Some(row) => {
-                        if let Some(record) = &self.on_receipt {
-                            let recorded = record(&work.transaction, &claim.command, receipt).await;
-                            recorded.map_err(rejected_by_caller)?;
-                        }
-                        work.promote(row).await?;
-                        true
-                    }
+        let id = &claim.command.id;
+        let receipt = to.receipt.as_ref();
+        let settled = work
+            .query(
+                SETTLE,
+                &[
+                    id,
+                    &claim.token,
+                    &(to.state as i16),
+                    &to.due,
+                    &i32::try_from(to.attempts).unwrap_or(i32::MAX),
+                    &to.first_sent,
+                    &to.reason,
+                    &to.note.as_deref().map(without_nul),
+                    &receipt.map(|it| i32::from(it.http_status)),
+                    &receipt.and_then(|it| it.replayed),
+                    &receipt.map(|it| without_nul(&it.body)),
+                    &to.lease_expired,
+                    &self.clock.now(),
+                ],
+            )
+            .await?;
+        match (receipt, settled.first()) {
+            (Some(receipt), Some(row)) => {
+                if let Some(record) = &self.on_receipt {
+                    let recorded = record(&work.transaction, &claim.command, receipt).await;
+                    recorded.map_err(rejected_by_caller)?;
                 }
+                work.promote(row).await?;
             }
-            Settlement::Later {
-                at,
-                first_sent,
-                note,
-            } => {
-                let values: Values<'_> = &[id, token, at, first_sent, &without_nul(note)];
-                work.execute(LATER, values).await? == 1
-            }
-            Settlement::Parked {
-                reason,
-                first_sent,
-                note,
-            } => {
-                let values: Values<'_> = &[id, token, reason, first_sent, &without_nul(note)];
-                work.execute(PARK, values).await? == 1
-            }
-            Settlement::Released => {
-                let values: Values<'_> =
-                    &[id, token, &claim.command.first_sent, &claim.lease_expired];
-                work.execute(RELEASE, values).await? == 1
-            }
-        };
+            (Some(receipt), None) => drop(work.execute(LATE, &[id, &receipt.late()]).await?),
+            (None, _) => {}
+        }
         reached("before a commit");
         work.transaction.commit().await?;
-        Ok(is_mine)
+        Ok(settled.len() == 1)
     }
 
     async fn status(&self) -> Result<Status, Error> {
@@ -523,7 +494,7 @@ impl Store for Postgres {
     async fn decide(&self, id: i64, by: &str, decision: &Decision) -> Result<bool, Error> {
         let now = self.clock.now();
         match decision {
-            Decision::Retry => Ok(self.execute(RETRY, &[&id, &now, &by]).await? == 1),
+            Decision::Retry => Ok(self.query(RETRY, &[&id, &now, &by]).await?.len() == 1),
             Decision::Drop(why) => {
                 let mut session = self.session().await?;
                 let mut work = session.begin().await?;
@@ -539,15 +510,13 @@ impl Store for Postgres {
     }
 
     async fn purge(&self, older: Duration) -> Result<u64, Error> {
-        let mut purged = 0;
+        let (seconds, mut purged) = (older.as_secs_f64(), 0);
         loop {
-            match self
-                .execute(PURGE, &[&older.as_secs_f64(), &self.clock.now()])
-                .await?
-            {
-                0 => return Ok(purged),
-                deleted => purged += deleted,
+            let deleted = self.query(PURGE, &[&seconds, &self.clock.now()]).await?;
+            if deleted.is_empty() {
+                return Ok(purged);
             }
+            purged += deleted.len() as u64;
         }
     }
 }
@@ -580,13 +549,9 @@ impl Session {
         }
     }
 
-    async fn statement(&mut self, sql: &'static str) -> Result<Statement, Error> {
-        if let Some(statement) = self.statements.get(sql) {
-            return Ok(statement.clone());
-        }
-        let statement = self.client.prepare(sql).await?;
-        self.statements.insert(sql, statement.clone());
-        Ok(statement)
+    async fn query(&mut self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Error> {
+        let statement = prepared(&self.client, &mut self.statements, sql).await?;
+        Ok(self.client.query(&statement, values).await?)
     }
 
     async fn begin(&mut self) -> Result<Work<'_>, Error> {
@@ -605,22 +570,13 @@ struct Work<'a> {
 
 impl Work<'_> {
     async fn query(&mut self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Error> {
-        let statement = self.statement(sql).await?;
+        let statement = prepared(&self.transaction, self.statements, sql).await?;
         Ok(self.transaction.query(&statement, values).await?)
     }
 
     async fn execute(&mut self, sql: &'static str, values: Values<'_>) -> Result<u64, Error> {
-        let statement = self.statement(sql).await?;
+        let statement = prepared(&self.transaction, self.statements, sql).await?;
         Ok(self.transaction.execute(&statement, values).await?)
-    }
-
-    async fn statement(&mut self, sql: &'static str) -> Result<Statement, Error> {
-        if let Some(statement) = self.statements.get(sql) {
-            return Ok(statement.clone());
-        }
-        let statement = self.transaction.prepare(sql).await?;
-        self.statements.insert(sql, statement.clone());
-        Ok(statement)
     }
 
     /// Lets the next command of a lane continue.
@@ -632,6 +588,20 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+/// A statement, prepared once for each connection.
+async fn prepared(
+    client: &impl GenericClient,
+    statements: &mut HashMap<&'static str, Statement>,
+    sql: &'static str,
+) -> Result<Statement, Error> {
+    if let Some(statement) = statements.get(sql) {
+        return Ok(statement.clone());
+    }
+    let statement = client.prepare(sql).await?;
+    statements.insert(sql, statement.clone());
+    Ok(statement)
 }
 
 /// A row of a command, by the names of its columns.

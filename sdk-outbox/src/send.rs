@@ -1,11 +1,9 @@
 //! One claim, from the check before it is sent to the record of its result.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use sdk_core::{
-    Effect, Error as CallError, ErrorKind, PreparedCommand, PreparedSender, RawJson, Receipt,
-};
+use sdk_core::{Effect, ErrorKind, PreparedSender};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -29,17 +27,13 @@ pub(crate) struct Sending<S> {
     pub(crate) claim: Claim,
 }
 
-/// What became of a call.
-enum Sent {
-    Received(Receipt<RawJson>),
-    Failed(CallError),
-    /// The worker ended first.
-    Dropped,
-}
-
 impl<S: Store> Sending<S> {
     pub(crate) async fn run(mut self) {
-        reached("claimed");
+        reached(if self.claim.lease_expired {
+            "lease expired"
+        } else {
+            "claimed"
+        });
         let settlement = self.send().await;
         reached("answered, not recorded");
         self.settle(settlement).await;
@@ -65,87 +59,63 @@ impl<S: Store> Sending<S> {
         // Asked again, because the check took time, and so may have a suspended machine.
         let limit = self.claim.lease.left_for_sending();
         if limit.is_zero() || *self.stopped.borrow() {
-            return Settlement::Released;
+            return Settlement::released(&self.claim);
         }
         reached("before it is sent");
         let sent_at = self.claim.now();
         let call = self.sender.send_prepared(&command).deadline(limit).send();
         let sent = tokio::select! {
-            sent = call => sent.map_or_else(Sent::Failed, Sent::Received),
-            _ = self.stopped.wait_for(|stopped| *stopped) => Sent::Dropped,
+            sent = call => sent.map_err(|error| (StoredOutcome::from(&error), error.to_string())),
+            _ = self.stopped.wait_for(|stopped| *stopped) => Err(dropped()),
         };
-        self.outcome(&command, &state, sent, sent_at)
-    }
-
-    /// What follows from a call.
-    fn outcome(
-        &self,
-        command: &PreparedCommand,
-        before: &StoredState,
-        sent: Sent,
-        sent_at: std::time::SystemTime,
-    ) -> Settlement {
-        let (outcome, note) = match sent {
-            Sent::Received(receipt) => {
+        match sent {
+            Err((outcome, note)) => {
+                let attempts = self.claim.command.attempts + 1;
+                let state = state.with_attempts(attempts).with_outcome(outcome);
+                self.failed(&state, sent_at, note)
+            }
+            Ok(receipt) => {
                 self.health.responded();
-                return Settlement::Done(StoredReceipt {
+                let receipt = StoredReceipt {
                     http_status: receipt.http_status(),
                     replayed: receipt.is_replay(),
                     body: String::from_utf8_lossy(receipt.bytes()).into_owned(),
-                });
-            }
-            Sent::Failed(error) => (StoredOutcome::from(&error), error.to_string()),
-            Sent::Dropped => {
-                let outcome = StoredOutcome::Failed {
-                    effect: Effect::Unknown,
-                    kind: ErrorKind::Timeout,
-                    retry_after: None,
                 };
-                (
-                    outcome,
-                    "the worker ended before the response arrived".to_owned(),
-                )
+                Settlement::done(&self.claim, receipt)
             }
-        };
-        let attempts = self.claim.command.attempts + 1;
-        let state = before.clone().with_attempts(attempts).with_outcome(outcome);
+        }
+    }
+
+    /// What follows from a call that failed.
+    fn failed(&self, state: &StoredState, sent_at: SystemTime, note: String) -> Settlement {
+        let id = self.claim.command.id;
         let first_sent = state.first_sent_after(sent_at);
-        match self.rule.next(&state, self.claim.now()) {
+        match self.rule.next(state, self.claim.now()) {
             StoredStep::Park(why) => {
+                // A refusal is a response, too.
                 match why {
                     ParkReason::Refused { .. } => self.health.responded(),
                     _ => drop(self.health.failed()),
                 }
-                let (reason, note) = (why.as_str(), format!("{why}: {note}"));
-                tracing::warn!(target: "sdk_outbox", id = self.claim.command.id, reason, operation = command.operation(), "parked");
-                Settlement::Parked {
-                    reason,
-                    first_sent,
-                    note,
-                }
+                tracing::warn!(target: "sdk_outbox", id, reason = why.as_str(), "parked");
+                let note = format!("{why}: {note}");
+                Settlement::parked(&self.claim, why.as_str(), first_sent, note)
             }
             StoredStep::SendAt(at) => {
                 let pause = self.health.failed();
-                tracing::warn!(target: "sdk_outbox", id = self.claim.command.id, ?pause, error = note, "sent again later");
-                Settlement::Later {
-                    at,
-                    first_sent,
-                    note,
-                }
+                tracing::warn!(target: "sdk_outbox", id, ?pause, error = note, "sent again later");
+                reached("later");
+                Settlement::later(&self.claim, at, first_sent, note)
             }
             StoredStep::Send | StoredStep::Done => unreachable!("it failed"),
         }
     }
 
-    /// A command that this worker did not send.
+    /// Leaves a command to an operator that this worker did not send.
     fn parked(&self, reason: &'static str, note: String) -> Settlement {
         tracing::warn!(target: "sdk_outbox", id = self.claim.command.id, reason, "parked");
         let first_sent = self.claim.command.first_sent;
-        Settlement::Parked {
-            reason,
-            first_sent,
-            note,
-        }
+        Settlement::parked(&self.claim, reason, first_sent, note)
     }
 
     /// Records the result, however long the database is away: the token says whether it is too late.
@@ -169,32 +139,32 @@ impl<S: Store> Sending<S> {
                     () = sleep(self.poll) => {}
                     _ = self.stopped.wait_for(|stopped| *stopped) => {}
                 }
-                continue;
-            }
-            if matches!(
-                settlement,
-                Settlement::Parked {
-                    reason: "not_settled",
-                    ..
-                }
-            ) {
+            } else if settlement.reason == Some(NOT_SETTLED) {
                 return;
+            } else {
+                // Such as an error of the caller's own SQL: what is known goes to an operator.
+                let receipt = settlement
+                    .receipt
+                    .map(|it| format!("it was applied, with status {}", it.http_status));
+                let known = receipt.or(settlement.note).unwrap_or_default();
+                let note = format!("{error}; {known}");
+                settlement =
+                    Settlement::parked(&self.claim, NOT_SETTLED, Some(self.claim.at), note);
             }
-            // Such as an error of the caller's own SQL: what is known goes to an operator.
-            settlement = Settlement::Parked {
-                reason: "not_settled",
-                first_sent: Some(self.claim.at),
-                note: format!("{error}; {}", told(&settlement)),
-            };
         }
     }
 }
 
-/// What a result says about the command, for an operator.
-fn told(settlement: &Settlement) -> String {
-    match settlement {
-        Settlement::Done(receipt) => format!("it was applied, with status {}", receipt.http_status),
-        Settlement::Later { note, .. } | Settlement::Parked { note, .. } => note.clone(),
-        Settlement::Released => "it was not sent".to_owned(),
-    }
+/// The reason of a command whose result the database does not take.
+const NOT_SETTLED: &str = "not_settled";
+
+/// The outcome of a call that the worker did not wait for.
+fn dropped() -> (StoredOutcome, String) {
+    let outcome = StoredOutcome::Failed {
+        effect: Effect::Unknown,
+        kind: ErrorKind::Timeout,
+        retry_after: None,
+    };
+    let note = "the worker ended before the response arrived";
+    (outcome, note.to_owned())
 }

@@ -332,7 +332,7 @@ fn claim(
     claims: &mut Vec<Claim>,
 ) -> Result<(), Error> {
     let due = format!(
-        "SELECT {COLUMNS}, approved_at, lease_until IS NOT NULL, lower(hex(randomblob(16))) FROM sdk_outbox
+        "SELECT {COLUMNS}, approved_at, lease_until IS NOT NULL, lower(hex(randomblob(16))), due_at FROM sdk_outbox
          WHERE state = 1 AND application = ?1 AND installation = ?2 AND due_at <= ?3 ORDER BY due_at, id LIMIT ?4"
     );
     let mut due = work.prepare(&due)?;
@@ -345,6 +345,7 @@ fn claim(
                 approved_at: row.get::<_, Option<i64>>(13)?.map(time),
                 lease_expired: row.get(14)?,
                 token: row.get(15)?,
+                due_at: time(row.get(16)?),
                 at: time(now),
                 lease: held,
             })
@@ -369,57 +370,41 @@ fn settle(
     now: i64,
     record: Option<&OnReceipt>,
 ) -> Result<bool, Error> {
-    // By ID and token only: whoever has another token has no say.
-    const MINE: &str = "token = NULL, lease_until = NULL WHERE id = ?1 AND token = ?2";
     let (id, token) = (claim.command.id, &claim.token);
-    let update = |change: &str, values: &[&dyn rusqlite::ToSql]| {
-        work.execute(&format!("UPDATE sdk_outbox SET {change}, {MINE}"), values)
-    };
-    let changed = match to {
-        Settlement::Done(receipt) => {
-            let status = i64::from(receipt.http_status);
-            let done = "state = 5, due_at = ?3, reason = NULL, note = NULL, http_status = ?4, replayed = ?5, result = ?6";
-            let values = params![id, token, now, status, receipt.replayed, receipt.body];
-            let changed = update(done, values)?;
-            if changed == 0 {
-                let late = format!("it was applied: status {status}");
-                let note = "UPDATE sdk_outbox SET late = ?2 WHERE id = ?1 AND state <> 5";
-                work.execute(note, params![id, late])?;
-            } else {
-                if let Some(record) = record {
-                    record(work, &claim.command, receipt)?;
-                }
-                work.execute(PROMOTE, [id])?;
+    // By ID and token only: who has another token changes nothing.
+    let settle = "UPDATE sdk_outbox SET state = ?3, due_at = ?4, attempts = ?5, first_sent = ?6, reason = ?7, note = ?8,
+        http_status = ?9, replayed = ?10, result = ?11, token = NULL, lease_until = CASE WHEN ?12 THEN lease_until END
+        WHERE id = ?1 AND token = ?2";
+    let receipt = to.receipt.as_ref();
+    let settled = work.execute(
+        settle,
+        params![
+            id,
+            token,
+            to.state as i64,
+            to.due.map_or(now, millis),
+            to.attempts,
+            to.first_sent.map(millis),
+            to.reason,
+            to.note,
+            receipt.map(|it| i64::from(it.http_status)),
+            receipt.and_then(|it| it.replayed),
+            receipt.map(|it| &it.body),
+            to.lease_expired,
+        ],
+    )?;
+    if let Some(receipt) = receipt {
+        if settled == 0 {
+            let late = "UPDATE sdk_outbox SET late = ?2 WHERE id = ?1 AND state <> 5";
+            work.execute(late, params![id, receipt.late()])?;
+        } else {
+            if let Some(record) = record {
+                record(work, &claim.command, receipt)?;
             }
-            changed
+            work.execute(PROMOTE, [id])?;
         }
-        Settlement::Later {
-            at,
-            first_sent,
-            note,
-        } => {
-            let values = params![id, token, millis(*at), first_sent.map(millis), note];
-            update("state = 1, due_at = ?3, first_sent = ?4, note = ?5", values)?
-        }
-        Settlement::Parked {
-            reason,
-            first_sent,
-            note,
-        } => {
-            let values = params![id, token, reason, first_sent.map(millis), note];
-            update("state = 4, reason = ?3, first_sent = ?4, note = ?5", values)?
-        }
-        Settlement::Released => {
-            let released = "UPDATE sdk_outbox SET state = 1, attempts = attempts - 1, first_sent = ?3, token = NULL,
-                lease_until = CASE WHEN ?4 THEN lease_until END WHERE id = ?1 AND token = ?2";
-            let first_sent = claim.command.first_sent.map(millis);
-            work.execute(
-                released,
-                params![id, token, first_sent, claim.lease_expired],
-            )?
-        }
-    };
-    Ok(changed == 1)
+    }
+    Ok(settled == 1)
 }
 
 /// A row of [`COLUMNS`].

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use sdk_core::PreparedCommand;
 
-use crate::entry::{StoredCommand, StoredReceipt};
+use crate::entry::{State, StoredCommand, StoredReceipt};
 use crate::error::Error;
 use crate::outbox::Status;
 use crate::state::StoredState;
@@ -83,6 +83,7 @@ pub struct Claim {
     /// As it was before the claim: the claim itself spends an attempt and sets the first sending, in case this process dies.
     pub(crate) command: StoredCommand,
     pub(crate) token: String,
+    pub(crate) due_at: SystemTime,
     pub(crate) approved_at: Option<SystemTime>,
     /// Whether a worker had it before whose lease ended.
     pub(crate) lease_expired: bool,
@@ -107,25 +108,81 @@ impl Claim {
     }
 }
 
-/// The result of a claim.
+/// What a claim becomes: the columns that change.
 #[derive(Clone, Debug)]
-pub enum Settlement {
+pub struct Settlement {
+    pub(crate) state: State,
+    /// When it is due again; now if absent.
+    pub(crate) due: Option<SystemTime>,
+    pub(crate) attempts: u32,
+    pub(crate) first_sent: Option<SystemTime>,
+    /// Whether a worker had it before whose lease ended.
+    pub(crate) lease_expired: bool,
+    pub(crate) reason: Option<&'static str>,
+    pub(crate) note: Option<String>,
+    pub(crate) receipt: Option<StoredReceipt>,
+}
+
+impl Settlement {
+    /// It was not sent: everything is as it was before the claim.
+    pub(crate) fn released(claim: &Claim) -> Self {
+        Self {
+            state: State::Ready,
+            due: Some(claim.due_at),
+            attempts: claim.command.attempts,
+            first_sent: claim.command.first_sent,
+            lease_expired: claim.lease_expired,
+            reason: None,
+            note: claim.command.note.clone(),
+            receipt: None,
+        }
+    }
+
     /// It has its receipt.
-    Done(StoredReceipt),
+    pub(crate) fn done(claim: &Claim, receipt: StoredReceipt) -> Self {
+        Self {
+            state: State::Done,
+            due: None,
+            attempts: claim.command.attempts + 1,
+            note: None,
+            receipt: Some(receipt),
+            ..Self::released(claim)
+        }
+    }
+
     /// It is due again at this time.
-    Later {
+    pub(crate) fn later(
+        claim: &Claim,
         at: SystemTime,
         first_sent: Option<SystemTime>,
         note: String,
-    },
+    ) -> Self {
+        Self {
+            due: Some(at),
+            attempts: claim.command.attempts + 1,
+            first_sent,
+            lease_expired: false,
+            note: Some(note),
+            ..Self::released(claim)
+        }
+    }
+
     /// An operator must look at it.
-    Parked {
+    pub(crate) fn parked(
+        claim: &Claim,
         reason: &'static str,
         first_sent: Option<SystemTime>,
         note: String,
-    },
-    /// It was not sent: everything is as it was before the claim.
-    Released,
+    ) -> Self {
+        Self {
+            state: State::Parked,
+            attempts: claim.command.attempts + 1,
+            first_sent,
+            reason: Some(reason),
+            note: Some(note),
+            ..Self::released(claim)
+        }
+    }
 }
 
 /// The decision of an operator about a parked command.

@@ -318,7 +318,7 @@ impl<S: Store> Running<S> {
     async fn release(&self, claims: &[Claim]) {
         let store = &self.worker.outbox.store;
         for claim in claims {
-            if let Err(error) = store.settle(claim, &Settlement::Released).await {
+            if let Err(error) = store.settle(claim, &Settlement::released(claim)).await {
                 tracing::warn!(target: "sdk_outbox", id = claim.command.id, %error, "not given back; its lease ends later");
             }
         }

@@ -19,9 +19,10 @@ use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 use tokio_postgres::{Config, NoTls, SimpleQueryMessage};
 
+use crate::entry::StoredReceipt;
 use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
-use crate::store::{Claim, Store, Wanted};
+use crate::store::{Claim, Settlement, Store, Wanted};
 use crate::{Entry, Error, Outbox, State, Worker};
 
 /// Longer than any test takes.
@@ -298,6 +299,16 @@ async fn claim<S: Store>(outbox: &Outbox<S>, free: usize, lease: Duration) -> Ve
         free,
     };
     outbox.store.claim(&[wanted], lease).await.unwrap()
+}
+
+/// A receipt for a claim.
+fn done(claim: &Claim) -> Settlement {
+    let receipt = StoredReceipt {
+        http_status: 201,
+        replayed: None,
+        body: "{}".to_owned(),
+    };
+    Settlement::done(claim, receipt)
 }
 
 /// A client of a server in memory, for an installation.

@@ -2,36 +2,29 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::{LEASE, Lab, TestStore, both, claim, keyed};
-use crate::entry::StoredReceipt;
+use super::{LEASE, Lab, TestStore, both, claim, done, keyed};
 use crate::store::{Claim, Settlement};
 use crate::{Entry, Error, State};
 
 /// A lease that has ended as soon as it began.
 const NO_LEASE: Duration = Duration::ZERO;
 
-fn done() -> Settlement {
-    Settlement::Done(StoredReceipt {
-        http_status: 201,
-        replayed: None,
-        body: "{}".to_owned(),
-    })
+fn later(claim: &Claim, first_sent: Option<SystemTime>) -> Settlement {
+    Settlement::later(claim, SystemTime::UNIX_EPOCH, first_sent, "503".to_owned())
 }
 
-fn later(first_sent: Option<SystemTime>) -> Settlement {
-    Settlement::Later {
-        at: SystemTime::UNIX_EPOCH,
-        first_sent,
-        note: "503".to_owned(),
-    }
+fn parked(claim: &Claim) -> Settlement {
+    Settlement::parked(claim, "refused", None, "400".to_owned())
 }
 
-fn parked() -> Settlement {
-    Settlement::Parked {
-        reason: "refused",
-        first_sent: None,
-        note: "400".to_owned(),
-    }
+/// All that a claim can become.
+fn all(claim: &Claim) -> [Settlement; 4] {
+    [
+        later(claim, None),
+        parked(claim),
+        Settlement::released(claim),
+        done(claim),
+    ]
 }
 
 impl<S: TestStore> Lab<S> {
@@ -57,8 +50,8 @@ async fn token<S: TestStore>(lab: Lab<S>) {
     let claim = lab.claim_one().await;
     assert_eq!((claim.command.id, claim.command.attempts), (id, 0));
     assert!(lab.claim(9).await.is_empty());
-    assert!(lab.settle(&claim, &done()).await);
-    for again in [done(), later(None), parked(), Settlement::Released] {
+    assert!(lab.settle(&claim, &done(&claim)).await);
+    for again in all(&claim) {
         assert!(!lab.settle(&claim, &again).await, "{again:?}");
     }
     assert_eq!(lab.count(State::Done).await, 1);
@@ -77,11 +70,11 @@ async fn stale<S: TestStore>(lab: Lab<S>) {
     tokio::time::sleep(Duration::from_millis(5)).await;
     let current = lab.claim_one().await;
     assert!(current.lease_expired && current.command.first_sent.is_some());
-    for to in [later(None), parked(), Settlement::Released, done()] {
+    for to in all(&stale) {
         assert!(!lab.settle(&stale, &to).await, "{to:?}");
         assert_eq!(lab.count(State::Leased).await, 1, "{to:?}");
     }
-    assert!(lab.settle(&current, &parked()).await);
+    assert!(lab.settle(&current, &parked(&current)).await);
     let row = lab.outbox.parked().await.unwrap().remove(0);
     assert_eq!(row.late.unwrap(), "it was applied: status 201");
 }
@@ -97,19 +90,19 @@ async fn first_sent<S: TestStore>(lab: Lab<S>) {
     // If this process died now, the next one would have to believe that it was sent.
     let stored = "SELECT first_sent FROM sdk_outbox";
     assert_ne!(lab.raw(stored).await[0][0], "");
-    assert!(lab.settle(&first, &later(Some(first.at))).await);
+    assert!(lab.settle(&first, &later(&first, Some(first.at))).await);
     let second = lab.claim_one().await;
     assert_eq!(
         (second.command.first_sent, second.command.attempts),
         (Some(first.at), 1)
     );
-    assert!(lab.settle(&second, &Settlement::Released).await);
+    assert!(lab.settle(&second, &Settlement::released(&second)).await);
     let third = lab.claim_one().await;
     assert_eq!(
         (third.command.first_sent, third.command.attempts),
         (Some(first.at), 1)
     );
-    assert!(lab.settle(&third, &later(None)).await);
+    assert!(lab.settle(&third, &later(&third, None)).await);
     assert_eq!(lab.raw(stored).await[0][0], "");
 }
 
@@ -129,19 +122,19 @@ async fn lane<S: TestStore>(lab: Lab<S>) {
     let claimed: Vec<i64> = claims.iter().map(|it| it.command.id).collect();
     assert_eq!(claimed, [ids[0], free]);
     // Later: it stays the head, and is sent before the second.
-    assert!(lab.settle(&claims[0], &later(None)).await);
+    assert!(lab.settle(&claims[0], &later(&claims[0], None)).await);
     let head = lab.claim_one().await;
     assert_eq!(head.command.id, ids[0]);
-    assert!(lab.settle(&head, &parked()).await);
+    assert!(lab.settle(&head, &parked(&head)).await);
     assert!(lab.claim(9).await.is_empty());
     lab.outbox.retry(ids[0], "ann").await.unwrap();
     let head = lab.claim_one().await;
     assert_eq!((head.command.id, head.command.attempts), (ids[0], 0));
     assert!(head.approved_at.is_some() && head.command.first_sent.is_none());
-    assert!(lab.settle(&head, &done()).await);
+    assert!(lab.settle(&head, &done(&head)).await);
     let second = lab.claim_one().await;
     assert_eq!(second.command.id, ids[1]);
-    assert!(lab.settle(&second, &parked()).await);
+    assert!(lab.settle(&second, &parked(&second)).await);
     lab.outbox.drop(ids[1], "ann", "cancelled").await.unwrap();
     assert_eq!(lab.claim_one().await.command.id, ids[2]);
     let decided = "SELECT decided_by, note FROM sdk_outbox WHERE state = 6";
@@ -204,7 +197,7 @@ async fn share<S: TestStore>(lab: Lab<S>) {
             let mut ids = Vec::new();
             while let [one] = &claim(&outbox, 1, LEASE).await[..] {
                 ids.push(one.command.id);
-                assert!(outbox.store.settle(one, &done()).await.unwrap());
+                assert!(outbox.store.settle(one, &done(one)).await.unwrap());
             }
             ids
         });
@@ -213,7 +206,7 @@ async fn share<S: TestStore>(lab: Lab<S>) {
     // The lane's next command may have been promoted when each worker had already ended.
     while let [one, ..] = &lab.claim(1).await[..] {
         ids.push(one.command.id);
-        assert!(lab.settle(one, &done()).await);
+        assert!(lab.settle(one, &done(one)).await);
     }
     let all = ids.len();
     ids.sort_unstable();
@@ -232,9 +225,9 @@ async fn operator<S: TestStore>(lab: Lab<S>) {
     }
     for claim in lab.claim(3).await {
         let to = if claim.command.reference.as_deref() == Some("done") {
-            done()
+            done(&claim)
         } else {
-            parked()
+            parked(&claim)
         };
         assert!(lab.settle(&claim, &to).await);
     }

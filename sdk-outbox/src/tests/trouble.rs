@@ -9,25 +9,16 @@ use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::NoTls;
 
-use super::{LEASE, Lab, TestStore, both, claim, client, connection, keyed};
-use crate::entry::StoredReceipt;
+use super::{LEASE, Lab, TestStore, both, claim, client, connection, done, keyed};
 use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
-use crate::store::{Settlement, Store};
+use crate::store::Store;
 use crate::{Entry, Error, State};
 
 const EVENTS: Operation = Operation::SubmitEventCommand;
 
 /// Longer than a statement takes, unless it waits for a lock.
 const MOMENT: Duration = Duration::from_millis(300);
-
-fn done() -> Settlement {
-    Settlement::Done(StoredReceipt {
-        http_status: 201,
-        replayed: None,
-        body: "{}".to_owned(),
-    })
-}
 
 #[tokio::test]
 async fn a_row_that_nobody_can_read_is_parked_and_the_others_continue() {
@@ -352,7 +343,13 @@ async fn a_command_admitted_while_the_head_of_its_lane_is_finished_is_neither_a_
     });
     let first = lab.claim(1).await.remove(0);
     let heads = "SELECT count(*) FROM sdk_outbox WHERE state IN (1, 3, 4)";
-    let settled = async { lab.outbox.store.settle(&first, &done()).await.unwrap() };
+    let settled = async {
+        lab.outbox
+            .store
+            .settle(&first, &done(&first))
+            .await
+            .unwrap()
+    };
     let admitted = async {
         finishing.notified().await;
         lab.place("2", Some("lane")).await;
