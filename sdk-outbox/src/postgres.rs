@@ -82,6 +82,9 @@ const SCHEMA: &str = "
     CREATE TABLE sdk_outbox_version (version bigint NOT NULL);
     INSERT INTO sdk_outbox_version VALUES (1)";
 
+/// How many commands a statement admits, takes back or deletes: the number in `LIMIT`.
+const BATCH: usize = 500;
+
 const ENQUEUE: &str = include_str!("postgres/enqueue.sql");
 
 /// Statements that follow each other must see what others committed in between, whatever the default of the database is, and
@@ -172,7 +175,7 @@ const PARKED: &str = "
 const PURGE: &str = "
     DELETE FROM sdk_outbox WHERE id IN (
         SELECT id FROM sdk_outbox WHERE state IN (5, 6) AND due_at < coalesce($2, now()) - make_interval(secs => $1)
-        ORDER BY id LIMIT 1000
+        ORDER BY id LIMIT 500
     ) RETURNING id";
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -359,7 +362,7 @@ impl Postgres {
             .await?;
         work.execute(ADMIT_HEADS, &[&ids]).await?;
         work.transaction.commit().await?;
-        Ok(ids.len() == 500 && admitted > 0)
+        Ok(ids.len() == BATCH && admitted > 0)
     }
 }
 
@@ -513,10 +516,10 @@ impl Store for Postgres {
         let (seconds, mut purged) = (older.as_secs_f64(), 0);
         loop {
             let deleted = self.query(PURGE, &[&seconds, &self.clock.now()]).await?;
-            if deleted.is_empty() {
+            purged += deleted.len() as u64;
+            if deleted.len() < BATCH {
                 return Ok(purged);
             }
-            purged += deleted.len() as u64;
         }
     }
 }

@@ -192,7 +192,7 @@ impl Store for Sqlite {
 
     async fn maintain(&self) -> Result<(), Error> {
         // In batches, so that the service's own transactions get their turn.
-        while self.transact(admit).await? == BATCH {}
+        while self.transact(admit).await? {}
         self.transact(|work, now| {
             let reclaim = "UPDATE sdk_outbox SET state = 1, token = NULL WHERE state = 3 AND lease_until < ?1";
             work.execute(reclaim, [now])?;
@@ -271,16 +271,17 @@ impl Store for Sqlite {
     }
 
     async fn purge(&self, older: Duration) -> Result<u64, Error> {
-        let mut purged = 0;
+        let (older, mut purged) = (length(older), 0);
         loop {
             let deleted = self.transact(move |work, now| {
                 let delete = "DELETE FROM sdk_outbox WHERE id IN
-                    (SELECT id FROM sdk_outbox WHERE state IN (5, 6) AND due_at < ?1 ORDER BY id LIMIT 500)";
-                Ok(work.execute(delete, [now.saturating_sub(length(older))])?)
+                    (SELECT id FROM sdk_outbox WHERE state IN (5, 6) AND due_at < ?1 ORDER BY id LIMIT ?2)";
+                Ok(work.execute(delete, [now.saturating_sub(older), BATCH.into()])?)
             });
-            match deleted.await? {
-                0 => return Ok(purged),
-                deleted => purged += deleted as u64,
+            let deleted = deleted.await?;
+            purged += deleted as u64;
+            if deleted < BATCH as usize {
+                return Ok(purged);
             }
         }
     }
@@ -294,11 +295,11 @@ impl fmt::Debug for Sqlite {
     }
 }
 
-/// How many new commands are admitted in a transaction.
-const BATCH: i64 = 500;
+/// How many commands are admitted or deleted in a transaction.
+const BATCH: u32 = 500;
 
-/// Admits new commands: each is ready, or waits for another one of its lane. Returns how many there were.
-fn admit(work: &Transaction<'_>, now: i64) -> Result<i64, Error> {
+/// Admits new commands: each is ready, or waits for another one of its lane. Returns whether there may be more.
+fn admit(work: &Transaction<'_>, now: i64) -> Result<bool, Error> {
     let new = "SELECT id, lane FROM sdk_outbox WHERE state = 0 ORDER BY id LIMIT ?1";
     let mut new = work.prepare(new)?;
     let new: Vec<(i64, bool)> = new
@@ -320,7 +321,7 @@ fn admit(work: &Transaction<'_>, now: i64) -> Result<i64, Error> {
             head.execute([id])?;
         }
     }
-    Ok(i64::try_from(new.len()).unwrap_or(BATCH))
+    Ok(new.len() == BATCH as usize)
 }
 
 fn claim(
