@@ -61,7 +61,6 @@ impl<'a> Entry<'a> {
     }
 
     /// The columns of the row, if they are valid.
-    #[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), allow(dead_code))]
     pub(crate) fn columns(&self) -> Result<Columns<'a>, Error> {
         for (parameter, value) in [("lane", self.lane), ("reference", self.reference)] {
             let Some(value) = value else { continue };
@@ -97,7 +96,6 @@ impl<'a> Entry<'a> {
 }
 
 /// The columns that `enqueue` writes.
-#[cfg_attr(not(any(feature = "sqlite", feature = "postgres")), allow(dead_code))]
 pub(crate) struct Columns<'a> {
     pub(crate) application: &'a str,
     pub(crate) installation: &'a str,
@@ -236,7 +234,6 @@ pub struct StoredReceipt {
 
 impl StoredReceipt {
     /// The note about a receipt that came after the lease had ended.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn late(&self) -> String {
         format!("it was applied: status {}", self.http_status)
     }

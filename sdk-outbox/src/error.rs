@@ -61,7 +61,6 @@ impl Error {
         )
     }
 
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn database(
         source: impl StdError + Send + Sync + 'static,
         is_passing: bool,

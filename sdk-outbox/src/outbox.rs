@@ -21,7 +21,6 @@ pub struct Outbox<S> {
 }
 
 impl<S: Store> Outbox<S> {
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
     pub(crate) fn new(store: S) -> Self {
         let woken = Arc::default();
         Self { store, woken }

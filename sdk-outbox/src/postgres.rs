@@ -117,7 +117,7 @@ const RECLAIM: &str = "
     UPDATE sdk_outbox SET state = 1, token = NULL WHERE id IN (
         SELECT id FROM sdk_outbox WHERE state = 3 AND lease_until < coalesce($1, now())
         ORDER BY lease_until LIMIT 500 FOR UPDATE SKIP LOCKED
-    )";
+    ) RETURNING id";
 
 /// One process admits at a time.
 const ADMIT_ALONE: &str = "SELECT pg_try_advisory_xact_lock(hashtext('sdk_outbox admit'))";
@@ -374,7 +374,16 @@ impl Store for Postgres {
     }
 
     async fn maintain(&self) -> Result<(), Error> {
-        self.query(RECLAIM, &[&self.clock.now()]).await?;
+        let mut session = self.session().await?;
+        if !session
+            .query(RECLAIM, &[&self.clock.now()])
+            .await?
+            .is_empty()
+        {
+            // They may be due before what was claimed last.
+            session.cursors.clear();
+        }
+        drop(session);
         while self.admit().await? {}
         Ok(())
     }

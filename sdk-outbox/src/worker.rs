@@ -209,7 +209,8 @@ impl<S> fmt::Debug for Worker<S> {
 struct Running<S> {
     worker: Worker<S>,
     slots: Vec<Slot>,
-    sends: JoinSet<()>,
+    /// Each ends with the slot in which another command of its lane may be ready now.
+    sends: JoinSet<Option<usize>>,
     stopped: watch::Receiver<bool>,
     /// When the store is maintained again, and every sender may find something again.
     tick: Instant,
@@ -242,12 +243,13 @@ impl<S: Store> Running<S> {
         tokio::select! {
             () = sleep_until(self.tick) => {}
             () = self.worker.outbox.woken.notified() => self.tick = Instant::now(),
-            // Its slot is free.
-            Some(ended) = self.sends.join_next() => {
-                if let Err(error) = ended {
+            Some(ended) = self.sends.join_next() => match ended {
+                Ok(Some(slot)) => self.slots[slot].is_drained = false,
+                Ok(None) => {}
+                Err(error) => {
                     tracing::warn!(target: "sdk_outbox", %error, "a send panicked; its command stays leased");
                 }
-            }
+            },
         }
     }
 
@@ -287,16 +289,20 @@ impl<S: Store> Running<S> {
 
     fn start(&mut self, claims: Vec<Claim>) {
         for claim in claims {
-            let (application, installation) =
-                (&claim.command.application, &claim.command.installation);
-            let slot = self
-                .slots
-                .iter()
-                .find(|it| it.takes(application, installation));
+            let StoredCommand {
+                application,
+                installation,
+                lane,
+                ..
+            } = &claim.command;
+            let mut slots = self.slots.iter().enumerate();
+            let slot = slots.find(|(_, it)| it.takes(application, installation));
             // The store returns only what was wanted.
-            let Some((slot, permit)) = slot.and_then(|it| Some((it, it.permit()?))) else {
+            let Some((index, slot)) = slot else { continue };
+            let Some(permit) = slot.permit() else {
                 continue;
             };
+            let continues = lane.is_some().then_some(index);
             let sending = Sending {
                 store: self.worker.outbox.store.clone(),
                 sender: Arc::clone(&slot.sender),
@@ -310,6 +316,7 @@ impl<S: Store> Running<S> {
             self.sends.spawn(async move {
                 sending.run().await;
                 drop(permit);
+                continues
             });
         }
     }
@@ -337,7 +344,7 @@ impl<S: Store> Running<S> {
 
     /// Waits for what is in flight, drops what takes too long, and records both.
     async fn end(&mut self, stop: &watch::Sender<bool>) {
-        let all = async |sends: &mut JoinSet<()>| while sends.join_next().await.is_some() {};
+        let all = async |sends: &mut JoinSet<_>| while sends.join_next().await.is_some() {};
         if timeout(self.worker.shutdown_time, all(&mut self.sends))
             .await
             .is_err()

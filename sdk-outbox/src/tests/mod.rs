@@ -274,13 +274,15 @@ impl<S: TestStore> Lab<S> {
 
 /// Waits until no command is left for a worker, and looks that often.
 async fn idle<S: Store>(outbox: &Outbox<S>, every: Duration) {
-    loop {
+    // More often than any test needs.
+    for _ in 0..1000 {
         let status = outbox.status().await.unwrap();
         if status.oldest.is_none() {
             return;
         }
         tokio::time::sleep(every).await;
     }
+    panic!("stuck: {:?}", outbox.status().await);
 }
 
 /// Runs a test on both stores.

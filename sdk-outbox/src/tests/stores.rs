@@ -256,6 +256,7 @@ async fn operator<S: TestStore>(lab: Lab<S>) {
     assert_eq!(status.oldest.unwrap().reference.unwrap(), "ready");
 
     assert_eq!(lab.outbox.purge(Duration::from_secs(60)).await.unwrap(), 0);
+    tokio::time::sleep(Duration::from_millis(5)).await;
     assert_eq!(lab.outbox.purge(Duration::ZERO).await.unwrap(), 2);
     assert_eq!(lab.count(State::Parked).await, 1);
 }

@@ -151,6 +151,17 @@ async fn a_wake_up_saves_the_wait_for_the_next_poll() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_lane_continues_without_waiting_for_the_next_poll() {
+    let lab = Lab::on_tokio_clock().await;
+    for number in 0..20 {
+        lab.place(&number.to_string(), Some("lane")).await;
+    }
+    let worker = lab.worker().poll(Duration::from_secs(3600));
+    worker.run(sleep(Duration::from_secs(1))).await.unwrap();
+    assert_eq!(lab.count(State::Done).await, 20);
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_callers_check_runs_before_each_attempt_and_can_park_the_command() {
     let lab = Lab::on_tokio_clock().await;
     for title in ["good", "bad"] {
