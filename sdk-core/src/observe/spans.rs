@@ -70,8 +70,7 @@ pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
     );
     if !span.is_none() {
         let (method, template) = (attempt.method.as_str(), attempt.template);
-        let name = format_args!("{method} {template}");
-        span.record("otel.name", display(name));
+        span.record("otel.name", display(format_args!("{method} {template}")));
         if attempt.number > 1 {
             span.record("http.request.resend_count", attempt.number - 1);
         }
