@@ -5,7 +5,7 @@
 //! and settles it by that token. Commands of one lane, here the deliveries of one van, are sent one after another.
 //!
 //! ```text
-//! bash examples/outbox_fleet/postgres cargo run --example outbox_fleet   # kills workers and the database, and counts
+//! bash .ci/postgres cargo run --example outbox_fleet   # kills workers and the database, and counts
 //!
 //! outbox_fleet schema                     # makes the tables, once
 //! outbox_fleet worker [SECONDS]           # works off what OUTBOX_DATABASE holds, with leases of so many seconds
@@ -113,7 +113,7 @@ async fn operate(store: &mut Store, what: &str, rest: &[&str]) -> Result<(), Fai
 fn address() -> Result<Address, Failure> {
     let address = std::env::var("OUTBOX_DATABASE").map_err(|_| {
         "OUTBOX_DATABASE is not set, such as to `host=/run/postgresql user=me dbname=orders`; \
-         `bash examples/outbox_fleet/postgres COMMAND` starts a database for a command"
+         `bash .ci/postgres COMMAND` starts a database for a command"
     })?;
     let mut config: Config = address.parse()?;
     config.application_name("outbox_fleet");
