@@ -1,11 +1,10 @@
-//! Commands: keys, receipts, bodies, lost replies, stored commands, and the example `outbox`.
+//! Commands: keys, receipts, bodies, lost replies and stored commands.
 //!
 //! `fault_NN_…` is row NN of the list of faults, as in `faults/`.
 
 mod bodies;
 mod keys;
 mod lost_replies;
-mod outbox;
 mod parked;
 mod receipts;
 mod sending;

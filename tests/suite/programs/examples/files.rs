@@ -28,7 +28,7 @@ fn widen(path: &Path) {
 #[tokio::test]
 async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
     let server = server().await;
-    // An export of people is interrupted, and the service stops before it has closed its database.
+    // An export of people is interrupted.
     server.fault(Operation::ListPeople).skip(2).status(403);
     let export = "export people --out a.csv --limit 10 --save-every 1";
     for (line, before, written) in [
@@ -39,11 +39,6 @@ async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
         ),
         ("export tasks --out a.csv", "a.csv a.csv.part", "a.csv"),
         ("funnel --out a.svg", "a.svg", "a.svg"),
-        (
-            "outbox service a.db 1 --stop-at 1",
-            "",
-            "a.db a.db-shm a.db-wal",
-        ),
     ] {
         let desk = Desk::new(server.environment());
         for name in before.split_whitespace() {
@@ -68,11 +63,7 @@ async fn fault_84_no_link_in_place_of_a_file_is_followed() {
     // The folder may be reached by a link: that is the caller's path.
     let export = "export people --out way/a.csv --limit 10";
     let of_export = "a.csv a.csv.part a.csv.checkpoint a.csv.checkpoint.new";
-    for (line, names) in [
-        (export, of_export),
-        ("funnel --out a.svg", "a.svg"),
-        ("outbox service a.db 1", "a.db a.db-shm a.db-wal"),
-    ] {
+    for (line, names) in [(export, of_export), ("funnel --out a.svg", "a.svg")] {
         // Without files of an earlier run, and with them.
         for (name, runs) in names.split(' ').flat_map(|name| [(name, 0), (name, 1)]) {
             let desk = Desk::new(server.environment());
@@ -96,22 +87,20 @@ async fn fault_84_no_link_in_place_of_a_file_is_followed() {
 
 #[tokio::test]
 async fn fault_84_a_temporary_folder_is_its_owners_only_and_goes_with_the_program() {
-    for (name, file) in [("token_source", "token"), ("outbox", "order1.db")] {
-        let mut desk = Desk::new(Vec::new());
-        let temporary = desk.folder.0.display().to_string();
-        desk.environment.push(("TMPDIR".to_owned(), temporary));
-        let child = desk.start(name);
-        let found = || {
-            let mut names = desk.folder.names().into_iter();
-            names.find(|inner| desk.folder.file(inner).join(file).exists())
-        };
-        until(|| found().is_some()).await;
-        let inner = desk.folder.file(&found().unwrap());
-        assert_eq!((mode(&inner), mode(&inner.join(file))), (0o700, 0o600));
-        signals::send(&child, "-TERM");
-        Ended::of(child).with(143, &[]);
-        assert_eq!(desk.folder.names(), [""; 0]);
-    }
+    let mut desk = Desk::new(Vec::new());
+    let temporary = desk.folder.0.display().to_string();
+    desk.environment.push(("TMPDIR".to_owned(), temporary));
+    let child = desk.start("token_source");
+    let found = || {
+        let mut names = desk.folder.names().into_iter();
+        names.find(|inner| desk.folder.file(inner).join("token").exists())
+    };
+    until(|| found().is_some()).await;
+    let inner = desk.folder.file(&found().unwrap());
+    assert_eq!((mode(&inner), mode(&inner.join("token"))), (0o700, 0o600));
+    signals::send(&child, "-TERM");
+    Ended::of(child).with(143, &[]);
+    assert_eq!(desk.folder.names(), [""; 0]);
 }
 
 #[tokio::test]
@@ -146,7 +135,6 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
     for (line, file) in [
         ("export people --out nowhere/a.csv", "nowhere/a.csv.part"),
         ("funnel --out nowhere/a.svg", "nowhere/a.svg.new"),
-        ("outbox service nowhere/a.db 1", "nowhere"),
     ] {
         desk.run(line).with(1, &[&format!("{file}: No such file")]);
     }

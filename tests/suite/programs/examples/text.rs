@@ -109,8 +109,8 @@ fn fault_84_names_steer_no_terminal_and_break_no_picture() {
 
     let refused = json!({"error": {"code": NAME, "message": NAME, "requestId": NAME}});
     let refused = peer::json(403, &refused).header("x-request-id", "r\u{9b}31m");
-    let outbox = lines("outbox service a.db 1", refused);
-    assert_says(&outbox.said, &["outbox: calendar.submitEventCommand: 403"]);
+    let rejected = lines("export people --out -", refused);
+    assert_says(&rejected.said, &["crm.listPeople: 403"]);
 
     let funnel = json!({"schemaVersion": "suite-crm-funnel.v1", "window": {}, "provenance": {},
         "stages": [{"stage": NAME}], "outcomes": {"byCloseReason": [{"reasonCode": NAME, "count": 1}]}});
