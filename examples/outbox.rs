@@ -1,0 +1,74 @@
+//! An order and the command that follows from it, stored in one SQLite transaction and sent by a worker.
+//!
+//! Dependencies: sdk-calendar, sdk-outbox (feature `sqlite`), rusqlite and tokio. The demonstration starts sdk-reference-server;
+//! a service calls `Suite::from_env()` instead, and keeps its database.
+
+use std::time::Duration;
+
+use rusqlite::Connection;
+use sdk_calendar::types::EventCommand;
+use sdk_calendar::{Client, IdempotencyKey, Suite};
+use sdk_outbox::sqlite::{Outbox, enqueue};
+use sdk_outbox::{Entry, Worker};
+use sdk_reference_server::ReferenceServer;
+
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let server = ReferenceServer::start().await;
+    let suite = Suite::builder().variables(server.environment()).build()?;
+    let calendar = Client::new(&suite)?;
+    let folder = std::env::temp_dir().join(format!("suite-outbox-{}", std::process::id()));
+    std::fs::create_dir(&folder)?;
+
+    let path = folder.join("service.db");
+    let outbox = Outbox::open(&path).await?; // creates the file so that only its owner can read it
+    let mut database = Connection::open(&path)?;
+    database.execute_batch("CREATE TABLE orders (id TEXT PRIMARY KEY, delivery TEXT)")?;
+    for number in 1..=3 {
+        place(&mut database, &calendar, "customer-17", &number.to_string())?;
+    }
+    println!("stored: {:?}", outbox.status().await?.counts);
+
+    let outbox = outbox.on_receipt(|tx, stored, receipt| {
+        let update = "UPDATE orders SET delivery = ?2 WHERE id = ?1";
+        tx.execute(update, (&stored.reference, &receipt.body))?;
+        Ok(())
+    });
+    // The worker: these two lines, and the one that opened the outbox.
+    let worker = Worker::new(outbox.clone()).sender(calendar);
+    worker.run(shutdown(&outbox)).await?;
+
+    println!("sent: {:?}", outbox.status().await?.counts);
+    println!("parked: {:?}", outbox.parked().await?);
+    Ok(std::fs::remove_dir_all(folder)?)
+}
+
+/// Stores an order and its delivery: both or neither. Nothing is sent here.
+fn place(database: &mut Connection, calendar: &Client, customer: &str, order: &str) -> Result<()> {
+    let delivery = EventCommand::create()
+        .collection_reference("deliveries")
+        .title(format!("Delivery of order {order}"))
+        .starts_at("2026-12-01T09:00:00Z")
+        .ends_at("2026-12-01T09:30:00Z")
+        .timezone("UTC");
+    let call = calendar.events().command(&delivery);
+    let key = IdempotencyKey::derive("orders/delivery", [order]);
+    let command = call.idempotency_key(key).prepare()?;
+
+    let tx = database.transaction()?;
+    tx.execute("INSERT INTO orders (id) VALUES (?1)", [order])?;
+    enqueue(&tx, &Entry::new(&command).lane(customer).reference(order))?; // to enqueue: this line
+    Ok(tx.commit()?)
+}
+
+/// Ends on Ctrl-C. In this demonstration, it also ends when all commands are sent.
+async fn shutdown(outbox: &Outbox) {
+    let sent = async {
+        while outbox.status().await.is_ok_and(|it| it.oldest.is_some()) {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::select! { _ = tokio::signal::ctrl_c() => {} () = sent => {} }
+}
