@@ -47,6 +47,7 @@ pages! {
         "deserialize" "struct" "json" "decode" "unknown field" "enum" "amount" "decimal" "money" "date" "time" "timezone"
     ]
     shutdown: ["graceful" "drain" "cancel" "sigterm"]
+    stored_commands: ["outbox" "crash" "queue" "transaction" "persist"]
     testing: ["mock" "fake" "stub" "wiremock" "test" "in memory" "fault injection" "paused clock"]
     time_and_retries: [
         "retry" "retries" "backoff" "jitter" "timeout" "timeouts" "deadline" "rate limit" "429" "Retry-After" "throttle" "circuit breaker"
@@ -59,18 +60,6 @@ pages! {
     ]
     webhooks: ["webhook" "callback" "event" "subscribe" "push" "notification"]
 }
-
-#[doc = include_str!("../docs/pages.txt")]
-#[doc = include_str!("../docs/stored_commands.md")]
-#[doc = "```sql"]
-#[doc = include_str!("../docs/outbox_postgres.sql")]
-#[doc = "```"]
-#[doc(alias = "outbox")]
-#[doc(alias = "crash")]
-#[doc(alias = "queue")]
-#[doc(alias = "transaction")]
-#[doc(alias = "persist")]
-pub mod stored_commands {}
 
 #[doc = include_str!("../docs/pages.txt")]
 #[doc = include_str!("../docs/unknown_effect.md")]
