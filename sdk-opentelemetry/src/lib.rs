@@ -1,4 +1,9 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+#[cfg(feature = "outbox")]
+#[cfg_attr(docsrs, doc(cfg(feature = "outbox")))]
+mod outbox;
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +14,9 @@ use opentelemetry::metrics::{Counter, Histogram, Meter, MeterProvider};
 use opentelemetry::{InstrumentationScope, KeyValue, Value};
 use sdk_core::observe::{AttemptEnded, CallEnded, ObservedCall, Renewal, Retry, RetryDenied, Wait};
 use sdk_core::{App, Effect, Observer};
+
+#[cfg(feature = "outbox")]
+pub use self::outbox::OutboxGauges;
 
 /// The buckets that the conventions advise for requests, in seconds.
 const REQUEST: [f64; 14] = [
@@ -81,12 +89,8 @@ impl Metrics {
     /// Metrics on the meters of this provider.
     #[must_use]
     pub fn new(provider: &(impl MeterProvider + ?Sized)) -> Self {
-        let scope = InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
-            .with_version(env!("CARGO_PKG_VERSION"))
-            .with_schema_url(SCHEMA)
-            .build();
         Self {
-            instruments: Arc::new(Instruments::of(&provider.meter_with_scope(scope))),
+            instruments: Arc::new(Instruments::of(&meter(provider))),
             url_template: false,
             installation: false,
         }
@@ -144,6 +148,14 @@ fn active(meter: &Meter) -> Active {
         })
         .build();
     active
+}
+
+fn meter(provider: &(impl MeterProvider + ?Sized)) -> Meter {
+    let scope = InstrumentationScope::builder(env!("CARGO_PKG_NAME"))
+        .with_version(env!("CARGO_PKG_VERSION"))
+        .with_schema_url(SCHEMA)
+        .build();
+    provider.meter_with_scope(scope)
 }
 
 fn maybe(key: &'static str, value: Option<impl Into<Value>>) -> Option<KeyValue> {

@@ -38,7 +38,7 @@ pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(root)
         .args(["doc", "--workspace", "--no-deps", "--lib", "--quiet"])
-        .args(["--features", "test-util,jiff-02"])
+        .args(["--features", "test-util,jiff-02,sqlite,postgres,outbox"])
         .env("RUSTDOC", &own)
         .env(WRAPPED, rustdoc)
         .env(

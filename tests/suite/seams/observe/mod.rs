@@ -1,6 +1,7 @@
 //! What observers receive, what spans and events say, and what the attempts of a failed call were.
 
 mod metrics;
+mod outbox;
 mod spans;
 mod told;
 
