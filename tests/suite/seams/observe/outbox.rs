@@ -1,5 +1,6 @@
-//! The gauges of stored commands.
+//! The gauges of stored commands, and the alert rules that read them.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use opentelemetry_sdk::metrics::SdkMeterProvider;
@@ -7,6 +8,7 @@ use prometheus::{Registry, TextEncoder};
 use rusqlite::Connection;
 use sdk_opentelemetry::OutboxGauges;
 use sdk_outbox::sqlite::Outbox;
+use serde_yaml_ng::Value;
 use tokio::time::advance;
 
 use crate::programs::Folder;
@@ -126,4 +128,42 @@ fn readme_lists_the_gauges_of_an_outbox() {
     ] {
         assert!(readme.contains(row), "{row}");
     }
+}
+
+/// The words of the query language, and the label that Prometheus adds.
+const QUERY: &[&str] = &["max", "by", "absent", "job"];
+
+#[tokio::test]
+async fn alert_rules_read_only_metrics_and_labels_that_exist() {
+    let watched = Watched::new().await;
+    watched.fill();
+    let exported = watched.record().await;
+    let known: BTreeSet<&str> = words(&exported).collect();
+
+    let rules = include_str!("../../../../sdk-outbox/alerts.yml");
+    let rules: Value = serde_yaml_ng::from_str(rules).unwrap();
+    let rules = rules["groups"][0]["rules"].as_sequence().unwrap();
+    assert_eq!(rules.len(), 4);
+    for rule in rules {
+        for text in [
+            &rule["alert"],
+            &rule["for"],
+            &rule["labels"]["severity"],
+            &rule["annotations"]["summary"],
+            &rule["annotations"]["description"],
+        ] {
+            assert!(text.as_str().is_some_and(|it| !it.is_empty()), "{rule:?}");
+        }
+        let expression = rule["expr"].as_str().unwrap();
+        for word in words(expression).filter(|it| !QUERY.contains(it)) {
+            let is_number = word.parse::<f64>().is_ok();
+            assert!(is_number || known.contains(word), "{word} in {expression}");
+        }
+    }
+}
+
+/// The names, numbers and quoted values.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+    words.filter(|it| !it.is_empty())
 }
