@@ -22,10 +22,10 @@ const MAX_NAME: usize = 500;
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct Entry<'a> {
-    command: &'a PreparedCommand,
-    installation: &'a str,
-    lane: Option<&'a str>,
-    reference: Option<&'a str>,
+    pub(crate) command: &'a PreparedCommand,
+    pub(crate) installation: &'a str,
+    pub(crate) lane: Option<&'a str>,
+    pub(crate) reference: Option<&'a str>,
 }
 
 impl<'a> Entry<'a> {
@@ -60,48 +60,28 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// The columns of the row, if they are valid.
-    pub(crate) fn columns(&self) -> Result<Columns<'a>, Error> {
+    /// The stored form of the command, if the other columns are valid.
+    pub(crate) fn body(&self) -> Result<String, Error> {
+        // PostgreSQL stores no NUL.
+        let is_odd = |value: &str| value.contains('\0');
+        let does_not_fit =
+            |value: &str| value.is_empty() || value.len() > MAX_NAME || is_odd(value);
+        let invalid = |parameter, rule, value: &str| Error::Invalid {
+            parameter,
+            rule,
+            value: format!("{} bytes long", value.len()),
+        };
         for (parameter, value) in [("lane", self.lane), ("reference", self.reference)] {
-            let Some(value) = value else { continue };
-            // PostgreSQL stores no NUL.
-            if value.is_empty() || value.len() > MAX_NAME || value.contains('\0') {
-                return Err(Error::Invalid {
-                    parameter,
-                    rule: "have 1 to 500 bytes and no NUL",
-                    value: format!("{} bytes long", value.len()),
-                });
+            if let Some(value) = value.filter(|it| does_not_fit(it)) {
+                return Err(invalid(parameter, "have 1 to 500 bytes and no NUL", value));
             }
         }
-        if self.installation.contains('\0') {
-            return Err(Error::Invalid {
-                parameter: "installation",
-                rule: "have no NUL",
-                value: format!("{} bytes long", self.installation.len()),
-            });
+        if is_odd(self.installation) {
+            return Err(invalid("installation", "have no NUL", self.installation));
         }
-        let command = serde_json::to_string(self.command).map_err(|error| Error::Invalid {
-            parameter: "command",
-            rule: "be JSON",
-            value: error.to_string(),
-        })?;
-        Ok(Columns {
-            application: self.command.application(),
-            installation: self.installation,
-            lane: self.lane,
-            reference: self.reference,
-            command,
-        })
+        serde_json::to_string(self.command)
+            .map_err(|error| invalid("command", "be JSON", &error.to_string()))
     }
-}
-
-/// The columns that `enqueue` writes.
-pub(crate) struct Columns<'a> {
-    pub(crate) application: &'a str,
-    pub(crate) installation: &'a str,
-    pub(crate) lane: Option<&'a str>,
-    pub(crate) reference: Option<&'a str>,
-    pub(crate) command: String,
 }
 
 /// The state of a stored command.
@@ -135,6 +115,14 @@ impl State {
         Self::Done,
         Self::Dropped,
     ];
+
+    /// The state with this number; an unknown one is a command that no worker has seen.
+    pub(crate) fn numbered(number: i16) -> Self {
+        let known = usize::try_from(number)
+            .ok()
+            .and_then(|it| Self::ALL.get(it));
+        known.copied().unwrap_or(Self::New)
+    }
 
     /// The name in counts and metrics, which never changes.
     #[must_use]

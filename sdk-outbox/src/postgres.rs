@@ -209,13 +209,13 @@ pub struct Postgres {
 /// # Errors
 /// If the entry is invalid, or the database fails.
 pub async fn enqueue(transaction: &impl GenericClient, entry: &Entry<'_>) -> Result<i64, Error> {
-    let columns = entry.columns()?;
+    let command = entry.body()?;
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
-        (&columns.application, Type::TEXT),
-        (&columns.installation, Type::TEXT),
-        (&columns.lane, Type::TEXT),
-        (&columns.reference, Type::TEXT),
-        (&columns.command, Type::TEXT),
+        (&entry.command.application(), Type::TEXT),
+        (&entry.installation, Type::TEXT),
+        (&entry.lane, Type::TEXT),
+        (&entry.reference, Type::TEXT),
+        (&command, Type::TEXT),
     ];
     let rows = transaction.query_typed(ENQUEUE, &values).await?;
     Ok(rows[0].get(0))
@@ -487,7 +487,7 @@ impl Store for Postgres {
     async fn status(&self) -> Result<Status, Error> {
         let counts = self.query(COUNT, &[]).await?;
         let counts = counts.iter().map(|row| Count {
-            state: state_of(row.get("state")),
+            state: State::numbered(row.get("state")),
             reason: row.get("reason"),
             commands: row.get::<_, i64>("commands").unsigned_abs(),
         });
@@ -621,7 +621,7 @@ fn stored(row: &Row) -> StoredCommand {
     let age = Duration::try_from_secs_f64(row.get("age")).unwrap_or_default();
     StoredCommand {
         id: row.get("id"),
-        state: state_of(row.get("state")),
+        state: State::numbered(row.get("state")),
         application: row.get("application"),
         installation: row.get("installation"),
         lane: row.get("lane"),
@@ -634,13 +634,6 @@ fn stored(row: &Row) -> StoredCommand {
         late: row.get("late"),
         command: Body(row.get("command")),
     }
-}
-
-fn state_of(number: i16) -> State {
-    let known = usize::try_from(number)
-        .ok()
-        .and_then(|it| State::ALL.get(it));
-    known.copied().unwrap_or(State::New)
 }
 
 /// PostgreSQL stores no NUL.

@@ -93,15 +93,15 @@ pub struct Sqlite {
 /// # Errors
 /// If the entry is invalid, or the database fails.
 pub fn enqueue(transaction: &Connection, entry: &Entry<'_>) -> Result<i64, Error> {
-    let columns = entry.columns()?;
+    let command = entry.body()?;
     transaction.execute(
         "INSERT INTO sdk_outbox (application, installation, lane, reference, command) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![
-            columns.application,
-            columns.installation,
-            columns.lane,
-            columns.reference,
-            columns.command
+            entry.command.application(),
+            entry.installation,
+            entry.lane,
+            entry.reference,
+            command
         ],
     )?;
     Ok(transaction.last_insert_rowid())
@@ -224,8 +224,8 @@ impl Store for Sqlite {
             let counts = "SELECT state, CASE WHEN state = 4 THEN reason END AS reason, count(*) FROM sdk_outbox GROUP BY 1, 2 ORDER BY 1, 2";
             let mut counts = work.prepare(counts)?;
             let counts = counts.query_map([], |row| {
-                let (state, reason, commands): (i64, _, i64) = row.try_into()?;
-                let (state, commands) = (state_of(state), commands.unsigned_abs());
+                let (state, reason, commands): (i16, _, i64) = row.try_into()?;
+                let (state, commands) = (State::numbered(state), commands.unsigned_abs());
                 Ok(Count { state, reason, commands })
             })?;
             let oldest = format!("SELECT {COLUMNS} FROM sdk_outbox WHERE state < 4 ORDER BY id LIMIT 1");
@@ -414,7 +414,7 @@ fn stored(row: &Row<'_>, now: i64) -> rusqlite::Result<StoredCommand> {
     let age = now.saturating_sub(row.get(6)?).max(0).unsigned_abs();
     Ok(StoredCommand {
         id: row.get(0)?,
-        state: state_of(row.get(1)?),
+        state: State::numbered(row.get(1)?),
         application: required(2)?,
         installation: required(3)?,
         lane: text(row, 4)?,
@@ -435,13 +435,6 @@ fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
         ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),
         _ => None,
     })
-}
-
-fn state_of(number: i64) -> State {
-    let known = usize::try_from(number)
-        .ok()
-        .and_then(|it| State::ALL.get(it));
-    known.copied().unwrap_or(State::New)
 }
 
 fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
