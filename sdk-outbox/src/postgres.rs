@@ -119,13 +119,14 @@ const RECLAIM: &str = "
         ORDER BY lease_until LIMIT 500 FOR UPDATE SKIP LOCKED
     ) RETURNING id";
 
-/// One process admits at a time.
-const ADMIT_ALONE: &str = "SELECT pg_try_advisory_xact_lock(hashtext('sdk_outbox admit'))";
+/// One process admits at a time. Each kind of lock is that of a table's ID, so that outboxes in several schemas don't share it.
+const ADMIT_ALONE: &str =
+    "SELECT pg_try_advisory_xact_lock('sdk_outbox_version'::regclass::oid::bigint)";
 const ADMIT_NEW: &str = "SELECT id, lane FROM sdk_outbox WHERE state = 0 ORDER BY id LIMIT 500";
 /// The lanes whose head no worker is finishing: that worker would not see the new commands. The other lanes wait.
 const ADMIT_LANES: &str = "
     SELECT lane FROM (SELECT DISTINCT unnest($1::text[]) AS lane) AS lanes
-    WHERE lane IS NOT NULL AND pg_try_advisory_xact_lock(hashtext('sdk_outbox head'), hashtext(lane))";
+    WHERE lane IS NOT NULL AND pg_try_advisory_xact_lock('sdk_outbox'::regclass::oid::int, hashtext(lane))";
 const ADMIT: &str = "
     WITH new AS MATERIALIZED (SELECT id, nextval('sdk_outbox_place') AS place FROM unnest($1::bigint[]) AS id)
     UPDATE sdk_outbox AS it SET state = CASE WHEN lane IS NULL THEN 1 ELSE 2 END, place = new.place,
@@ -148,7 +149,7 @@ const LATE: &str = "UPDATE sdk_outbox SET late = $2 WHERE id = $1 AND state <> 5
 
 /// Then the lane continues. The lock keeps out the admission, which must see a head or no head.
 const LOCK_HEAD: &str =
-    "SELECT pg_advisory_xact_lock(hashtext('sdk_outbox head'), hashtext($1::text))";
+    "SELECT pg_advisory_xact_lock('sdk_outbox'::regclass::oid::int, hashtext($1::text))";
 const PROMOTE: &str = "
     UPDATE sdk_outbox SET state = 1 WHERE id = (
         SELECT id FROM sdk_outbox WHERE lane = $1 AND place > $2 AND state = 2 ORDER BY place LIMIT 1

@@ -334,7 +334,7 @@ async fn a_command_admitted_while_the_head_of_its_lane_is_finished_is_neither_a_
             let lane = stored.lane.clone();
             // Until here the lane's lock is free: take it as the settlement is going to.
             let lock =
-                "SELECT pg_advisory_xact_lock(hashtext('sdk_outbox head'), hashtext($1::text))";
+                "SELECT pg_advisory_xact_lock('sdk_outbox'::regclass::oid::int, hashtext($1::text))";
             work.execute(lock, &[&lane]).await?;
             reached.notify_one();
             go_on.notified().await;

@@ -314,7 +314,7 @@ async fn waiting(slow: Option<Duration>) -> Duration {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_installation_that_takes_30_seconds_does_not_make_the_others_wait() {
+async fn fault_94_an_installation_that_takes_30_seconds_does_not_make_the_others_wait() {
     let (usual, beside) = (
         waiting(None).await,
         waiting(Some(Duration::from_secs(30))).await,
