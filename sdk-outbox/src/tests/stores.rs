@@ -91,7 +91,10 @@ async fn first_sent<S: TestStore>(lab: Lab<S>) {
     let stored = "SELECT first_sent FROM sdk_outbox";
     assert_ne!(lab.raw(stored).await[0][0], "");
     assert!(lab.settle(&first, &later(&first, Some(first.at))).await);
+    let before = lab.raw(stored).await;
+    tokio::time::sleep(Duration::from_millis(5)).await;
     let second = lab.claim_one().await;
+    assert_eq!(lab.raw(stored).await, before);
     assert_eq!(
         (second.command.first_sent, second.command.attempts),
         (Some(first.at), 1)
