@@ -361,7 +361,9 @@ impl Postgres {
         let admitted = work
             .execute(ADMIT, &[&ids, &free, &self.clock.now()])
             .await?;
+        reached("admitted without heads");
         work.execute(ADMIT_HEADS, &[&ids]).await?;
+        reached("admitted, not committed");
         work.transaction.commit().await?;
         Ok(ids.len() == BATCH && admitted > 0)
     }
@@ -385,6 +387,7 @@ impl Store for Postgres {
             session.cursors.clear();
         }
         drop(session);
+        reached("leases ended");
         while self.admit().await? {}
         Ok(())
     }
@@ -475,12 +478,13 @@ impl Store for Postgres {
                     let recorded = record(&work.transaction, &claim.command, receipt).await;
                     recorded.map_err(rejected_by_caller)?;
                 }
+                reached("receipt stored, lane blocked");
                 work.promote(row).await?;
             }
             (Some(receipt), None) => drop(work.execute(LATE, &[id, &receipt.late()]).await?),
             (None, _) => {}
         }
-        reached("before a commit");
+        reached("settled, not committed");
         work.transaction.commit().await?;
         Ok(settled.len() == 1)
     }

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use crate::entry::StoredReceipt;
 use crate::rule::{ParkReason, StoredRule, StoredStep};
 use crate::state::{StoredOutcome, StoredState};
-use crate::steps::reached;
+use crate::steps::{self, reached};
 use crate::store::{Claim, Settlement, Store};
 use crate::worker::{Check, Health};
 
@@ -30,14 +30,15 @@ pub(crate) struct Sending<S> {
 impl<S: Store> Sending<S> {
     pub(crate) async fn run(mut self) {
         reached(if self.claim.lease_expired {
-            "lease expired"
+            "expired lease claimed"
         } else {
             "claimed"
         });
         let settlement = self.send().await;
-        reached("answered, not recorded");
-        self.settle(settlement).await;
-        reached("recorded");
+        let [before, after] = steps::of(&settlement);
+        reached(before);
+        let is_recorded = self.settle(settlement).await;
+        reached(if is_recorded { after } else { "not recorded" });
     }
 
     async fn send(&mut self) -> Settlement {
@@ -104,7 +105,6 @@ impl<S: Store> Sending<S> {
             StoredStep::SendAt(at) => {
                 let pause = self.health.failed();
                 tracing::warn!(target: "sdk_outbox", id, ?pause, error = note, "sent again later");
-                reached("later");
                 Settlement::later(&self.claim, at, first_sent, note)
             }
             StoredStep::Send | StoredStep::Done => unreachable!("it failed"),
@@ -118,29 +118,30 @@ impl<S: Store> Sending<S> {
         Settlement::parked(&self.claim, reason, first_sent, note)
     }
 
-    /// Records the result, however long the database is away: the token says whether it is too late.
-    async fn settle(&mut self, mut settlement: Settlement) {
+    /// Records the result, however long the database is away: the token says whether it is too late. Returns whether it is
+    /// recorded.
+    async fn settle(&mut self, mut settlement: Settlement) -> bool {
         let id = self.claim.command.id;
         loop {
             let error = match self.store.settle(&self.claim, &settlement).await {
-                Ok(true) => return,
+                Ok(true) => return true,
                 Ok(false) => {
                     tracing::warn!(target: "sdk_outbox", id, "its lease had ended when its result was recorded");
-                    return;
+                    return false;
                 }
                 Err(error) => error,
             };
             tracing::warn!(target: "sdk_outbox", id, %error, "its result was not recorded");
             if error.is_passing() {
                 if *self.stopped.borrow() {
-                    return;
+                    return false;
                 }
                 tokio::select! {
                     () = sleep(self.poll) => {}
                     _ = self.stopped.wait_for(|stopped| *stopped) => {}
                 }
             } else if settlement.reason == Some(NOT_SETTLED) {
-                return;
+                return false;
             } else {
                 // Such as an error of the caller's own SQL: what is known goes to an operator.
                 let receipt = settlement

@@ -175,7 +175,6 @@ impl Sqlite {
             // After the wait for other writers. SQLite's own clock is this machine's, too.
             let now = millis(clock.now().unwrap_or_else(SystemTime::now));
             let result = work(&transaction, now)?;
-            reached("before a commit");
             transaction.commit()?;
             Ok(result)
         })
@@ -196,6 +195,7 @@ impl Store for Sqlite {
         self.transact(|work, now| {
             let reclaim = "UPDATE sdk_outbox SET state = 1, token = NULL WHERE state = 3 AND lease_until < ?1";
             work.execute(reclaim, [now])?;
+            reached("leases ended, not committed");
             Ok(())
         })
         .await
@@ -208,6 +208,7 @@ impl Store for Sqlite {
             for wanted in &wanted {
                 claim(work, wanted, now, held, lease, &mut claims)?;
             }
+            reached("claimed, not committed");
             Ok(claims)
         })
         .await
@@ -321,6 +322,7 @@ fn admit(work: &Transaction<'_>, now: i64) -> Result<bool, Error> {
             head.execute([id])?;
         }
     }
+    reached("admitted, not committed");
     Ok(new.len() == BATCH as usize)
 }
 
@@ -402,9 +404,11 @@ fn settle(
             if let Some(record) = record {
                 record(work, &claim.command, receipt)?;
             }
+            reached("receipt stored, lane blocked");
             work.execute(PROMOTE, [id])?;
         }
     }
+    reached("settled, not committed");
     Ok(settled == 1)
 }
 
