@@ -1,0 +1,537 @@
+//! One run: a fresh store, a server with faults, workers that are killed or stopped, and an operator.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use sdk_calendar::Client;
+use sdk_reference_server::{Operation, ReferenceServer, Transport};
+use tokio::time::{sleep, timeout};
+
+use super::super::{calendar, committed, keyed, unkeyed};
+use super::arena::{Arena, Fate, Way};
+use super::process::Process;
+use super::{INSTALLATIONS, LEASE};
+use crate::{Entry, Outbox};
+
+/// How often the database was killed. All runs notice.
+pub(super) static DATABASE_KILLS: AtomicU64 = AtomicU64::new(0);
+
+/// Much longer than any run takes, unless it is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The longest that PostgreSQL waits for a transaction that stands still.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// The lanes of the commands.
+const LANES: [Option<u8>; 12] = {
+    let (a, b) = (Some(0), Some(1));
+    [a, b, a, None, b, None, a, a, b, b, a, a]
+};
+
+/// What runs found.
+#[derive(Default)]
+pub(super) struct Tally {
+    pub(super) commands: usize,
+    lost: usize,
+    duplicated: usize,
+    disordered: usize,
+    stuck: usize,
+    pub(super) later: usize,
+    pub(super) expired: usize,
+    pub(super) parked: usize,
+    /// By workers that were not stopped.
+    pub(super) too_late: usize,
+    /// The steps at which a worker was killed or stopped.
+    pub(super) stood: BTreeSet<&'static str>,
+    /// Promises that were broken.
+    pub(super) broken: Vec<String>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: Self) {
+        self.commands += other.commands;
+        self.lost += other.lost;
+        self.duplicated += other.duplicated;
+        self.disordered += other.disordered;
+        self.stuck += other.stuck;
+        self.later += other.later;
+        self.expired += other.expired;
+        self.parked += other.parked;
+        self.too_late += other.too_late;
+        self.stood.extend(other.stood);
+        self.broken.extend(other.broken);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            commands,
+            lost,
+            duplicated,
+            disordered,
+            stuck,
+            ..
+        } = self;
+        write!(
+            f,
+            "{commands} commands: {lost} lost, {duplicated} duplicated, {disordered} out of order, {stuck} stuck; \
+             {} sent later, {} leases expired, {} parked and decided, {} recorded too late",
+            self.later, self.expired, self.parked, self.too_late
+        )
+    }
+}
+
+/// A command that is in the outbox.
+struct Stored {
+    title: String,
+    is_keyed: bool,
+    lane: Option<String>,
+    /// When its commit began and ended.
+    commit: [Instant; 2],
+}
+
+struct Run<S: Arena> {
+    number: u32,
+    place: S::Place,
+    outbox: Outbox<S>,
+    server: ReferenceServer,
+    calendar: Client,
+    stored: RefCell<Vec<Stored>>,
+    workers: RefCell<Vec<Process>>,
+    /// Whether what the killed or stopped worker sent has arrived.
+    is_settled: Cell<bool>,
+    /// Whether nothing more will happen but by workers and the operator.
+    is_over: Cell<bool>,
+    tally: RefCell<Tally>,
+}
+
+pub(super) async fn run<S: Arena>(number: u32) -> Tally {
+    let kills = DATABASE_KILLS.load(Ordering::Relaxed);
+    let run = Run::<S>::open(number).await;
+    for at in 0..6 {
+        run.place_one(at, Duration::ZERO).await;
+    }
+    let events = async {
+        tokio::join!(run.place_others(), run.strike(), run.disturb());
+        run.meet().await;
+        run.is_over.set(true);
+    };
+    let (happened, ended) = tokio::join!(timeout(PATIENCE, events), run.operate());
+    let ended = happened.is_ok() && ended;
+    let workers = run.workers.take();
+    for worker in workers {
+        let (counts, was_stopped) = worker.end();
+        let count = |step: &str| counts.get(step).copied().unwrap_or_default();
+        let mut tally = run.tally.borrow_mut();
+        tally.later += count("later");
+        tally.expired += count("expired lease claimed");
+        // When the database is away for long, every worker is late.
+        if !was_stopped && kills == DATABASE_KILLS.load(Ordering::Relaxed) {
+            tally.too_late += count("not recorded");
+        }
+    }
+    run.check(ended).await;
+    run.tally.take()
+}
+
+impl<S: Arena> Run<S> {
+    async fn open(number: u32) -> Self {
+        let place = S::place().unwrap();
+        let outbox = S::open(&place).await;
+        let place = S::at(&S::address(&place));
+        S::prepare(&place).await;
+        let server = ReferenceServer::builder()
+            .transport(Transport::Hyper)
+            .wall_clock()
+            .recorded_requests(usize::MAX)
+            .people(1)
+            .organizations(1)
+            .opportunities(1)
+            .tasks(1)
+            .start()
+            .await;
+        let run = Self {
+            number,
+            place,
+            outbox,
+            calendar: calendar(&server, None),
+            server,
+            stored: RefCell::default(),
+            workers: RefCell::default(),
+            is_settled: Cell::default(),
+            is_over: Cell::default(),
+            tally: RefCell::default(),
+        };
+        run.set_faults();
+        run
+    }
+
+    /// Commands that need several attempts, and some that take longer than their deadline.
+    fn set_faults(&self) {
+        let mut rng = Rng::with_seed(self.number.into());
+        // Of each installation one, and none of the last two.
+        let (mut keyed, mut unkeyed) = ([0, 1, 3].map(|at| at + 6 * rng.usize(..2)), [2, 8]);
+        rng.shuffle(&mut keyed);
+        rng.shuffle(&mut unkeyed);
+        let fault = |at: usize| {
+            let (command, title) = (is_keyed(at), format!("c{at}"));
+            let fault = self.server.fault(operation(command));
+            fault.when_member("/title", title)
+        };
+        let slow = LEASE + LEASE / 3;
+        fault(keyed[0]).times(2).lose_reply();
+        fault(keyed[1]).times(1 + rng.u64(..2)).status(503);
+        fault(keyed[2]).times(1).delay(slow);
+        fault(unkeyed[0]).times(1).lose_reply();
+        let second = fault(unkeyed[1]).times(1);
+        if rng.bool() {
+            second.delay(slow);
+        } else {
+            second.status(503);
+        }
+        for command in [true, false] {
+            let fault = self.server.fault(operation(command));
+            let short = Duration::from_millis(50);
+            fault.probability(0.3, self.number.into()).delay(short);
+        }
+    }
+
+    /// Places one of the twelve commands, in a transaction that stays open.
+    async fn place_one(&self, at: usize, open: Duration) {
+        let lane = LANES[at].map(|it| format!("{}-{it}", S::address(&self.place)));
+        let (title, installation) = (format!("c{at}"), INSTALLATIONS[at % 6]);
+        self.place(title, is_keyed(at), lane, installation, Way::Open(open))
+            .await;
+    }
+
+    /// Places a command. Where the database fails, looks whether it was stored.
+    async fn place(
+        &self,
+        title: String,
+        is_keyed: bool,
+        lane: Option<String>,
+        installation: &str,
+        way: Way,
+    ) {
+        let make = if is_keyed { keyed } else { unkeyed };
+        let command = make(&self.calendar, &title);
+        let mut entry = Entry::new(&command)
+            .reference(&title)
+            .installation(installation);
+        if let Some(lane) = &lane {
+            entry = entry.lane(lane);
+        }
+        let begun = Instant::now();
+        let commit = loop {
+            if let Ok(commit) = S::store(&self.place, &entry, way).await {
+                break commit;
+            }
+            let is_there = format!("SELECT id FROM sdk_outbox WHERE reference = '{title}'");
+            match S::rows(&self.place, &is_there).await {
+                Ok(rows) if !rows.is_empty() => break [begun, Instant::now()],
+                _ => sleep(Duration::from_millis(20)).await,
+            }
+        };
+        self.stored.borrow_mut().push(Stored {
+            title,
+            is_keyed,
+            lane,
+            commit,
+        });
+    }
+
+    /// Two services store in the same lane, and the first to store is the last to commit if it can be.
+    async fn place_others(&self) {
+        let mut rng = Rng::with_seed(self.number.into());
+        for at in [6, 8, 10] {
+            sleep(Duration::from_millis(rng.u64(100..300))).await;
+            let second = async {
+                sleep(Duration::from_millis(10)).await;
+                self.place_one(at + 1, Duration::ZERO).await;
+            };
+            tokio::join!(self.place_one(at, Duration::from_millis(25)), second);
+        }
+    }
+
+    fn step(&self) -> (&'static str, Fate) {
+        S::STEPS[self.number as usize % S::STEPS.len()]
+    }
+
+    /// Kills or stops a worker at a step, and has others take over.
+    async fn strike(&self) {
+        let (step, mut fate) = self.step();
+        let round = self.number / 14;
+        if round % 2 == 1 {
+            fate = match fate {
+                Fate::Killed => Fate::Stopped,
+                Fate::Stopped => Fate::Killed,
+            };
+        }
+        if step.contains("lease") {
+            let mut first = self.start(Some("claimed#2"));
+            first.stands().await;
+            first.kill();
+            self.workers.borrow_mut().push(first);
+        }
+        let mut worker = self.start(Some(&format!("{step}#{}", 1 + round / 2 % 3)));
+        if worker.stands().await {
+            self.tally.borrow_mut().stood.insert(step);
+        } else {
+            fate = Fate::Killed;
+        }
+        match fate {
+            Fate::Killed => worker.kill(),
+            Fate::Stopped => worker.signal("-STOP"),
+        }
+        self.is_settled.set(fate == Fate::Killed);
+        for _ in 0..S::WORKERS {
+            let other = self.start(None);
+            self.workers.borrow_mut().push(other);
+        }
+        if fate == Fate::Stopped {
+            let is_long = S::WORKERS > 1 && round % 4 > 1 && step.ends_with("not committed");
+            self.stand_still(
+                if is_long {
+                    IDLE + LEASE
+                } else {
+                    LEASE + LEASE / 3
+                },
+                S::goes_on(step),
+            )
+            .await;
+            worker.go_on();
+            // Its calls have a shorter deadline.
+            sleep(LEASE).await;
+            self.is_settled.set(true);
+        }
+        self.workers.borrow_mut().push(worker);
+    }
+
+    /// While a worker stands still, others send what is new.
+    async fn stand_still(&self, time: Duration, goes_on: bool) {
+        let until = Instant::now() + time;
+        if goes_on {
+            self.place(
+                "probe".to_owned(),
+                true,
+                None,
+                "abroad",
+                Way::Open(Duration::ZERO),
+            )
+            .await;
+            let is_done = async {
+                while !committed(&self.server).contains(&"probe".to_owned()) {
+                    sleep(Duration::from_millis(20)).await;
+                }
+            };
+            if timeout(IDLE * 4 / 5, is_done).await.is_err() {
+                self.broken("everybody waits for a worker that stands still");
+            }
+        }
+        sleep(until.saturating_duration_since(Instant::now())).await;
+    }
+
+    async fn disturb(&self) {
+        let mut rng = Rng::with_seed(self.number.into());
+        sleep(Duration::from_millis(rng.u64(300..2000))).await;
+        // Without a connection there is nothing to end.
+        let _ = S::disturb(&self.place, self.number).await;
+    }
+
+    /// Several workers see a command at the same moment.
+    async fn meet(&self) {
+        if S::WORKERS < 2 {
+            return;
+        }
+        for number in 0..3 {
+            self.place(
+                format!("meeting{number}"),
+                false,
+                None,
+                "abroad",
+                Way::Together,
+            )
+            .await;
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Decides about parked commands, until all are done or dropped. Looks whether each lane has one head.
+    async fn operate(&self) -> bool {
+        const LOOK: &str = "SELECT count(CASE WHEN state < 5 THEN 1 END) AS open,
+            (SELECT count(*) FROM (SELECT lane FROM sdk_outbox WHERE lane IS NOT NULL AND state IN (1, 3, 4)
+                GROUP BY lane HAVING count(*) > 1) AS two) AS two_heads,
+            (SELECT count(*) FROM (SELECT lane FROM sdk_outbox WHERE lane IS NOT NULL AND state IN (1, 2, 3, 4)
+                GROUP BY lane HAVING max(state) = 2 AND min(state) = 2) AS none) AS no_head FROM sdk_outbox";
+        let (begun, mut seen) = (Instant::now(), HashMap::new());
+        while begun.elapsed() < PATIENCE {
+            let is_over = self.is_over.get();
+            if let Ok(rows) = S::rows(&self.place, LOOK).await {
+                let [open, two_heads, no_head] = std::array::from_fn(|at| rows[0][at] != "0");
+                if two_heads {
+                    self.broken("a lane has two heads");
+                }
+                if no_head {
+                    self.broken("a lane waits without a head");
+                }
+                if is_over && !open {
+                    return true;
+                }
+            }
+            for parked in self.outbox.parked().await.unwrap_or_default() {
+                let title = parked.reference.unwrap();
+                let since = seen.entry(parked.id).or_insert_with(Instant::now);
+                let decided = if committed(&self.server).contains(&title) {
+                    self.outbox.drop(parked.id, "operator", "applied").await
+                } else if self.is_settled.get() && since.elapsed() > LEASE / 3 {
+                    // What was sent before it was parked has arrived.
+                    self.outbox.retry(parked.id, "operator").await
+                } else {
+                    continue;
+                };
+                seen.remove(&parked.id);
+                self.tally.borrow_mut().parked += usize::from(decided.is_ok());
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+        false
+    }
+
+    /// Compares what the server committed with the table.
+    async fn check(&self, ended: bool) {
+        let table = format!(
+            "SELECT reference, state, approved_at IS NULL, {}, installation, lane, token, attempts, due_at, lease_until, reason, note, late
+                FROM sdk_outbox ORDER BY id",
+            S::FIRST_SENT
+        );
+        let table = self.rows(&table).await;
+        if !ended {
+            self.tally.borrow_mut().stuck += 1;
+            self.broken("stuck");
+        }
+        let (stored, titles) = (self.stored.take(), committed(&self.server));
+        self.tally.borrow_mut().commands = stored.len();
+        if table.len() != stored.len() {
+            self.broken("the outbox does not hold what was stored");
+        }
+        let once = |it: &Stored| titles.iter().filter(|title| **title == it.title).count();
+        let lost = stored.iter().filter(|it| once(it) == 0).count();
+        let keyed = stored.iter().filter(|it| it.is_keyed).count();
+        let commits = [true, false].map(|it| self.server.commits(operation(it)));
+        let commits = usize::try_from(commits[0] + commits[1]).unwrap();
+        let duplicated = (commits + lost).saturating_sub(stored.len());
+        let at = |it: &Stored| titles.iter().position(|title| *title == it.title);
+        let mut disordered = 0;
+        for later in &stored {
+            disordered += usize::from(stored.iter().any(|it| {
+                let is_before = it.lane == later.lane && it.commit[1] < later.commit[0];
+                is_before && it.lane.is_some() && at(it) > at(later)
+            }));
+        }
+        {
+            let mut tally = self.tally.borrow_mut();
+            tally.lost += lost;
+            tally.duplicated += duplicated;
+            tally.disordered += disordered;
+        }
+        if [lost, duplicated, disordered] != [0; 3] {
+            self.broken(&format!("{lost} lost, {duplicated} duplicated, {disordered} out of order; {keyed} keyed; the server committed {titles:?}"));
+        }
+        self.check_first_sent(&table);
+        self.check_changes().await;
+        if !self.tally.borrow().broken.is_empty() {
+            let rows = table.iter().map(|row| row.join("|"));
+            let rows = rows.collect::<Vec<_>>().join("\n  ");
+            self.tally.borrow_mut().broken.push(format!("  {rows}"));
+        }
+    }
+
+    /// The first sending was not after the first commit, unless an operator had it sent again.
+    fn check_first_sent(&self, table: &[Vec<String>]) {
+        let requests = self.server.requests();
+        for row in table.iter().filter(|row| ["t", "1"].contains(&&*row[2])) {
+            let first_sent: i64 = row[3].parse().unwrap_or(i64::MAX);
+            let first = requests.iter().find(|it| {
+                let body = String::from_utf8_lossy(it.body());
+                it.status.is_none_or(|it| it < 300) && body.contains(&format!("\"{}\"", row[0]))
+            });
+            // Less than the shortest pause between two attempts, and more than a claim takes.
+            let tolerance = 250;
+            if first.is_some_and(|it| it.at.as_millisecond() + tolerance < first_sent) {
+                self.broken(&format!("the first sending of {} is forgotten", row[0]));
+            }
+        }
+    }
+
+    /// Every change that the database saw is one that a worker or an operator makes.
+    async fn check_changes(&self) {
+        let broken = [
+            ("a command that was settled or parked was changed", "SELECT id, was, became FROM changes
+                WHERE was * 10 + became NOT IN (1, 2, 21, 13, 31, 34, 35, 41, 46)"),
+            ("a claim forgot the first sending", "SELECT id FROM changes WHERE forgot"),
+            ("a lane had two heads", "SELECT lane, seq FROM (SELECT lane, seq, sum(CASE WHEN became IN (1, 3, 4) THEN 1 ELSE 0 END
+                - CASE WHEN was IN (1, 3, 4) THEN 1 ELSE 0 END) OVER (PARTITION BY lane ORDER BY seq) AS heads
+                FROM changes WHERE lane IS NOT NULL) AS it WHERE heads > 1"),
+            ("receipts and done commands differ", "SELECT sdk_outbox.id, state, count(receipts.id) FROM sdk_outbox
+                LEFT JOIN receipts ON receipts.id = sdk_outbox.id GROUP BY 1, 2
+                HAVING count(receipts.id) <> CASE state WHEN 5 THEN 1 ELSE 0 END"),
+        ];
+        for (what, sql) in broken {
+            let rows = self.rows(sql).await;
+            if !rows.is_empty() {
+                self.broken(&format!("{what}: {rows:?}"));
+            }
+        }
+    }
+
+    async fn rows(&self, sql: &str) -> Vec<Vec<String>> {
+        loop {
+            match S::rows(&self.place, sql).await {
+                Ok(rows) => return rows,
+                // Another run killed the database.
+                Err(_) => sleep(Duration::from_millis(50)).await,
+            }
+        }
+    }
+
+    fn broken(&self, what: &str) {
+        let (step, _) = self.step();
+        let what = format!("{} run {} ({step}): {what}", S::NAME, self.number);
+        let broken = &mut self.tally.borrow_mut().broken;
+        if !broken.contains(&what) {
+            broken.push(what);
+        }
+    }
+
+    fn start(&self, stand: Option<&str>) -> Process {
+        let mut worker = Command::new(std::env::current_exe().unwrap());
+        worker.args(["--exact", "tests::kills::worker_process", "--nocapture"]);
+        worker
+            .envs(self.server.environment())
+            .env("KILLS_STORE", S::NAME)
+            .env("KILLS_PLACE", S::address(&self.place));
+        if let Some(stand) = stand {
+            worker.env("KILLS_STAND", stand);
+        }
+        Process::start(worker)
+    }
+}
+
+/// Two of three commands have a key.
+fn is_keyed(at: usize) -> bool {
+    at % 3 < 2
+}
+
+fn operation(is_keyed: bool) -> Operation {
+    if is_keyed {
+        Operation::SubmitEventCommand
+    } else {
+        Operation::RespondAttendance
+    }
+}
