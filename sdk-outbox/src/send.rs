@@ -1,7 +1,7 @@
 //! One claim, from the check before it is sent to the record of its result.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use sdk_core::{Effect, ErrorKind, PreparedSender};
 use tokio::sync::watch;
@@ -63,7 +63,6 @@ impl<S: Store> Sending<S> {
             return Settlement::released(&self.claim);
         }
         reached("before it is sent");
-        let sent_at = self.claim.now();
         let call = self.sender.send_prepared(&command).deadline(limit).send();
         let sent = tokio::select! {
             sent = call => sent.map_err(|error| (StoredOutcome::from(&error), error.to_string())),
@@ -73,7 +72,7 @@ impl<S: Store> Sending<S> {
             Err((outcome, note)) => {
                 let attempts = self.claim.command.attempts + 1;
                 let state = state.with_attempts(attempts).with_outcome(outcome);
-                self.failed(&state, sent_at, note)
+                self.failed(&state, note)
             }
             Ok(receipt) => {
                 self.health.responded();
@@ -88,9 +87,10 @@ impl<S: Store> Sending<S> {
     }
 
     /// What follows from a call that failed.
-    fn failed(&self, state: &StoredState, sent_at: SystemTime, note: String) -> Settlement {
+    fn failed(&self, state: &StoredState, note: String) -> Settlement {
         let id = self.claim.command.id;
-        let first_sent = state.first_sent_after(sent_at);
+        // The time that the claim recorded, and no later one: the worker may have waited for the claim.
+        let first_sent = state.first_sent_after(self.claim.at);
         match self.rule.next(state, self.claim.now()) {
             StoredStep::Park(why) => {
                 // A refusal is a response, too.
