@@ -602,6 +602,7 @@ impl Work<'_> {
         if let Some(lane) = lane {
             self.query(LOCK_HEAD, &[&lane]).await?;
             self.execute(PROMOTE, &[&lane, &place]).await?;
+            reached("lane continued, not committed");
         }
         Ok(())
     }

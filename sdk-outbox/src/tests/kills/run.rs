@@ -13,7 +13,7 @@ use sdk_reference_server::{Operation, ReferenceServer, Transport};
 use tokio::time::{sleep, timeout};
 
 use super::super::{calendar, committed, keyed, unkeyed};
-use super::arena::{Arena, Fate, Way};
+use super::arena::{Arena, Fate, STEPS, Way};
 use super::process::Process;
 use super::{INSTALLATIONS, LEASE};
 use crate::{Entry, Outbox};
@@ -97,13 +97,18 @@ struct Stored {
 }
 
 struct Run<S: Arena> {
-    number: u32,
+    number: usize,
     place: S::Place,
     outbox: Outbox<S>,
     server: ReferenceServer,
     calendar: Client,
     stored: RefCell<Vec<Stored>>,
     workers: RefCell<Vec<Process>>,
+    /// The command without a key whose first response takes longer than a lease, if there is one.
+    slow: Cell<usize>,
+    /// Whether a worker is killed or stopped.
+    is_standing: Cell<bool>,
+    was_stopped: Cell<bool>,
     /// Whether what the killed or stopped worker sent has arrived.
     is_settled: Cell<bool>,
     /// Whether nothing more will happen but by workers and the operator.
@@ -111,10 +116,10 @@ struct Run<S: Arena> {
     tally: RefCell<Tally>,
 }
 
-pub(super) async fn run<S: Arena>(number: u32) -> Tally {
+pub(super) async fn run<S: Arena>(number: usize) -> Tally {
     let kills = DATABASE_KILLS.load(Ordering::Relaxed);
     let run = Run::<S>::open(number).await;
-    for at in 0..6 {
+    for at in [0, 1, 3, 5] {
         run.place_one(at, Duration::ZERO).await;
     }
     let events = async {
@@ -141,7 +146,7 @@ pub(super) async fn run<S: Arena>(number: u32) -> Tally {
 }
 
 impl<S: Arena> Run<S> {
-    async fn open(number: u32) -> Self {
+    async fn open(number: usize) -> Self {
         let place = S::place().unwrap();
         let outbox = S::open(&place).await;
         let place = S::at(&S::address(&place));
@@ -164,6 +169,9 @@ impl<S: Arena> Run<S> {
             server,
             stored: RefCell::default(),
             workers: RefCell::default(),
+            slow: Cell::new(usize::MAX),
+            is_standing: Cell::default(),
+            was_stopped: Cell::default(),
             is_settled: Cell::default(),
             is_over: Cell::default(),
             tally: RefCell::default(),
@@ -174,7 +182,7 @@ impl<S: Arena> Run<S> {
 
     /// Commands that need several attempts, and some that take longer than their deadline.
     fn set_faults(&self) {
-        let mut rng = Rng::with_seed(self.number.into());
+        let mut rng = Rng::with_seed(self.number as u64);
         // Of each installation one, and none of the last two.
         let (mut keyed, mut unkeyed) = ([0, 1, 3].map(|at| at + 6 * rng.usize(..2)), [2, 8]);
         rng.shuffle(&mut keyed);
@@ -190,15 +198,16 @@ impl<S: Arena> Run<S> {
         fault(keyed[2]).times(1).delay(slow);
         fault(unkeyed[0]).times(1).lose_reply();
         let second = fault(unkeyed[1]).times(1);
-        if rng.bool() {
+        if rng.u8(..4) > 0 {
             second.delay(slow);
+            self.slow.set(unkeyed[1]);
         } else {
             second.status(503);
         }
         for command in [true, false] {
             let fault = self.server.fault(operation(command));
             let short = Duration::from_millis(50);
-            fault.probability(0.3, self.number.into()).delay(short);
+            fault.probability(0.3, self.number as u64).delay(short);
         }
     }
 
@@ -248,25 +257,29 @@ impl<S: Arena> Run<S> {
 
     /// Two services store in the same lane, and the first to store is the last to commit if it can be.
     async fn place_others(&self) {
-        let mut rng = Rng::with_seed(self.number.into());
-        for at in [6, 8, 10] {
-            sleep(Duration::from_millis(rng.u64(100..300))).await;
+        let mut rng = Rng::with_seed(self.number as u64);
+        // The first commands are the last of their lanes while a worker stands still that settles one of them.
+        while S::goes_on(self.step().0) && !self.is_standing.get() {
+            sleep(Duration::from_millis(10)).await;
+        }
+        for [one, other] in [[2, 4], [6, 7], [8, 9], [10, 11]] {
             let second = async {
                 sleep(Duration::from_millis(10)).await;
-                self.place_one(at + 1, Duration::ZERO).await;
+                self.place_one(other, Duration::ZERO).await;
             };
-            tokio::join!(self.place_one(at, Duration::from_millis(25)), second);
+            tokio::join!(self.place_one(one, Duration::from_millis(25)), second);
+            sleep(Duration::from_millis(rng.u64(50..250))).await;
         }
     }
 
     fn step(&self) -> (&'static str, Fate) {
-        S::STEPS[self.number as usize % S::STEPS.len()]
+        S::STEPS[self.number % STEPS]
     }
 
     /// Kills or stops a worker at a step, and has others take over.
     async fn strike(&self) {
         let (step, mut fate) = self.step();
-        let round = self.number / 14;
+        let round = self.number / STEPS;
         if round % 2 == 1 {
             fate = match fate {
                 Fate::Killed => Fate::Stopped,
@@ -289,6 +302,8 @@ impl<S: Arena> Run<S> {
             Fate::Killed => worker.kill(),
             Fate::Stopped => worker.signal("-STOP"),
         }
+        self.is_standing.set(true);
+        self.was_stopped.set(fate == Fate::Stopped);
         self.is_settled.set(fate == Fate::Killed);
         for _ in 0..S::WORKERS {
             let other = self.start(None);
@@ -313,24 +328,19 @@ impl<S: Arena> Run<S> {
         self.workers.borrow_mut().push(worker);
     }
 
-    /// While a worker stands still, others send what is new.
+    /// While a worker stands still, others send what is new, also after its lease.
     async fn stand_still(&self, time: Duration, goes_on: bool) {
         let until = Instant::now() + time;
+        sleep(LEASE).await;
         if goes_on {
-            self.place(
-                "probe".to_owned(),
-                true,
-                None,
-                "abroad",
-                Way::Open(Duration::ZERO),
-            )
-            .await;
+            let (title, way) = ("probe".to_owned(), Way::Open(Duration::ZERO));
+            self.place(title.clone(), true, None, "abroad", way).await;
             let is_done = async {
-                while !committed(&self.server).contains(&"probe".to_owned()) {
+                while !committed(&self.server).contains(&title) {
                     sleep(Duration::from_millis(20)).await;
                 }
             };
-            if timeout(IDLE * 4 / 5, is_done).await.is_err() {
+            if timeout(IDLE / 2, is_done).await.is_err() {
                 self.broken("everybody waits for a worker that stands still");
             }
         }
@@ -338,7 +348,7 @@ impl<S: Arena> Run<S> {
     }
 
     async fn disturb(&self) {
-        let mut rng = Rng::with_seed(self.number.into());
+        let mut rng = Rng::with_seed(self.number as u64);
         sleep(Duration::from_millis(rng.u64(300..2000))).await;
         // Without a connection there is nothing to end.
         let _ = S::disturb(&self.place, self.number).await;
@@ -444,6 +454,12 @@ impl<S: Arena> Run<S> {
             self.broken(&format!("{lost} lost, {duplicated} duplicated, {disordered} out of order; {keyed} keyed; the server committed {titles:?}"));
         }
         self.check_first_sent(&table);
+        // Only a worker that waited past its deadline receives that response.
+        let slow = format!("c{}", self.slow.get());
+        let is_late = |row: &Vec<String>| row[0] == slow && !row[12].is_empty();
+        if !self.was_stopped.get() && table.iter().any(is_late) {
+            self.broken("a worker waited for a response for longer than its lease");
+        }
         self.check_changes().await;
         if !self.tally.borrow().broken.is_empty() {
             let rows = table.iter().map(|row| row.join("|"));
