@@ -4,6 +4,7 @@
 //! two tests does 15 runs, and 300 with `LONG_TESTS`.
 
 mod arena;
+mod check;
 mod process;
 mod run;
 
@@ -154,7 +155,9 @@ fn all_runs<S: Arena>() {
     let total = total.into_inner().unwrap();
     println!("{}: {runs} runs, {total}", S::NAME);
     assert!(total.broken.is_empty(), "{}", total.broken.join("\n"));
-    assert!(total.later > 0 && total.expired > 0 && total.parked > 0);
+    for what in ["later", "leases", "parked"] {
+        assert!(total.of(what) > 0, "{what}");
+    }
     for (step, _) in S::STEPS {
         assert!(total.stood.contains(step), "no worker stood at: {step}");
     }

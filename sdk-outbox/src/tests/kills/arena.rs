@@ -239,7 +239,6 @@ impl Arena for Postgres {
     async fn disturb(place: &Config, number: usize) -> Result<(), String> {
         match std::env::var("OUTBOX_DATABASE_KILL") {
             Ok(kill) if super::is_long() && number % 25 == 7 => {
-                super::run::DATABASE_KILLS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
                 let kill = std::process::Command::new("sh")
                     .args(["-c", &kill])
                     .status();

@@ -20,7 +20,6 @@ pub(super) struct Process {
     stands: watch::Receiver<bool>,
     counts: Arc<Mutex<Counts>>,
     reader: Option<JoinHandle<()>>,
-    was_stopped: bool,
 }
 
 impl Process {
@@ -42,13 +41,12 @@ impl Process {
                 }
             }
         });
-        let (reader, was_stopped) = (Some(reader), false);
+        let reader = Some(reader);
         Self {
             child,
             stands,
             counts,
             reader,
-            was_stopped,
         }
     }
 
@@ -59,7 +57,6 @@ impl Process {
     }
 
     pub(super) fn signal(&mut self, signal: &str) {
-        self.was_stopped = true;
         let id = self.child.id().to_string();
         let kill = Command::new("kill").args([signal, &id]).status();
         assert!(kill.unwrap().success());
@@ -79,12 +76,9 @@ impl Process {
     }
 
     /// Ends it, and returns what it did.
-    pub(super) fn end(mut self) -> (Counts, bool) {
+    pub(super) fn end(mut self) -> Counts {
         self.kill();
-        (
-            std::mem::take(&mut *self.counts.lock().unwrap()),
-            self.was_stopped,
-        )
+        std::mem::take(&mut *self.counts.lock().unwrap())
     }
 }
 

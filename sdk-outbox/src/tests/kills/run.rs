@@ -1,10 +1,9 @@
 //! One run: a fresh store, a server with faults, workers that are killed or stopped, and an operator.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -17,9 +16,6 @@ use super::arena::{Arena, Fate, STEPS, Way};
 use super::process::Process;
 use super::{INSTALLATIONS, LEASE};
 use crate::{Entry, Outbox};
-
-/// How often the database was killed. All runs notice.
-pub(super) static DATABASE_KILLS: AtomicU64 = AtomicU64::new(0);
 
 /// Much longer than any run takes, unless it is stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,16 +32,7 @@ const LANES: [Option<u8>; 12] = {
 /// What runs found.
 #[derive(Default)]
 pub(super) struct Tally {
-    pub(super) commands: usize,
-    lost: usize,
-    duplicated: usize,
-    disordered: usize,
-    stuck: usize,
-    pub(super) later: usize,
-    pub(super) expired: usize,
-    pub(super) parked: usize,
-    /// By workers that were not stopped.
-    pub(super) too_late: usize,
+    counts: BTreeMap<&'static str, usize>,
     /// The steps at which a worker was killed or stopped.
     pub(super) stood: BTreeSet<&'static str>,
     /// Promises that were broken.
@@ -54,70 +41,71 @@ pub(super) struct Tally {
 
 impl Tally {
     pub(super) fn add(&mut self, other: Self) {
-        self.commands += other.commands;
-        self.lost += other.lost;
-        self.duplicated += other.duplicated;
-        self.disordered += other.disordered;
-        self.stuck += other.stuck;
-        self.later += other.later;
-        self.expired += other.expired;
-        self.parked += other.parked;
-        self.too_late += other.too_late;
+        for (what, number) in other.counts {
+            self.count(what, number);
+        }
         self.stood.extend(other.stood);
         self.broken.extend(other.broken);
+    }
+
+    pub(super) fn count(&mut self, what: &'static str, number: usize) {
+        *self.counts.entry(what).or_default() += number;
+    }
+
+    pub(super) fn of(&self, what: &str) -> usize {
+        self.counts.get(what).copied().unwrap_or_default()
     }
 }
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            commands,
-            lost,
-            duplicated,
-            disordered,
-            stuck,
-            ..
-        } = self;
+        let [commands, later, leases, parked] =
+            ["commands", "later", "leases", "parked"].map(|it| self.of(it));
+        write!(f, "{commands} commands:")?;
+        for (what, comma) in [
+            ("lost", ","),
+            ("duplicated", ","),
+            ("out of order", ","),
+            ("stuck", ";"),
+        ] {
+            write!(f, " {} {what}{comma}", self.of(what))?;
+        }
         write!(
             f,
-            "{commands} commands: {lost} lost, {duplicated} duplicated, {disordered} out of order, {stuck} stuck; \
-             {} sent later, {} leases expired, {} parked and decided, {} recorded too late",
-            self.later, self.expired, self.parked, self.too_late
+            " {later} sent later, {leases} leases expired, {parked} parked and decided"
         )
     }
 }
 
 /// A command that is in the outbox.
-struct Stored {
-    title: String,
-    is_keyed: bool,
-    lane: Option<String>,
+pub(super) struct Stored {
+    pub(super) title: String,
+    pub(super) lane: Option<String>,
     /// When its commit began and ended.
-    commit: [Instant; 2],
+    pub(super) commit: [Instant; 2],
 }
 
-struct Run<S: Arena> {
+pub(super) struct Run<S: Arena> {
     number: usize,
     place: S::Place,
     outbox: Outbox<S>,
-    server: ReferenceServer,
+    pub(super) server: ReferenceServer,
     calendar: Client,
-    stored: RefCell<Vec<Stored>>,
+    pub(super) stored: RefCell<Vec<Stored>>,
     workers: RefCell<Vec<Process>>,
     /// The command without a key whose first response takes longer than a lease, if there is one.
-    slow: Cell<usize>,
+    pub(super) slow: Cell<usize>,
     /// Whether a worker is killed or stopped.
     is_standing: Cell<bool>,
-    was_stopped: Cell<bool>,
+    pub(super) was_stopped: Cell<bool>,
     /// Whether what the killed or stopped worker sent has arrived.
     is_settled: Cell<bool>,
     /// Whether nothing more will happen but by workers and the operator.
     is_over: Cell<bool>,
-    tally: RefCell<Tally>,
+    pub(super) tally: RefCell<Tally>,
 }
 
 pub(super) async fn run<S: Arena>(number: usize) -> Tally {
-    let kills = DATABASE_KILLS.load(Ordering::Relaxed);
     let run = Run::<S>::open(number).await;
     for at in [0, 1, 3, 5] {
         run.place_one(at, Duration::ZERO).await;
@@ -129,17 +117,12 @@ pub(super) async fn run<S: Arena>(number: usize) -> Tally {
     };
     let (happened, ended) = tokio::join!(timeout(PATIENCE, events), run.operate());
     let ended = happened.is_ok() && ended;
-    let workers = run.workers.take();
-    for worker in workers {
-        let (counts, was_stopped) = worker.end();
+    for worker in run.workers.take() {
+        let counts = worker.end();
         let count = |step: &str| counts.get(step).copied().unwrap_or_default();
         let mut tally = run.tally.borrow_mut();
-        tally.later += count("later");
-        tally.expired += count("expired lease claimed");
-        // When the database is away for long, every worker is late.
-        if !was_stopped && kills == DATABASE_KILLS.load(Ordering::Relaxed) {
-            tally.too_late += count("not recorded");
-        }
+        tally.count("later", count("later"));
+        tally.count("leases", count("expired lease claimed"));
     }
     run.check(ended).await;
     run.tally.take()
@@ -249,7 +232,6 @@ impl<S: Arena> Run<S> {
         };
         self.stored.borrow_mut().push(Stored {
             title,
-            is_keyed,
             lane,
             commit,
         });
@@ -310,16 +292,10 @@ impl<S: Arena> Run<S> {
             self.workers.borrow_mut().push(other);
         }
         if fate == Fate::Stopped {
+            // In some rounds, PostgreSQL ends the transaction in which it stands still.
             let is_long = S::WORKERS > 1 && round % 4 > 1 && step.ends_with("not committed");
-            self.stand_still(
-                if is_long {
-                    IDLE + LEASE
-                } else {
-                    LEASE + LEASE / 3
-                },
-                S::goes_on(step),
-            )
-            .await;
+            let time = if is_long { IDLE } else { LEASE / 3 };
+            self.stand_still(LEASE + time, S::goes_on(step)).await;
             worker.go_on();
             // Its calls have a shorter deadline.
             sleep(LEASE).await;
@@ -360,14 +336,9 @@ impl<S: Arena> Run<S> {
             return;
         }
         for number in 0..3 {
-            self.place(
-                format!("meeting{number}"),
-                false,
-                None,
-                "abroad",
-                Way::Together,
-            )
-            .await;
+            let title = format!("meeting{number}");
+            self.place(title, false, None, "abroad", Way::Together)
+                .await;
             sleep(Duration::from_millis(100)).await;
         }
     }
@@ -406,107 +377,15 @@ impl<S: Arena> Run<S> {
                     continue;
                 };
                 seen.remove(&parked.id);
-                self.tally.borrow_mut().parked += usize::from(decided.is_ok());
+                let mut tally = self.tally.borrow_mut();
+                tally.count("parked", usize::from(decided.is_ok()));
             }
             sleep(Duration::from_millis(100)).await;
         }
         false
     }
 
-    /// Compares what the server committed with the table.
-    async fn check(&self, ended: bool) {
-        let table = format!(
-            "SELECT reference, state, approved_at IS NULL, {}, installation, lane, token, attempts, due_at, lease_until, reason, note, late
-                FROM sdk_outbox ORDER BY id",
-            S::FIRST_SENT
-        );
-        let table = self.rows(&table).await;
-        if !ended {
-            self.tally.borrow_mut().stuck += 1;
-            self.broken("stuck");
-        }
-        let (stored, titles) = (self.stored.take(), committed(&self.server));
-        self.tally.borrow_mut().commands = stored.len();
-        if table.len() != stored.len() {
-            self.broken("the outbox does not hold what was stored");
-        }
-        let once = |it: &Stored| titles.iter().filter(|title| **title == it.title).count();
-        let lost = stored.iter().filter(|it| once(it) == 0).count();
-        let keyed = stored.iter().filter(|it| it.is_keyed).count();
-        let commits = [true, false].map(|it| self.server.commits(operation(it)));
-        let commits = usize::try_from(commits[0] + commits[1]).unwrap();
-        let duplicated = (commits + lost).saturating_sub(stored.len());
-        let at = |it: &Stored| titles.iter().position(|title| *title == it.title);
-        let mut disordered = 0;
-        for later in &stored {
-            disordered += usize::from(stored.iter().any(|it| {
-                let is_before = it.lane == later.lane && it.commit[1] < later.commit[0];
-                is_before && it.lane.is_some() && at(it) > at(later)
-            }));
-        }
-        {
-            let mut tally = self.tally.borrow_mut();
-            tally.lost += lost;
-            tally.duplicated += duplicated;
-            tally.disordered += disordered;
-        }
-        if [lost, duplicated, disordered] != [0; 3] {
-            self.broken(&format!("{lost} lost, {duplicated} duplicated, {disordered} out of order; {keyed} keyed; the server committed {titles:?}"));
-        }
-        self.check_first_sent(&table);
-        // Only a worker that waited past its deadline receives that response.
-        let slow = format!("c{}", self.slow.get());
-        let is_late = |row: &Vec<String>| row[0] == slow && !row[12].is_empty();
-        if !self.was_stopped.get() && table.iter().any(is_late) {
-            self.broken("a worker waited for a response for longer than its lease");
-        }
-        self.check_changes().await;
-        if !self.tally.borrow().broken.is_empty() {
-            let rows = table.iter().map(|row| row.join("|"));
-            let rows = rows.collect::<Vec<_>>().join("\n  ");
-            self.tally.borrow_mut().broken.push(format!("  {rows}"));
-        }
-    }
-
-    /// The first sending was not after the first commit, unless an operator had it sent again.
-    fn check_first_sent(&self, table: &[Vec<String>]) {
-        let requests = self.server.requests();
-        for row in table.iter().filter(|row| ["t", "1"].contains(&&*row[2])) {
-            let first_sent: i64 = row[3].parse().unwrap_or(i64::MAX);
-            let first = requests.iter().find(|it| {
-                let body = String::from_utf8_lossy(it.body());
-                it.status.is_none_or(|it| it < 300) && body.contains(&format!("\"{}\"", row[0]))
-            });
-            // SQLite's times are whole milliseconds.
-            let tolerance = 1;
-            if first.is_some_and(|it| it.at.as_millisecond() + tolerance < first_sent) {
-                self.broken(&format!("the first sending of {} is forgotten", row[0]));
-            }
-        }
-    }
-
-    /// Every change that the database saw is one that a worker or an operator makes.
-    async fn check_changes(&self) {
-        let broken = [
-            ("a command that was settled or parked was changed", "SELECT id, was, became FROM changes
-                WHERE was * 10 + became NOT IN (1, 2, 21, 13, 31, 34, 35, 41, 46)"),
-            ("a claim forgot the first sending", "SELECT id FROM changes WHERE forgot"),
-            ("a lane had two heads", "SELECT lane, seq FROM (SELECT lane, seq, sum(CASE WHEN became IN (1, 3, 4) THEN 1 ELSE 0 END
-                - CASE WHEN was IN (1, 3, 4) THEN 1 ELSE 0 END) OVER (PARTITION BY lane ORDER BY seq) AS heads
-                FROM changes WHERE lane IS NOT NULL) AS it WHERE heads > 1"),
-            ("receipts and done commands differ", "SELECT sdk_outbox.id, state, count(receipts.id) FROM sdk_outbox
-                LEFT JOIN receipts ON receipts.id = sdk_outbox.id GROUP BY 1, 2
-                HAVING count(receipts.id) <> CASE state WHEN 5 THEN 1 ELSE 0 END"),
-        ];
-        for (what, sql) in broken {
-            let rows = self.rows(sql).await;
-            if !rows.is_empty() {
-                self.broken(&format!("{what}: {rows:?}"));
-            }
-        }
-    }
-
-    async fn rows(&self, sql: &str) -> Vec<Vec<String>> {
+    pub(super) async fn rows(&self, sql: &str) -> Vec<Vec<String>> {
         loop {
             match S::rows(&self.place, sql).await {
                 Ok(rows) => return rows,
@@ -516,7 +395,7 @@ impl<S: Arena> Run<S> {
         }
     }
 
-    fn broken(&self, what: &str) {
+    pub(super) fn broken(&self, what: &str) {
         let (step, _) = self.step();
         let what = format!("{} run {} ({step}): {what}", S::NAME, self.number);
         let broken = &mut self.tally.borrow_mut().broken;
@@ -544,7 +423,7 @@ fn is_keyed(at: usize) -> bool {
     at % 3 < 2
 }
 
-fn operation(is_keyed: bool) -> Operation {
+pub(super) fn operation(is_keyed: bool) -> Operation {
     if is_keyed {
         Operation::SubmitEventCommand
     } else {
