@@ -144,6 +144,7 @@ impl Settlement {
             state: State::Done,
             due: None,
             attempts: claim.command.attempts + 1,
+            first_sent: claim.command.first_sent.or(Some(claim.at)),
             note: None,
             receipt: Some(receipt),
             ..Self::released(claim)
