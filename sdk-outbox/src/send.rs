@@ -35,7 +35,7 @@ impl<S: Store> Sending<S> {
             "claimed"
         });
         let settlement = self.send().await;
-        let [before, after] = steps::of(&settlement);
+        let [before, after] = steps::of(&self.claim, &settlement);
         reached(before);
         let is_recorded = self.settle(settlement).await;
         reached(if is_recorded { after } else { "not recorded" });

@@ -67,6 +67,9 @@ pub(super) trait Arena: TestStore {
     /// Runs a query.
     async fn rows(place: &Self::Place, sql: &str) -> Result<Vec<Vec<String>>, String>;
 
+    /// Removes everything.
+    async fn remove(place: &Self::Place);
+
     /// Ends all connections of this run, or kills the database, in some runs.
     async fn disturb(_place: &Self::Place, _number: usize) -> Result<(), String> {
         Ok(())
@@ -139,6 +142,10 @@ impl Arena for Sqlite {
 
     async fn rows(place: &PathBuf, sql: &str) -> Result<Vec<Vec<String>>, String> {
         Ok(Self::raw(place, sql).await)
+    }
+
+    async fn remove(place: &PathBuf) {
+        std::fs::remove_dir_all(place.parent().unwrap()).unwrap();
     }
 
     fn goes_on(_step: &str) -> bool {
@@ -234,6 +241,12 @@ impl Arena for Postgres {
             columns.collect()
         };
         Ok(rows.map(row).collect())
+    }
+
+    async fn remove(place: &Config) {
+        let schema = place.get_options().unwrap().rsplit('=').next().unwrap();
+        // Another run may just have killed the database.
+        let _ = Self::rows(place, &format!("DROP SCHEMA {schema} CASCADE")).await;
     }
 
     async fn disturb(place: &Config, number: usize) -> Result<(), String> {

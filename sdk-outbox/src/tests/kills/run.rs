@@ -125,7 +125,9 @@ pub(super) async fn run<S: Arena>(number: usize) -> Tally {
         tally.count("leases", count("expired lease claimed"));
     }
     run.check(ended).await;
-    run.tally.take()
+    drop(run.outbox);
+    S::remove(&run.place).await;
+    run.tally.into_inner()
 }
 
 impl<S: Arena> Run<S> {
