@@ -51,8 +51,8 @@ pub(super) trait Arena: TestStore {
     fn address(place: &Self::Place) -> String;
     fn at(address: &str) -> Self::Place;
 
-    /// Makes the tables of receipts and changes.
-    async fn prepare(place: &Self::Place);
+    /// Opens the outbox for the first time, and makes the tables of receipts and changes.
+    async fn prepare(place: &Self::Place) -> Result<Outbox<Self>, String>;
 
     /// Opens the outbox, and records a receipt in a table of the service.
     async fn connect(place: &Self::Place) -> Result<Outbox<Self>, Error>;
@@ -110,13 +110,15 @@ impl Arena for Sqlite {
         address.into()
     }
 
-    async fn prepare(place: &PathBuf) {
+    async fn prepare(place: &PathBuf) -> Result<Outbox<Self>, String> {
+        let outbox = Self::connect(place).await.map_err(text)?;
         let tables = format!(
             "CREATE TABLE receipts (id INTEGER);
              CREATE TABLE changes (seq INTEGER PRIMARY KEY AUTOINCREMENT, id, lane, was, became, forgot);
              CREATE TRIGGER change AFTER UPDATE OF state ON sdk_outbox BEGIN INSERT INTO changes {CHANGE}; END"
         );
-        connection(place).execute_batch(&tables).unwrap();
+        connection(place).execute_batch(&tables).map_err(text)?;
+        Ok(outbox)
     }
 
     async fn connect(place: &PathBuf) -> Result<Outbox<Self>, Error> {
@@ -186,14 +188,19 @@ impl Arena for Postgres {
         config
     }
 
-    async fn prepare(place: &Config) {
+    async fn prepare(place: &Config) -> Result<Outbox<Self>, String> {
+        let schema = format!("CREATE SCHEMA IF NOT EXISTS {}", schema(place));
+        Self::rows(place, &schema).await?;
+        let outbox = Self::connect(place).await.map_err(text)?;
         let tables = format!(
-            "CREATE TABLE receipts (id bigint);
+            "DROP TABLE IF EXISTS receipts, changes; DROP FUNCTION IF EXISTS change CASCADE;
+             CREATE TABLE receipts (id bigint);
              CREATE TABLE changes (seq bigint GENERATED ALWAYS AS IDENTITY, id bigint, lane text, was int, became int, forgot bool);
              CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO changes {CHANGE}; RETURN NULL; END';
              CREATE TRIGGER change AFTER UPDATE OF state ON sdk_outbox FOR EACH ROW EXECUTE FUNCTION change()"
         );
-        Self::raw(place, &tables).await;
+        Self::rows(place, &tables).await?;
+        Ok(outbox)
     }
 
     async fn connect(place: &Config) -> Result<Outbox<Self>, Error> {
@@ -244,9 +251,8 @@ impl Arena for Postgres {
     }
 
     async fn remove(place: &Config) {
-        let schema = place.get_options().unwrap().rsplit('=').next().unwrap();
         // Another run may just have killed the database.
-        let _ = Self::rows(place, &format!("DROP SCHEMA {schema} CASCADE")).await;
+        let _ = Self::rows(place, &format!("DROP SCHEMA {} CASCADE", schema(place))).await;
     }
 
     async fn disturb(place: &Config, number: usize) -> Result<(), String> {
@@ -270,6 +276,10 @@ impl Arena for Postgres {
     fn goes_on(step: &str) -> bool {
         step.contains("lane ") || step == "settled, not committed"
     }
+}
+
+fn schema(place: &Config) -> &str {
+    place.get_options().unwrap().rsplit('=').next().unwrap()
 }
 
 async fn client(place: &Config) -> Result<Client, String> {

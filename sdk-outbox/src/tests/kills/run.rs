@@ -132,10 +132,14 @@ pub(super) async fn run<S: Arena>(number: usize) -> Tally {
 
 impl<S: Arena> Run<S> {
     async fn open(number: usize) -> Self {
-        let place = S::place().unwrap();
-        let outbox = S::open(&place).await;
-        let place = S::at(&S::address(&place));
-        S::prepare(&place).await;
+        let place = S::at(&S::address(&S::place().unwrap()));
+        let outbox = loop {
+            match S::prepare(&place).await {
+                Ok(outbox) => break outbox,
+                // Another run killed the database.
+                Err(_) => sleep(Duration::from_millis(50)).await,
+            }
+        };
         let server = ReferenceServer::builder()
             .transport(Transport::Hyper)
             .wall_clock()
