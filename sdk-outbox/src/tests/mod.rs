@@ -69,7 +69,7 @@ impl TestStore for Sqlite {
     const HAS_BODY_TABLE: bool = false;
 
     fn documented_statement() -> String {
-        documented(include_str!("../sqlite.rs"))
+        documented(include_str!("../sqlite/mod.rs"))
     }
 
     fn other_driver(place: &PathBuf, statement: &str) -> Command {

@@ -1,72 +1,17 @@
-//! An outbox in a SQLite database: for a service that is one process, or several on one machine.
-//!
-//! # Enqueue with another driver
-//! One statement, in the transaction of your own rows. `command` is the prepared command as JSON, and `application` is
-//! [`PreparedCommand::application`](sdk_core::PreparedCommand::application). The other columns may be left out.
-//! ```sql
-//! INSERT INTO sdk_outbox (application, installation, lane, reference, command) VALUES (?1, ?2, ?3, ?4, ?5)
-//! ```
-//!
-//! # Limits
-//! SQLite has one writer at a time, and its busy handler is not fair. Run one worker per file, and keep your own transactions
-//! short. The file is set to WAL mode. If this crate creates it, only its owner can read it: it holds the bodies of commands.
+//! What the worker and the operator do with the table.
 
-use std::fmt;
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Row, Transaction, params};
 
-use crate::entry::{Body, Entry, State, StoredCommand, StoredReceipt};
+use super::{OnReceipt, Sqlite};
+use crate::entry::{Body, State, StoredCommand};
 use crate::error::Error;
 use crate::outbox::{Count, Status};
 use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::{Clock, Lease};
-
-/// An outbox in a SQLite database.
-pub type Outbox = crate::Outbox<Sqlite>;
-
-/// The version of the tables.
-const VERSION: i64 = 1;
-
-/// The tables. Times are milliseconds since the beginning of 1970, and states are those of [`State::ALL`]. `lease_until` of a
-/// command that is ready says that its last lease ended without a result.
-const SCHEMA: &str = "
-    CREATE TABLE sdk_outbox (
-        id           INTEGER PRIMARY KEY AUTOINCREMENT,
-        stored_at    INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)),
-        application  TEXT NOT NULL,
-        installation TEXT NOT NULL DEFAULT '',
-        lane         TEXT,
-        reference    TEXT,
-        state        INTEGER NOT NULL DEFAULT 0,
-        due_at       INTEGER NOT NULL DEFAULT 0,
-        token        TEXT,
-        lease_until  INTEGER,
-        attempts     INTEGER NOT NULL DEFAULT 0,
-        first_sent   INTEGER,
-        approved_at  INTEGER,
-        decided_by   TEXT,
-        reason       TEXT,
-        note         TEXT,
-        late         TEXT,
-        http_status  INTEGER,
-        replayed     INTEGER,
-        result       TEXT,
-        command      TEXT NOT NULL
-    ) STRICT;
-    CREATE INDEX sdk_outbox_new ON sdk_outbox (id) WHERE state = 0;
-    CREATE INDEX sdk_outbox_ready ON sdk_outbox (application, installation, due_at, id) WHERE state = 1;
-    CREATE INDEX sdk_outbox_waiting ON sdk_outbox (lane, id) WHERE lane IS NOT NULL AND state = 2;
-    CREATE INDEX sdk_outbox_leased ON sdk_outbox (lease_until) WHERE state = 3;
-    CREATE INDEX sdk_outbox_parked ON sdk_outbox (id) WHERE state = 4;
-    CREATE UNIQUE INDEX sdk_outbox_head ON sdk_outbox (lane) WHERE lane IS NOT NULL AND state IN (1, 3, 4);
-    CREATE TABLE sdk_outbox_version (version INTEGER NOT NULL) STRICT;
-    INSERT INTO sdk_outbox_version VALUES (1);
-";
 
 /// Lets the next command of a lane continue, once the command ?1 no longer blocks it.
 const PROMOTE: &str = "
@@ -76,111 +21,6 @@ const PROMOTE: &str = "
 
 /// The columns of [`stored`].
 const COLUMNS: &str = "id, state, application, installation, lane, reference, stored_at, attempts, first_sent, reason, note, late, command";
-
-type OnReceipt =
-    dyn Fn(&Transaction<'_>, &StoredCommand, &StoredReceipt) -> rusqlite::Result<()> + Send + Sync;
-
-/// The store of an [`Outbox`].
-#[derive(Clone)]
-pub struct Sqlite {
-    pub(crate) connection: Arc<Mutex<Connection>>,
-    clock: Clock,
-    on_receipt: Option<Arc<OnReceipt>>,
-}
-
-/// Stores a command, and returns its ID. Call it within the transaction of your own rows: both are committed, or neither.
-///
-/// # Errors
-/// If the entry is invalid, or the database fails.
-pub fn enqueue(transaction: &Connection, entry: &Entry<'_>) -> Result<i64, Error> {
-    let command = entry.body()?;
-    transaction.execute(
-        "INSERT INTO sdk_outbox (application, installation, lane, reference, command) VALUES (?1, ?2, ?3, ?4, ?5)",
-        params![
-            entry.command.application(),
-            entry.installation,
-            entry.lane,
-            entry.reference,
-            command
-        ],
-    )?;
-    Ok(transaction.last_insert_rowid())
-}
-
-impl Outbox {
-    /// Opens an outbox in a database file, which may hold your own tables, too. If there is no file, it is created for its
-    /// owner alone. Makes the tables `sdk_outbox` and `sdk_outbox_version` if there are none, and touches no other table.
-    ///
-    /// # Errors
-    /// If the file can't be opened or written, or a later release made the tables.
-    pub async fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let path = path.as_ref().to_owned();
-        let opened = blocking(move || Sqlite::open(&path)).await?;
-        Ok(Self::new(opened))
-    }
-
-    /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, the receipt is not recorded: the
-    /// command is parked with the reason `not_settled`. It must not commit, and runs on a thread that may block.
-    #[must_use]
-    pub fn on_receipt(
-        mut self,
-        record: impl Fn(&Transaction<'_>, &StoredCommand, &StoredReceipt) -> rusqlite::Result<()>
-        + Send
-        + Sync
-        + 'static,
-    ) -> Self {
-        self.store.on_receipt = Some(Arc::new(record));
-        self
-    }
-}
-
-impl Sqlite {
-    fn open(path: &Path) -> Result<Self, Error> {
-        create_private(path).map_err(|error| Error::database(error, false))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(Duration::from_secs(5))?;
-        // With WAL, less than FULL would let a power failure undo what was sent already.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
-        let work = begin(&mut connection)?;
-        let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'sdk_outbox_version'";
-        if work.query_row(tables, [], |row| row.get::<_, i64>(0))? == 0 {
-            work.execute_batch(SCHEMA)?;
-        }
-        let found = work.query_row("SELECT version FROM sdk_outbox_version", [], |row| {
-            row.get(0)
-        })?;
-        if found > VERSION {
-            let known = VERSION;
-            return Err(Error::TooNew { found, known });
-        }
-        work.commit()?;
-        Ok(Self {
-            connection: Arc::new(Mutex::new(connection)),
-            clock: Clock::Database,
-            on_receipt: None,
-        })
-    }
-
-    /// Runs a transaction on a thread that may block.
-    async fn transact<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>, i64) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        let (connection, clock) = (Arc::clone(&self.connection), self.clock);
-        blocking(move || {
-            // A transaction whose thread panicked was rolled back.
-            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            let transaction = begin(&mut connection)?;
-            // After the wait for other writers. SQLite's own clock is this machine's, too.
-            let now = millis(clock.now().unwrap_or_else(SystemTime::now));
-            let result = work(&transaction, now)?;
-            transaction.commit()?;
-            Ok(result)
-        })
-        .await
-    }
-}
 
 impl sealed::Sealed for Sqlite {}
 
@@ -285,14 +125,6 @@ impl Store for Sqlite {
                 return Ok(purged);
             }
         }
-    }
-}
-
-impl fmt::Debug for Sqlite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sqlite")
-            .field("clock", &self.clock)
-            .finish_non_exhaustive()
     }
 }
 
@@ -442,61 +274,14 @@ fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     })
 }
 
-fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
-    // A transaction that only becomes a writer later can't wait for the other writers.
-    connection.transaction_with_behavior(TransactionBehavior::Immediate)
-}
-
 fn time(millis: i64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(millis.max(0).unsigned_abs())
 }
 
-fn millis(time: SystemTime) -> i64 {
+pub(super) fn millis(time: SystemTime) -> i64 {
     time.duration_since(UNIX_EPOCH).map_or(0, length)
 }
 
 fn length(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
-}
-
-async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done,
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(error) => Err(Error::database(error, false)),
-        },
-    }
-}
-
-/// Creates a file that only its owner can read, unless there is one. SQLite gives the files next to it the same permissions.
-fn create_private(path: &Path) -> std::io::Result<()> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
-        _ => Ok(()),
-    }
-}
-
-impl From<rusqlite::Error> for Error {
-    fn from(error: rusqlite::Error) -> Self {
-        let is_passing = matches!(
-            error.sqlite_error_code(),
-            Some(
-                ErrorCode::DatabaseBusy
-                    | ErrorCode::DatabaseLocked
-                    | ErrorCode::DiskFull
-                    | ErrorCode::SystemIoFailure
-                    | ErrorCode::CannotOpen
-                    | ErrorCode::OutOfMemory
-                    | ErrorCode::FileLockingProtocolFailed
-            )
-        );
-        Self::database(error, is_passing)
-    }
 }

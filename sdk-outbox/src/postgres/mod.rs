@@ -1,0 +1,194 @@
+//! An outbox in a PostgreSQL database, for any number of processes.
+//!
+//! # Enqueue with another driver
+//! One statement, in the transaction of your own rows, at the isolation level read committed. `command` is the prepared command
+//! as JSON, and `application` is [`PreparedCommand::application`](sdk_core::PreparedCommand::application). Lane and reference
+//! may be NULL. The lock keeps each lane in the order of the commits; a transaction that enqueues into several lanes must do so
+//! in the order of their names, or two of them may deadlock.
+//! ```sql
+#![doc = include_str!("enqueue.sql")]
+//! ```
+//!
+//! # Rights, poolers, snapshots
+//! [`open`](Outbox::open) makes the tables in the first schema of the connection's `search_path` if they aren't there. A worker
+//! without the right to create tables needs only SELECT, INSERT, UPDATE and DELETE. The tables hold the bodies of commands: give
+//! these rights to nobody else. Statements are prepared, so a pooler needs session mode or support for prepared statements. A
+//! transaction that is open for hours, such as a dump, keeps dead rows; claims don't walk over them.
+
+mod session;
+mod sql;
+mod store;
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, GenericClient, Socket, Transaction};
+
+use self::session::Session;
+use self::sql::{ENQUEUE, SCHEMA, SESSION};
+use crate::entry::{Entry, StoredCommand, StoredReceipt};
+use crate::error::Error;
+use crate::time::Clock;
+
+/// An outbox in a PostgreSQL database.
+pub type Outbox = crate::Outbox<Postgres>;
+
+/// The version of the tables.
+const VERSION: i64 = 1;
+
+type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+type Connect = dyn Fn() -> Boxed<'static, Result<Client, tokio_postgres::Error>> + Send + Sync;
+
+type OnReceipt = dyn for<'a> Fn(
+        &'a Transaction<'_>,
+        &'a StoredCommand,
+        &'a StoredReceipt,
+    ) -> Boxed<'a, Result<(), tokio_postgres::Error>>
+    + Send
+    + Sync;
+
+/// The store of an [`Outbox`].
+#[derive(Clone)]
+pub struct Postgres {
+    connect: Arc<Connect>,
+    session: Arc<Mutex<Option<Session>>>,
+    clock: Clock,
+    on_receipt: Option<Arc<OnReceipt>>,
+}
+
+/// Stores a command, and returns its ID. Call it within the transaction of your own rows: both are committed, or neither.
+///
+/// The transaction must be at the isolation level read committed. One that enqueues into several lanes must do so in the order
+/// of their names.
+///
+/// # Errors
+/// If the entry is invalid, or the database fails.
+pub async fn enqueue(transaction: &impl GenericClient, entry: &Entry<'_>) -> Result<i64, Error> {
+    let command = entry.body()?;
+    let values: [(&(dyn ToSql + Sync), Type); 5] = [
+        (&entry.command.application(), Type::TEXT),
+        (&entry.installation, Type::TEXT),
+        (&entry.lane, Type::TEXT),
+        (&entry.reference, Type::TEXT),
+        (&command, Type::TEXT),
+    ];
+    let rows = transaction.query_typed(ENQUEUE, &values).await?;
+    Ok(rows[0].get(0))
+}
+
+impl Outbox {
+    /// Opens an outbox in a database, and makes its tables, whose names begin with `sdk_outbox`, if there are none. It touches no
+    /// other table. The connection is made again whenever it was lost.
+    ///
+    /// `tls` is `tokio_postgres::NoTls` or the connector of `tokio-postgres-rustls`, `postgres-native-tls` and the like. If the
+    /// configuration sets none, a connection attempt ends after 10 seconds, and a silent connection after about a minute.
+    ///
+    /// # Errors
+    /// If there is no database, a right is missing, or a later release made the tables.
+    pub async fn open<T>(mut config: Config, tls: T) -> Result<Self, Error>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(10));
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(Duration::from_secs(30));
+        }
+        if config.get_keepalives_idle() == Duration::from_secs(2 * 3600) {
+            config.keepalives_idle(Duration::from_secs(30));
+        }
+        let connect = move || -> Boxed<'static, Result<Client, tokio_postgres::Error>> {
+            let (config, tls) = (config.clone(), tls.clone());
+            Box::pin(async move {
+                let (client, connection) = config.connect(tls).await?;
+                // It ends with the client. Its error is that of the next statement, too.
+                tokio::spawn(async move { drop(connection.await) });
+                client.batch_execute(SESSION).await?;
+                Ok(client)
+            })
+        };
+        let store = Postgres {
+            connect: Arc::new(connect),
+            session: Arc::default(),
+            clock: Clock::Database,
+            on_receipt: None,
+        };
+        store.install().await?;
+        Ok(Self::new(store))
+    }
+
+    /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, the receipt is not recorded: the
+    /// command is parked with the reason `not_settled`.
+    ///
+    /// ```
+    /// # fn example(outbox: sdk_outbox::postgres::Outbox) {
+    /// let outbox = outbox.on_receipt(|transaction, stored, receipt| Box::pin(async move {
+    ///     let update = "UPDATE orders SET delivery = $2 WHERE id = $1";
+    ///     transaction.execute(update, &[&stored.reference, &receipt.body]).await?;
+    ///     Ok(())
+    /// }));
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_receipt(
+        mut self,
+        record: impl for<'a> Fn(
+            &'a Transaction<'_>,
+            &'a StoredCommand,
+            &'a StoredReceipt,
+        ) -> Pin<
+            Box<dyn Future<Output = Result<(), tokio_postgres::Error>> + Send + 'a>,
+        > + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.store.on_receipt = Some(Arc::new(record));
+        self
+    }
+}
+
+impl Postgres {
+    /// Makes the tables if there are none. Only that takes the right to do so.
+    async fn install(&self) -> Result<(), Error> {
+        let mut session = self.session().await?;
+        let client = &mut session.client;
+        let tables = "SELECT to_regclass('sdk_outbox_version') IS NOT NULL";
+        let exist: bool = client.query_one(tables, &[]).await?.get(0);
+        if !exist {
+            let transaction = client.transaction().await?;
+            // One process at a time.
+            let alone = "SELECT pg_advisory_xact_lock(hashtext('sdk_outbox tables'))";
+            transaction.batch_execute(alone).await?;
+            let exist: bool = transaction.query_one(tables, &[]).await?.get(0);
+            if !exist {
+                transaction.batch_execute(SCHEMA).await?;
+            }
+            transaction.commit().await?;
+        }
+        let version = "SELECT version FROM sdk_outbox_version";
+        let found: i64 = client.query_one(version, &[]).await?.get(0);
+        if found > VERSION {
+            let known = VERSION;
+            return Err(Error::TooNew { found, known });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres")
+            .field("clock", &self.clock)
+            .finish_non_exhaustive()
+    }
+}

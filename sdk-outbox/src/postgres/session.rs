@@ -1,0 +1,124 @@
+//! A connection with its prepared statements, and a transaction on it.
+
+use std::collections::HashMap;
+use std::time::SystemTime;
+
+use tokio::time::Instant;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, GenericClient, Row, Statement, Transaction};
+
+use super::sql::{LOCK_HEAD, PROMOTE};
+use crate::error::Error;
+use crate::steps::reached;
+
+pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// A connection, and what belongs to it.
+pub(super) struct Session {
+    pub(super) client: Client,
+    statements: HashMap<&'static str, Statement>,
+    /// The last command that was claimed for each sender.
+    pub(super) cursors: HashMap<(&'static str, String), (SystemTime, i64)>,
+    /// When the cursors were last cleared: what became due before them is found then.
+    pub(super) reset: Instant,
+}
+
+impl Session {
+    pub(super) fn new(client: Client) -> Self {
+        Self {
+            client,
+            statements: HashMap::new(),
+            cursors: HashMap::new(),
+            reset: Instant::now(),
+        }
+    }
+
+    pub(super) async fn query(
+        &mut self,
+        sql: &'static str,
+        values: Values<'_>,
+    ) -> Result<Vec<Row>, Error> {
+        let statement = prepared(&self.client, &mut self.statements, sql).await?;
+        Ok(self.client.query(&statement, values).await?)
+    }
+
+    pub(super) async fn begin(&mut self) -> Result<Work<'_>, Error> {
+        Ok(Work {
+            transaction: self.client.transaction().await?,
+            statements: &mut self.statements,
+        })
+    }
+}
+
+/// A transaction. It is rolled back unless it is committed.
+pub(super) struct Work<'a> {
+    pub(super) transaction: Transaction<'a>,
+    statements: &'a mut HashMap<&'static str, Statement>,
+}
+
+impl Work<'_> {
+    pub(super) async fn query(
+        &mut self,
+        sql: &'static str,
+        values: Values<'_>,
+    ) -> Result<Vec<Row>, Error> {
+        let statement = prepared(&self.transaction, self.statements, sql).await?;
+        Ok(self.transaction.query(&statement, values).await?)
+    }
+
+    pub(super) async fn execute(
+        &mut self,
+        sql: &'static str,
+        values: Values<'_>,
+    ) -> Result<u64, Error> {
+        let statement = prepared(&self.transaction, self.statements, sql).await?;
+        Ok(self.transaction.execute(&statement, values).await?)
+    }
+
+    /// Lets the next command of a lane continue.
+    pub(super) async fn promote(&mut self, settled: &Row) -> Result<(), Error> {
+        let (lane, place): (Option<String>, Option<i64>) = (settled.get(0), settled.get(1));
+        if let Some(lane) = lane {
+            self.query(LOCK_HEAD, &[&lane]).await?;
+            self.execute(PROMOTE, &[&lane, &place]).await?;
+            reached("lane continued, not committed");
+        }
+        Ok(())
+    }
+}
+
+/// A statement, prepared once for each connection.
+async fn prepared(
+    client: &impl GenericClient,
+    statements: &mut HashMap<&'static str, Statement>,
+    sql: &'static str,
+) -> Result<Statement, Error> {
+    if let Some(statement) = statements.get(sql) {
+        return Ok(statement.clone());
+    }
+    let statement = client.prepare(sql).await?;
+    statements.insert(sql, statement.clone());
+    Ok(statement)
+}
+
+/// An error of the caller's own SQL. One without a code is a mistake, such as a value of another type, unless the connection was
+/// lost.
+pub(super) fn rejected_by_caller(error: tokio_postgres::Error) -> Error {
+    let cause = std::error::Error::source(&error);
+    let is_lost =
+        error.is_closed() || cause.is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
+    if error.code().is_none() && !is_lost {
+        return Error::database(error, false);
+    }
+    error.into()
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Self {
+        // Connection, transaction state (a standby), conflict, resources, locks, shutdown: all of them may pass.
+        let classes = ["08", "25", "40", "53", "55", "57"];
+        let code = error.code().map(|it| it.code().to_owned());
+        let is_passing = code.is_none_or(|it| classes.contains(&&it[..2]));
+        Self::database(error, is_passing)
+    }
+}

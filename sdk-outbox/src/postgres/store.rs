@@ -1,0 +1,260 @@
+//! What the worker and the operator do with the tables.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::sync::{MappedMutexGuard, MutexGuard};
+use tokio::time::Instant;
+use tokio_postgres::Row;
+
+use super::Postgres;
+use super::session::{Session, Values, rejected_by_caller};
+use super::sql::{
+    ADMIT, ADMIT_ALONE, ADMIT_HEADS, ADMIT_LANES, ADMIT_NEW, BATCH, CLAIM, COUNT, DROP, LATE,
+    OLDEST, PARKED, PURGE, RECLAIM, RETRY, SETTLE,
+};
+use crate::entry::{Body, State, StoredCommand};
+use crate::error::Error;
+use crate::outbox::{Count, Status};
+use crate::steps::reached;
+use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
+use crate::time::{Clock, Lease};
+
+impl Postgres {
+    /// The connection, made again if it was lost.
+    pub(super) async fn session(&self) -> Result<MappedMutexGuard<'_, Session>, Error> {
+        let mut session = self.session.lock().await;
+        if session.as_ref().is_none_or(|it| it.client.is_closed()) {
+            *session = None;
+        }
+        if session.is_none() {
+            let client = (self.connect)().await?;
+            *session = Some(Session::new(client));
+        }
+        MutexGuard::try_map(session, Option::as_mut).map_err(|_| unreachable!("it was just made"))
+    }
+
+    /// Runs one statement.
+    async fn query(&self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Error> {
+        self.session().await?.query(sql, values).await
+    }
+
+    /// Admits new commands: each is ready, or waits for another one of its lane. Returns whether there may be more.
+    async fn admit(&self) -> Result<bool, Error> {
+        let mut session = self.session().await?;
+        let mut work = session.begin().await?;
+        let alone = work.query(ADMIT_ALONE, &[]).await?;
+        if !alone[0].get::<_, bool>(0) {
+            return Ok(false);
+        }
+        let new = work.query(ADMIT_NEW, &[]).await?;
+        if new.is_empty() {
+            return Ok(false);
+        }
+        let ids: Vec<i64> = new.iter().map(|row| row.get(0)).collect();
+        let lanes: Vec<Option<&str>> = new.iter().map(|row| row.get(1)).collect();
+        let free = work.query(ADMIT_LANES, &[&lanes]).await?;
+        let free: Vec<&str> = free.iter().map(|row| row.get(0)).collect();
+        let admitted = work
+            .execute(ADMIT, &[&ids, &free, &self.clock.now()])
+            .await?;
+        reached("admitted without heads");
+        work.execute(ADMIT_HEADS, &[&ids]).await?;
+        reached("admitted, not committed");
+        work.transaction.commit().await?;
+        Ok(ids.len() == BATCH && admitted > 0)
+    }
+}
+
+impl sealed::Sealed for Postgres {}
+
+impl Store for Postgres {
+    fn set_clock(&mut self, clock: Clock) {
+        self.clock = clock;
+    }
+
+    async fn maintain(&self) -> Result<(), Error> {
+        let mut session = self.session().await?;
+        if !session
+            .query(RECLAIM, &[&self.clock.now()])
+            .await?
+            .is_empty()
+        {
+            // They may be due before what was claimed last.
+            session.cursors.clear();
+        }
+        drop(session);
+        reached("leases ended");
+        while self.admit().await? {}
+        Ok(())
+    }
+
+    async fn claim(&self, wanted: &[Wanted], lease: Duration) -> Result<Vec<Claim>, Error> {
+        let held = Lease::begin(lease);
+        let mut session = self.session().await?;
+        if session.reset.elapsed() > Duration::from_secs(1) {
+            session.cursors.clear();
+            session.reset = Instant::now();
+        }
+        let key = |it: &Wanted| (it.application, it.installation.clone());
+        let cursors = wanted.iter().map(|it| session.cursors.get(&key(it)));
+        let (due, ids): (Vec<SystemTime>, Vec<i64>) = cursors
+            .map(|it| it.copied().unwrap_or((UNIX_EPOCH, 0)))
+            .unzip();
+        let applications: Vec<&str> = wanted.iter().map(|it| it.application).collect();
+        let installations: Vec<&str> = wanted.iter().map(|it| &*it.installation).collect();
+        let free = wanted
+            .iter()
+            .map(|it| i64::try_from(it.free).unwrap_or(i64::MAX));
+        let free: Vec<i64> = free.collect();
+        let (seconds, now) = (lease.as_secs_f64(), self.clock.now());
+        let values: Values<'_> = &[
+            &applications,
+            &installations,
+            &due,
+            &ids,
+            &free,
+            &seconds,
+            &now,
+        ];
+        let rows = session.query(CLAIM, values).await?;
+        for wanted in wanted {
+            let own = rows.iter().filter(|row| {
+                row.get::<_, &str>("application") == wanted.application
+                    && row.get::<_, &str>("installation") == wanted.installation
+            });
+            let own: Vec<(SystemTime, i64)> =
+                own.map(|row| (row.get("due_at"), row.get("id"))).collect();
+            match own.iter().max() {
+                Some(last) if own.len() == wanted.free => {
+                    session.cursors.insert(key(wanted), *last)
+                }
+                _ => session.cursors.remove(&key(wanted)),
+            };
+        }
+        let claims = rows.iter().map(|row| Claim {
+            command: stored(row),
+            token: row.get("token"),
+            due_at: row.get("due_at"),
+            approved_at: row.get("approved_at"),
+            lease_expired: row.get("lease_expired"),
+            at: row.get("claimed_at"),
+            lease: held,
+        });
+        Ok(claims.collect())
+    }
+
+    async fn settle(&self, claim: &Claim, to: &Settlement) -> Result<bool, Error> {
+        let mut session = self.session().await?;
+        let mut work = session.begin().await?;
+        let id = &claim.command.id;
+        let receipt = to.receipt.as_ref();
+        let settled = work
+            .query(
+                SETTLE,
+                &[
+                    id,
+                    &claim.token,
+                    &(to.state as i16),
+                    &to.due,
+                    &i32::try_from(to.attempts).unwrap_or(i32::MAX),
+                    &to.first_sent,
+                    &to.reason,
+                    &to.note.as_deref().map(without_nul),
+                    &receipt.map(|it| i32::from(it.http_status)),
+                    &receipt.and_then(|it| it.replayed),
+                    &receipt.map(|it| without_nul(&it.body)),
+                    &to.lease_expired,
+                    &self.clock.now(),
+                ],
+            )
+            .await?;
+        match (receipt, settled.first()) {
+            (Some(receipt), Some(row)) => {
+                if let Some(record) = &self.on_receipt {
+                    let recorded = record(&work.transaction, &claim.command, receipt).await;
+                    recorded.map_err(rejected_by_caller)?;
+                }
+                reached("receipt stored, lane blocked");
+                work.promote(row).await?;
+            }
+            (Some(receipt), None) => drop(work.execute(LATE, &[id, &receipt.late()]).await?),
+            (None, _) => {}
+        }
+        reached("settled, not committed");
+        work.transaction.commit().await?;
+        Ok(settled.len() == 1)
+    }
+
+    async fn status(&self) -> Result<Status, Error> {
+        let counts = self.query(COUNT, &[]).await?;
+        let counts = counts.iter().map(|row| Count {
+            state: State::numbered(row.get("state")),
+            reason: row.get("reason"),
+            commands: row.get::<_, i64>("commands").unsigned_abs(),
+        });
+        let oldest = self.query(OLDEST, &[&self.clock.now()]).await?;
+        Ok(Status {
+            counts: counts.collect(),
+            oldest: oldest.first().map(stored),
+        })
+    }
+
+    async fn parked(&self) -> Result<Vec<StoredCommand>, Error> {
+        let parked = self.query(PARKED, &[&self.clock.now()]).await?;
+        Ok(parked.iter().map(stored).collect())
+    }
+
+    async fn decide(&self, id: i64, by: &str, decision: &Decision) -> Result<bool, Error> {
+        let now = self.clock.now();
+        match decision {
+            Decision::Retry => Ok(self.query(RETRY, &[&id, &now, &by]).await?.len() == 1),
+            Decision::Drop(why) => {
+                let mut session = self.session().await?;
+                let mut work = session.begin().await?;
+                let dropped = work.query(DROP, &[&id, &now, &by, why]).await?;
+                let Some(row) = dropped.first() else {
+                    return Ok(false);
+                };
+                work.promote(row).await?;
+                work.transaction.commit().await?;
+                Ok(true)
+            }
+        }
+    }
+
+    async fn purge(&self, older: Duration) -> Result<u64, Error> {
+        let (seconds, mut purged) = (older.as_secs_f64(), 0);
+        loop {
+            let deleted = self.query(PURGE, &[&seconds, &self.clock.now()]).await?;
+            purged += deleted.len() as u64;
+            if deleted.len() < BATCH {
+                return Ok(purged);
+            }
+        }
+    }
+}
+
+/// A row of a command, by the names of its columns.
+fn stored(row: &Row) -> StoredCommand {
+    let age = Duration::try_from_secs_f64(row.get("age")).unwrap_or_default();
+    StoredCommand {
+        id: row.get("id"),
+        state: State::numbered(row.get("state")),
+        application: row.get("application"),
+        installation: row.get("installation"),
+        lane: row.get("lane"),
+        reference: row.get("reference"),
+        age,
+        attempts: row.get::<_, i32>("attempts").unsigned_abs(),
+        first_sent: row.get("first_sent"),
+        reason: row.get("reason"),
+        note: row.get("note"),
+        late: row.get("late"),
+        command: Body(row.get("command")),
+    }
+}
+
+/// PostgreSQL stores no NUL.
+fn without_nul(text: &str) -> String {
+    text.replace('\0', "\u{FFFD}")
+}
