@@ -13,6 +13,7 @@ mod outbox;
 pub mod postgres;
 mod rule;
 mod send;
+mod slot;
 #[cfg(feature = "sqlite")]
 #[cfg_attr(docsrs, doc(cfg(feature = "sqlite")))]
 pub mod sqlite;

@@ -9,10 +9,11 @@ use tokio::time::sleep;
 
 use crate::entry::StoredReceipt;
 use crate::rule::{ParkReason, StoredRule, StoredStep};
+use crate::slot::Health;
 use crate::state::{StoredOutcome, StoredState};
 use crate::steps::{self, reached};
 use crate::store::{Claim, Settlement, Store};
-use crate::worker::{Check, Health};
+use crate::worker::Check;
 
 /// A claim, and what it takes to send it.
 pub(crate) struct Sending<S> {

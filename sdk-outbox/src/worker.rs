@@ -2,11 +2,11 @@
 
 use std::fmt;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use sdk_core::{Backoff, PreparedCommand, PreparedSender};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
@@ -15,10 +15,11 @@ use crate::error::Error;
 use crate::outbox::{Outbox, Status};
 use crate::rule::StoredRule;
 use crate::send::Sending;
+use crate::slot::Slot;
 use crate::store::{Claim, Settlement, Store, Wanted};
 
 /// The longest pause of an installation, and between two tries to reach the database.
-const MAX_PAUSE: Duration = Duration::from_secs(60);
+pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often the status is read for [`Worker::on_status`].
 const STATUS_INTERVAL: Duration = Duration::from_secs(30);
@@ -354,107 +355,5 @@ impl<S: Store> Running<S> {
                 tracing::warn!(target: "sdk_outbox", commands = self.sends.len(), "not recorded; their leases end later");
             }
         }
-    }
-}
-
-/// A sender and its commands in flight.
-struct Slot {
-    sender: Arc<dyn PreparedSender>,
-    application: &'static str,
-    installation: String,
-    limit: usize,
-    permits: Arc<Semaphore>,
-    health: Health,
-    /// Whether the last claim found less than it wanted.
-    is_drained: bool,
-}
-
-impl Slot {
-    fn new(sender: Arc<dyn PreparedSender>, limit: usize) -> Self {
-        Self {
-            application: sender.application().name(),
-            installation: sender.installation().unwrap_or_default().to_owned(),
-            sender,
-            limit,
-            permits: Arc::new(Semaphore::new(limit)),
-            health: Health::default(),
-            is_drained: false,
-        }
-    }
-
-    fn takes(&self, application: &str, installation: &str) -> bool {
-        self.application == application && self.installation == installation
-    }
-
-    fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.permits).try_acquire_owned().ok()
-    }
-
-    /// What it can take now.
-    fn wanted(&self) -> Option<Wanted> {
-        let available = self.permits.available_permits();
-        let free = match self.health.state() {
-            _ if self.is_drained => 0,
-            Healthy::Yes => available,
-            Healthy::Trying => usize::from(available == self.limit),
-            Healthy::Paused => 0,
-        };
-        (free > 0).then(|| Wanted {
-            application: self.application,
-            installation: self.installation.clone(),
-            free,
-        })
-    }
-}
-
-/// Whether a sender's installation responds.
-#[derive(Clone, Default)]
-pub(crate) struct Health(Arc<Mutex<Failures>>);
-
-#[derive(Default)]
-struct Failures {
-    in_a_row: u32,
-    paused_until: Option<Instant>,
-}
-
-enum Healthy {
-    Yes,
-    /// It failed, and one command may try again.
-    Trying,
-    Paused,
-}
-
-impl Health {
-    fn state(&self) -> Healthy {
-        let failures = self.failures();
-        match failures.paused_until {
-            None => Healthy::Yes,
-            Some(until) if until <= Instant::now() => Healthy::Trying,
-            Some(_) => Healthy::Paused,
-        }
-    }
-
-    pub(crate) fn responded(&self) {
-        *self.failures() = Failures::default();
-    }
-
-    /// Pauses the sender, and returns for how long.
-    pub(crate) fn failed(&self) -> Duration {
-        let mut failures = self.failures();
-        let now = Instant::now();
-        // Commands that were in flight together fail together, which counts once.
-        if failures.paused_until.is_none_or(|until| until <= now) {
-            failures.in_a_row = failures.in_a_row.saturating_add(1);
-            let backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);
-            let pause = backoff.half_jitter(failures.in_a_row, fastrand::f64());
-            failures.paused_until = Some(now + pause);
-        }
-        failures
-            .paused_until
-            .map_or(Duration::ZERO, |until| until - now)
-    }
-
-    fn failures(&self) -> MutexGuard<'_, Failures> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
