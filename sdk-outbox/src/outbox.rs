@@ -8,7 +8,6 @@ use tokio::sync::Notify;
 use crate::entry::{State, StoredCommand};
 use crate::error::Error;
 use crate::store::{Decision, Store};
-use crate::time::Clock;
 
 /// Stored commands in a database. Its clones share the connection.
 ///
@@ -24,15 +23,6 @@ impl<S: Store> Outbox<S> {
     pub(crate) fn new(store: S) -> Self {
         let woken = Arc::default();
         Self { store, woken }
-    }
-
-    /// Takes the time from tokio's clock instead of the database's, so that a test can
-    /// [pause](https://docs.rs/tokio/latest/tokio/time/fn.pause.html) and advance it. For tests only: the workers of several
-    /// processes have no clock in common then.
-    #[must_use]
-    pub fn with_tokio_clock(mut self) -> Self {
-        self.store.set_clock(Clock::tokio());
-        self
     }
 
     /// Wakes the worker of this process. Call it after your commit; without it, a worker finds new commands the next time it

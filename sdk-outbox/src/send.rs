@@ -133,7 +133,7 @@ impl<S: Store> Sending<S> {
                 Err(error) => error,
             };
             tracing::warn!(target: "sdk_outbox", id, %error, "its result was not recorded");
-            if error.is_passing() {
+            if error.is_transient() {
                 if *self.stopped.borrow() {
                     return false;
                 }

@@ -1,4 +1,4 @@
-//! What the worker needs of a database. SQLite and PostgreSQL implement it, and nothing else does.
+//! The interface between worker and database. SQLite and PostgreSQL implement it, and nothing else does.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -9,7 +9,7 @@ use crate::entry::{State, StoredCommand, StoredReceipt};
 use crate::error::Error;
 use crate::outbox::Status;
 use crate::state::StoredState;
-use crate::time::{Clock, Lease};
+use crate::time::Lease;
 
 pub(crate) mod sealed {
     /// Keeps the trait to the stores of this crate.
@@ -19,10 +19,7 @@ pub(crate) mod sealed {
 /// A database that holds commands: [`Sqlite`](crate::sqlite::Sqlite) or [`Postgres`](crate::postgres::Postgres). Its clones share
 /// their connection. You call none of its methods: [`Outbox`](crate::Outbox) and [`Worker`](crate::Worker) do.
 pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
-    #[doc(hidden)]
-    fn set_clock(&mut self, clock: Clock);
-
-    /// Admits new commands to their lanes, and takes back those whose lease ended.
+    /// Admits new commands to their lanes, and takes back those whose lease expired.
     #[doc(hidden)]
     fn maintain(&self) -> impl Future<Output = Result<(), Error>> + Send;
 
@@ -34,8 +31,8 @@ pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
         lease: Duration,
     ) -> impl Future<Output = Result<Vec<Claim>, Error>> + Send;
 
-    /// Records the result of a claim, in one transaction. False if the claim's token is no longer that of the command: its
-    /// lease ended, and nothing changes but the note of a response that arrived late.
+    /// Records the result of a claim, in one transaction. Returns false if the command has a new token because the lease
+    /// expired. Then only `late` may change.
     #[doc(hidden)]
     fn settle(
         &self,
@@ -63,6 +60,13 @@ pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
     fn purge(&self, older: Duration) -> impl Future<Output = Result<u64, Error>> + Send;
 }
 
+/// The migrations that tables of a version lack.
+pub(crate) fn migrations<'a>(all: &'a [&'a str], found: i64) -> Result<&'a [&'a str], Error> {
+    let missing = usize::try_from(found).ok().and_then(|it| all.get(it..));
+    let known = all.len();
+    missing.ok_or(Error::TooNew { found, known })
+}
+
 /// How many commands a worker can take for one of its senders.
 #[derive(Clone, Debug)]
 pub struct Wanted {
@@ -85,7 +89,7 @@ pub struct Claim {
     pub(crate) token: String,
     pub(crate) due_at: SystemTime,
     pub(crate) approved_at: Option<SystemTime>,
-    /// Whether a worker had it before whose lease ended.
+    /// Whether the last lease expired without a result.
     pub(crate) lease_expired: bool,
     /// When it was claimed, by the store's clock.
     pub(crate) at: SystemTime,
@@ -108,7 +112,7 @@ impl Claim {
     }
 }
 
-/// What a claim becomes: the columns that change.
+/// The columns that change when a claim ends.
 #[derive(Clone, Debug)]
 pub struct Settlement {
     pub(crate) state: State,
@@ -116,7 +120,7 @@ pub struct Settlement {
     pub(crate) due: Option<SystemTime>,
     pub(crate) attempts: u32,
     pub(crate) first_sent: Option<SystemTime>,
-    /// Whether a worker had it before whose lease ended.
+    /// Whether the last lease expired without a result.
     pub(crate) lease_expired: bool,
     pub(crate) reason: Option<&'static str>,
     pub(crate) note: Option<String>,

@@ -1,14 +1,14 @@
-//! The one place that reads a clock: the database's in production, tokio's in tests.
+//! The clocks: times that are stored come from the database, which for SQLite is this machine. Waits are tokio's.
 
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
-/// Where an outbox takes the time from.
+/// The clock of a store in this process.
 #[derive(Clone, Copy, Debug)]
-pub enum Clock {
-    /// The clock of the database, which all workers share.
-    Database,
+pub(crate) enum Clock {
+    /// The system's clock, which all processes on this machine share.
+    System,
     /// Tokio's clock, from this time on. A test can pause it.
     Tokio(SystemTime, Instant),
 }
@@ -19,11 +19,10 @@ impl Clock {
         Self::Tokio(SystemTime::now(), Instant::now())
     }
 
-    /// The time, unless the database has to be asked.
-    pub(crate) fn now(self) -> Option<SystemTime> {
+    pub(crate) fn now(self) -> SystemTime {
         match self {
-            Self::Database => None,
-            Self::Tokio(epoch, since) => Some(epoch + since.elapsed()),
+            Self::System => SystemTime::now(),
+            Self::Tokio(epoch, since) => epoch + since.elapsed(),
         }
     }
 }

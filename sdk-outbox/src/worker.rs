@@ -181,7 +181,7 @@ impl<S: Store> Worker<S> {
             match claimed {
                 Ok(claims) if is_over => running.release(&claims).await,
                 Ok(claims) => running.start(claims),
-                Err(error) if error.is_passing() => running.database_failed(&error),
+                Err(error) if error.is_transient() => running.database_failed(&error),
                 Err(error) => break Err(error),
             }
             if is_over {

@@ -1,19 +1,18 @@
 //! An outbox in a PostgreSQL database, for any number of processes.
 //!
 //! # Enqueue with another driver
-//! One statement, in the transaction of your own rows, at the isolation level read committed. `command` is the prepared command
+//! One statement, in the transaction of your own rows. `command` is the prepared command
 //! as JSON, and `application` is [`PreparedCommand::application`](sdk_core::PreparedCommand::application). Lane and reference
-//! may be NULL. The lock keeps each lane in the order of the commits; a transaction that enqueues into several lanes must do so
-//! in the order of their names, or two of them may deadlock.
+//! may be NULL. The lock keeps each lane in the order of the commits. If a transaction enqueues into several lanes, enqueue in
+//! the order of the lane names, or two transactions may deadlock.
 //! ```sql
 #![doc = include_str!("enqueue.sql")]
 //! ```
 //!
-//! # Rights, poolers, snapshots
-//! [`open`](Outbox::open) makes the tables in the first schema of the connection's `search_path` if they aren't there. A worker
-//! without the right to create tables needs only SELECT, INSERT, UPDATE and DELETE. The tables hold the bodies of commands: give
-//! these rights to nobody else. Statements are prepared, so a pooler needs session mode or support for prepared statements. A
-//! transaction that is open for hours, such as a dump, keeps dead rows; claims don't walk over them.
+//! # Privileges and poolers
+//! [`open`](Outbox::open) creates the tables in the first schema of the connection's `search_path` if they aren't there. A worker
+//! without the privilege to create tables needs only SELECT, INSERT, UPDATE and DELETE on them. They hold the bodies of commands,
+//! so grant these privileges to nothing but your service. Never change or delete rows by hand. A pooler needs session mode.
 
 mod session;
 mod sql;
@@ -30,16 +29,13 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, GenericClient, Socket, Transaction};
 
 use self::session::Session;
-use self::sql::{ENQUEUE, SCHEMA, SESSION};
+use self::sql::{ENQUEUE, MIGRATIONS, SESSION};
 use crate::entry::{Entry, StoredCommand, StoredReceipt};
 use crate::error::Error;
-use crate::time::Clock;
+use crate::store::migrations;
 
 /// An outbox in a PostgreSQL database.
 pub type Outbox = crate::Outbox<Postgres>;
-
-/// The version of the tables.
-const VERSION: i64 = 1;
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -58,14 +54,10 @@ type OnReceipt = dyn for<'a> Fn(
 pub struct Postgres {
     connect: Arc<Connect>,
     session: Arc<Mutex<Option<Session>>>,
-    clock: Clock,
     on_receipt: Option<Arc<OnReceipt>>,
 }
 
 /// Stores a command, and returns its ID. Call it within the transaction of your own rows: both are committed, or neither.
-///
-/// The transaction must be at the isolation level read committed. One that enqueues into several lanes must do so in the order
-/// of their names.
 ///
 /// # Errors
 /// If the entry is invalid, or the database fails.
@@ -83,14 +75,14 @@ pub async fn enqueue(transaction: &impl GenericClient, entry: &Entry<'_>) -> Res
 }
 
 impl Outbox {
-    /// Opens an outbox in a database, and makes its tables, whose names begin with `sdk_outbox`, if there are none. It touches no
-    /// other table. The connection is made again whenever it was lost.
+    /// Opens an outbox in a database, and creates its tables, whose names begin with `sdk_outbox`, if there are none. It touches no
+    /// other table. A lost connection is replaced.
     ///
     /// `tls` is `tokio_postgres::NoTls` or the connector of `tokio-postgres-rustls`, `postgres-native-tls` and the like. If the
     /// configuration sets none, a connection attempt ends after 10 seconds, and a silent connection after about a minute.
     ///
     /// # Errors
-    /// If there is no database, a right is missing, or a later release made the tables.
+    /// If there is no database, a privilege is missing, or a later release created the tables.
     pub async fn open<T>(mut config: Config, tls: T) -> Result<Self, Error>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -120,10 +112,9 @@ impl Outbox {
         let store = Postgres {
             connect: Arc::new(connect),
             session: Arc::default(),
-            clock: Clock::Database,
             on_receipt: None,
         };
-        store.install().await?;
+        store.migrate().await?;
         Ok(Self::new(store))
     }
 
@@ -158,37 +149,39 @@ impl Outbox {
 }
 
 impl Postgres {
-    /// Makes the tables if there are none. Only that takes the right to do so.
-    async fn install(&self) -> Result<(), Error> {
+    /// Creates or migrates the tables. Only that takes the privilege to create tables.
+    async fn migrate(&self) -> Result<(), Error> {
         let mut session = self.session().await?;
-        let client = &mut session.client;
-        let tables = "SELECT to_regclass('sdk_outbox_version') IS NOT NULL";
-        let exist: bool = client.query_one(tables, &[]).await?.get(0);
-        if !exist {
-            let transaction = client.transaction().await?;
-            // One process at a time.
-            let alone = "SELECT pg_advisory_xact_lock(hashtext('sdk_outbox tables'))";
-            transaction.batch_execute(alone).await?;
-            let exist: bool = transaction.query_one(tables, &[]).await?.get(0);
-            if !exist {
-                transaction.batch_execute(SCHEMA).await?;
+        let transaction = session.client.transaction().await?;
+        // One process at a time.
+        let alone = "SELECT pg_advisory_xact_lock(hashtext('sdk_outbox tables'))";
+        transaction.batch_execute(alone).await?;
+        let exist = "SELECT to_regclass('sdk_outbox_version') IS NOT NULL";
+        let exist: bool = transaction.query_one(exist, &[]).await?.get(0);
+        let found = if exist {
+            let version = "SELECT version FROM sdk_outbox_version";
+            transaction.query_one(version, &[]).await?.get(0)
+        } else {
+            0
+        };
+        let missing = migrations(MIGRATIONS, found)?;
+        if !missing.is_empty() {
+            let latest = MIGRATIONS.len();
+            let version = format!(
+                "CREATE TABLE IF NOT EXISTS sdk_outbox_version (version bigint NOT NULL);
+                 DELETE FROM sdk_outbox_version; INSERT INTO sdk_outbox_version VALUES ({latest})"
+            );
+            let statements = missing.iter().copied().chain([&*version]);
+            for statement in statements {
+                transaction.batch_execute(statement).await?;
             }
-            transaction.commit().await?;
         }
-        let version = "SELECT version FROM sdk_outbox_version";
-        let found: i64 = client.query_one(version, &[]).await?.get(0);
-        if found > VERSION {
-            let known = VERSION;
-            return Err(Error::TooNew { found, known });
-        }
-        Ok(())
+        Ok(transaction.commit().await?)
     }
 }
 
 impl fmt::Debug for Postgres {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Postgres")
-            .field("clock", &self.clock)
-            .finish_non_exhaustive()
+        f.debug_struct("Postgres").finish_non_exhaustive()
     }
 }

@@ -1,9 +1,12 @@
 //! A connection with its prepared statements, and a transaction on it.
 
 use std::collections::HashMap;
+use std::error::Error as StdError;
+use std::io;
 use std::time::SystemTime;
 
 use tokio::time::Instant;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, GenericClient, Row, Statement, Transaction};
 
@@ -66,21 +69,11 @@ impl Work<'_> {
         Ok(self.transaction.query(&statement, values).await?)
     }
 
-    pub(super) async fn execute(
-        &mut self,
-        sql: &'static str,
-        values: Values<'_>,
-    ) -> Result<u64, Error> {
-        let statement = prepared(&self.transaction, self.statements, sql).await?;
-        Ok(self.transaction.execute(&statement, values).await?)
-    }
-
     /// Lets the next command of a lane continue.
     pub(super) async fn promote(&mut self, settled: &Row) -> Result<(), Error> {
-        let (lane, place): (Option<String>, Option<i64>) = (settled.get(0), settled.get(1));
-        if let Some(lane) = lane {
+        if let Some(lane) = settled.get::<_, Option<String>>(0) {
             self.query(LOCK_HEAD, &[&lane]).await?;
-            self.execute(PROMOTE, &[&lane, &place]).await?;
+            self.query(PROMOTE, &[&lane]).await?;
             reached("lane continued, not committed");
         }
         Ok(())
@@ -103,22 +96,34 @@ async fn prepared(
 
 /// An error of the caller's own SQL. One without a code is a mistake, such as a value of another type, unless the connection was
 /// lost.
-pub(super) fn rejected_by_caller(error: tokio_postgres::Error) -> Error {
-    let cause = std::error::Error::source(&error);
-    let is_lost =
-        error.is_closed() || cause.is_some_and(<dyn std::error::Error>::is::<std::io::Error>);
-    if error.code().is_none() && !is_lost {
-        return Error::database(error, false);
-    }
-    error.into()
+pub(super) fn rejected_by_caller(error: &tokio_postgres::Error) -> Error {
+    let is_lost = error.is_closed() || cause(error).is_some_and(<dyn StdError>::is::<io::Error>);
+    Error::database(
+        &described(error),
+        error.code().map_or(is_lost, is_transient),
+    )
 }
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
-        // Connection, transaction state (a standby), conflict, resources, locks, shutdown: all of them may pass.
-        let classes = ["08", "25", "40", "53", "55", "57"];
-        let code = error.code().map(|it| it.code().to_owned());
-        let is_passing = code.is_none_or(|it| classes.contains(&&it[..2]));
-        Self::database(error, is_passing)
+        Self::database(&described(&error), error.code().is_none_or(is_transient))
     }
+}
+
+/// Connection, transaction state (a standby), conflict, resources, locks, shutdown: all of them may pass.
+fn is_transient(code: &SqlState) -> bool {
+    ["08", "25", "40", "53", "55", "57"].contains(&&code.code()[..2])
+}
+
+/// The message without the details of the database, which may quote a row.
+fn described(error: &tokio_postgres::Error) -> String {
+    match (error.as_db_error(), cause(error)) {
+        (Some(error), _) => format!("{} ({})", error.message(), error.code().code()),
+        (None, Some(cause)) => format!("{error}: {cause}"),
+        (None, None) => error.to_string(),
+    }
+}
+
+fn cause(error: &tokio_postgres::Error) -> Option<&(dyn StdError + 'static)> {
+    error.source()
 }

@@ -1,4 +1,4 @@
-//! What the worker and the operator do with the tables.
+//! The operations of worker and operator on PostgreSQL.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ use crate::error::Error;
 use crate::outbox::{Count, Status};
 use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
-use crate::time::{Clock, Lease};
+use crate::time::Lease;
 
 impl Postgres {
     /// The connection, made again if it was lost.
@@ -54,31 +54,21 @@ impl Postgres {
         let lanes: Vec<Option<&str>> = new.iter().map(|row| row.get(1)).collect();
         let free = work.query(ADMIT_LANES, &[&lanes]).await?;
         let free: Vec<&str> = free.iter().map(|row| row.get(0)).collect();
-        let admitted = work
-            .execute(ADMIT, &[&ids, &free, &self.clock.now()])
-            .await?;
+        let admitted = work.query(ADMIT, &[&ids, &free]).await?;
         reached("admitted without heads");
-        work.execute(ADMIT_HEADS, &[&ids]).await?;
+        work.query(ADMIT_HEADS, &[&free]).await?;
         reached("admitted, not committed");
         work.transaction.commit().await?;
-        Ok(ids.len() == BATCH && admitted > 0)
+        Ok(ids.len() == BATCH && !admitted.is_empty())
     }
 }
 
 impl sealed::Sealed for Postgres {}
 
 impl Store for Postgres {
-    fn set_clock(&mut self, clock: Clock) {
-        self.clock = clock;
-    }
-
     async fn maintain(&self) -> Result<(), Error> {
         let mut session = self.session().await?;
-        if !session
-            .query(RECLAIM, &[&self.clock.now()])
-            .await?
-            .is_empty()
-        {
+        if !session.query(RECLAIM, &[]).await?.is_empty() {
             // They may be due before what was claimed last.
             session.cursors.clear();
         }
@@ -106,16 +96,8 @@ impl Store for Postgres {
             .iter()
             .map(|it| i64::try_from(it.free).unwrap_or(i64::MAX));
         let free: Vec<i64> = free.collect();
-        let (seconds, now) = (lease.as_secs_f64(), self.clock.now());
-        let values: Values<'_> = &[
-            &applications,
-            &installations,
-            &due,
-            &ids,
-            &free,
-            &seconds,
-            &now,
-        ];
+        let seconds = lease.as_secs_f64();
+        let values: Values<'_> = &[&applications, &installations, &due, &ids, &free, &seconds];
         let rows = session.query(CLAIM, values).await?;
         for wanted in wanted {
             let own = rows.iter().filter(|row| {
@@ -164,7 +146,6 @@ impl Store for Postgres {
                     &receipt.and_then(|it| it.replayed),
                     &receipt.map(|it| without_nul(&it.body)),
                     &to.lease_expired,
-                    &self.clock.now(),
                 ],
             )
             .await?;
@@ -172,12 +153,12 @@ impl Store for Postgres {
             (Some(receipt), Some(row)) => {
                 if let Some(record) = &self.on_receipt {
                     let recorded = record(&work.transaction, &claim.command, receipt).await;
-                    recorded.map_err(rejected_by_caller)?;
+                    recorded.map_err(|error| rejected_by_caller(&error))?;
                 }
                 reached("receipt stored, lane blocked");
                 work.promote(row).await?;
             }
-            (Some(receipt), None) => drop(work.execute(LATE, &[id, &receipt.late()]).await?),
+            (Some(receipt), None) => drop(work.query(LATE, &[id, &receipt.late()]).await?),
             (None, _) => {}
         }
         reached("settled, not committed");
@@ -192,7 +173,7 @@ impl Store for Postgres {
             reason: row.get("reason"),
             commands: row.get::<_, i64>("commands").unsigned_abs(),
         });
-        let oldest = self.query(OLDEST, &[&self.clock.now()]).await?;
+        let oldest = self.query(OLDEST, &[]).await?;
         Ok(Status {
             counts: counts.collect(),
             oldest: oldest.first().map(stored),
@@ -200,18 +181,17 @@ impl Store for Postgres {
     }
 
     async fn parked(&self) -> Result<Vec<StoredCommand>, Error> {
-        let parked = self.query(PARKED, &[&self.clock.now()]).await?;
+        let parked = self.query(PARKED, &[]).await?;
         Ok(parked.iter().map(stored).collect())
     }
 
     async fn decide(&self, id: i64, by: &str, decision: &Decision) -> Result<bool, Error> {
-        let now = self.clock.now();
         match decision {
-            Decision::Retry => Ok(self.query(RETRY, &[&id, &now, &by]).await?.len() == 1),
+            Decision::Retry => Ok(self.query(RETRY, &[&id, &by]).await?.len() == 1),
             Decision::Drop(why) => {
                 let mut session = self.session().await?;
                 let mut work = session.begin().await?;
-                let dropped = work.query(DROP, &[&id, &now, &by, why]).await?;
+                let dropped = work.query(DROP, &[&id, &by, why]).await?;
                 let Some(row) = dropped.first() else {
                     return Ok(false);
                 };
@@ -225,7 +205,7 @@ impl Store for Postgres {
     async fn purge(&self, older: Duration) -> Result<u64, Error> {
         let (seconds, mut purged) = (older.as_secs_f64(), 0);
         loop {
-            let deleted = self.query(PURGE, &[&seconds, &self.clock.now()]).await?;
+            let deleted = self.query(PURGE, &[&seconds]).await?;
             purged += deleted.len() as u64;
             if deleted.len() < BATCH {
                 return Ok(purged);

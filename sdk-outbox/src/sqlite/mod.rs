@@ -9,31 +9,29 @@
 //!
 //! # Limits
 //! SQLite has one writer at a time, and its busy handler is not fair. Run one worker per file, and keep your own transactions
-//! short. The file is set to WAL mode. If this crate creates it, only its owner can read it: it holds the bodies of commands.
+//! short. The file is set to WAL mode. If this crate creates it, only its owner can read it: it holds the bodies of commands. Never change or delete rows by hand.
 
 mod store;
 
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
 
 use self::store::millis;
 use crate::entry::{Entry, StoredCommand, StoredReceipt};
 use crate::error::Error;
+use crate::store::migrations;
 use crate::time::Clock;
 
 /// An outbox in a SQLite database.
 pub type Outbox = crate::Outbox<Sqlite>;
 
-/// The version of the tables.
-const VERSION: i64 = 1;
-
-/// The tables. Times are milliseconds since the beginning of 1970, and states are those of [`State::ALL`]. `lease_until` of a
-/// command that is ready says that its last lease ended without a result.
-const SCHEMA: &str = "
+/// The tables, by version. Times are milliseconds since the beginning of 1970, and states are numbers in
+/// [`State::ALL`](crate::State::ALL).
+const MIGRATIONS: &[&str] = &["
     CREATE TABLE sdk_outbox (
         id           INTEGER PRIMARY KEY AUTOINCREMENT,
         stored_at    INTEGER NOT NULL DEFAULT (CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)),
@@ -42,15 +40,16 @@ const SCHEMA: &str = "
         lane         TEXT,
         reference    TEXT,
         state        INTEGER NOT NULL DEFAULT 0,
-        due_at       INTEGER NOT NULL DEFAULT 0,
+        due_at       INTEGER NOT NULL DEFAULT 0, -- of a command that is done or dropped: when it was
         token        TEXT,
         lease_until  INTEGER,
+        lease_expired INTEGER NOT NULL DEFAULT 0, -- the last lease ended without a result
         attempts     INTEGER NOT NULL DEFAULT 0,
         first_sent   INTEGER,
         approved_at  INTEGER,
         decided_by   TEXT,
         reason       TEXT,
-        note         TEXT,
+        note         TEXT, -- the last error, or why an operator dropped it
         late         TEXT,
         http_status  INTEGER,
         replayed     INTEGER,
@@ -63,9 +62,7 @@ const SCHEMA: &str = "
     CREATE INDEX sdk_outbox_leased ON sdk_outbox (lease_until) WHERE state = 3;
     CREATE INDEX sdk_outbox_parked ON sdk_outbox (id) WHERE state = 4;
     CREATE UNIQUE INDEX sdk_outbox_head ON sdk_outbox (lane) WHERE lane IS NOT NULL AND state IN (1, 3, 4);
-    CREATE TABLE sdk_outbox_version (version INTEGER NOT NULL) STRICT;
-    INSERT INTO sdk_outbox_version VALUES (1);
-";
+"];
 
 type OnReceipt =
     dyn Fn(&Transaction<'_>, &StoredCommand, &StoredReceipt) -> rusqlite::Result<()> + Send + Sync;
@@ -99,14 +96,23 @@ pub fn enqueue(transaction: &Connection, entry: &Entry<'_>) -> Result<i64, Error
 
 impl Outbox {
     /// Opens an outbox in a database file, which may hold your own tables, too. If there is no file, it is created for its
-    /// owner alone. Makes the tables `sdk_outbox` and `sdk_outbox_version` if there are none, and touches no other table.
+    /// owner alone. Creates the tables `sdk_outbox` and `sdk_outbox_version` if there are none, and touches no other table.
     ///
     /// # Errors
-    /// If the file can't be opened or written, or a later release made the tables.
+    /// If the file can't be opened or written, or a later release created the tables.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let opened = blocking(move || Sqlite::open(&path)).await?;
         Ok(Self::new(opened))
+    }
+
+    /// Takes the time from tokio's clock instead of the system's, so that a test can
+    /// [pause](https://docs.rs/tokio/latest/tokio/time/fn.pause.html) and advance it. For tests only: processes have no such clock in
+    /// common. PostgreSQL has no counterpart, because a paused clock jumps ahead while a socket is waited for.
+    #[must_use]
+    pub fn with_tokio_clock(mut self) -> Self {
+        self.store.clock = Clock::tokio();
+        self
     }
 
     /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, the receipt is not recorded: the
@@ -126,28 +132,34 @@ impl Outbox {
 
 impl Sqlite {
     fn open(path: &Path) -> Result<Self, Error> {
-        create_private(path).map_err(|error| Error::database(error, false))?;
+        create_private(path).map_err(|error| Error::database(&error.to_string(), false))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(Duration::from_secs(5))?;
         // With WAL, less than FULL would let a power failure undo what was sent already.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
         let work = begin(&mut connection)?;
-        let tables = "SELECT count(*) FROM sqlite_master WHERE name = 'sdk_outbox_version'";
-        if work.query_row(tables, [], |row| row.get::<_, i64>(0))? == 0 {
-            work.execute_batch(SCHEMA)?;
-        }
-        let found = work.query_row("SELECT version FROM sdk_outbox_version", [], |row| {
-            row.get(0)
-        })?;
-        if found > VERSION {
-            let known = VERSION;
-            return Err(Error::TooNew { found, known });
+        let exist = "SELECT count(*) FROM sqlite_master WHERE name = 'sdk_outbox_version'";
+        let found = match work.query_row(exist, [], |row| row.get(0))? {
+            0 => 0,
+            1.. => work.query_row("SELECT version FROM sdk_outbox_version", [], |row| {
+                row.get(0)
+            })?,
+            i64::MIN..0 => unreachable!("it is a count"),
+        };
+        let missing = migrations(MIGRATIONS, found)?;
+        if !missing.is_empty() {
+            work.execute_batch(&missing.concat())?;
+            let latest = MIGRATIONS.len();
+            work.execute_batch(&format!(
+                "CREATE TABLE IF NOT EXISTS sdk_outbox_version (version INTEGER NOT NULL) STRICT;
+                 DELETE FROM sdk_outbox_version; INSERT INTO sdk_outbox_version VALUES ({latest})"
+            ))?;
         }
         work.commit()?;
         Ok(Self {
             connection: Arc::new(Mutex::new(connection)),
-            clock: Clock::Database,
+            clock: Clock::System,
             on_receipt: None,
         })
     }
@@ -162,8 +174,8 @@ impl Sqlite {
             // A transaction whose thread panicked was rolled back.
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             let transaction = begin(&mut connection)?;
-            // After the wait for other writers. SQLite's own clock is this machine's, too.
-            let now = millis(clock.now().unwrap_or_else(SystemTime::now));
+            // After the wait for other writers.
+            let now = millis(clock.now());
             let result = work(&transaction, now)?;
             transaction.commit()?;
             Ok(result)
@@ -192,7 +204,7 @@ async fn blocking<T: Send + 'static>(
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            Err(error) => Err(Error::database(error, false)),
+            Err(error) => Err(Error::database(&error.to_string(), false)),
         },
     }
 }
@@ -211,7 +223,7 @@ fn create_private(path: &Path) -> std::io::Result<()> {
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {
-        let is_passing = matches!(
+        let is_transient = matches!(
             error.sqlite_error_code(),
             Some(
                 ErrorCode::DatabaseBusy
@@ -223,6 +235,6 @@ impl From<rusqlite::Error> for Error {
                     | ErrorCode::FileLockingProtocolFailed
             )
         );
-        Self::database(error, is_passing)
+        Self::database(&error.to_string(), is_transient)
     }
 }

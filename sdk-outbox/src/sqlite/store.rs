@@ -1,4 +1,4 @@
-//! What the worker and the operator do with the table.
+//! The operations of worker and operator on SQLite.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::outbox::{Count, Status};
 use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
-use crate::time::{Clock, Lease};
+use crate::time::Lease;
 
 /// Lets the next command of a lane continue, once the command ?1 no longer blocks it.
 const PROMOTE: &str = "
@@ -25,15 +25,12 @@ const COLUMNS: &str = "id, state, application, installation, lane, reference, st
 impl sealed::Sealed for Sqlite {}
 
 impl Store for Sqlite {
-    fn set_clock(&mut self, clock: Clock) {
-        self.clock = clock;
-    }
-
     async fn maintain(&self) -> Result<(), Error> {
         // In batches, so that the service's own transactions get their turn.
         while self.transact(admit).await? {}
         self.transact(|work, now| {
-            let reclaim = "UPDATE sdk_outbox SET state = 1, token = NULL WHERE state = 3 AND lease_until < ?1";
+            let reclaim = "UPDATE sdk_outbox SET state = 1, token = NULL, lease_until = NULL, lease_expired = 1
+                WHERE state = 3 AND lease_until < ?1";
             work.execute(reclaim, [now])?;
             reached("leases ended, not committed");
             Ok(())
@@ -96,7 +93,7 @@ impl Store for Sqlite {
         self.transact(move |work, now| match decision {
             Decision::Retry => {
                 let retry = "UPDATE sdk_outbox SET state = 1, due_at = ?2, attempts = 0, first_sent = NULL, approved_at = ?2,
-                    decided_by = ?3, reason = NULL, note = NULL, late = NULL, lease_until = NULL WHERE id = ?1 AND state = 4";
+                    decided_by = ?3, reason = NULL, note = NULL, late = NULL, lease_expired = 0 WHERE id = ?1 AND state = 4";
                 Ok(work.execute(retry, params![id, now, by])? == 1)
             }
             Decision::Drop(why) => {
@@ -144,7 +141,9 @@ fn admit(work: &Transaction<'_>, now: i64) -> Result<bool, Error> {
     let mut admit = work
         .prepare("UPDATE sdk_outbox SET state = ?2, due_at = min(stored_at, ?3) WHERE id = ?1")?;
     let mut head = work.prepare(
-        "UPDATE sdk_outbox SET state = 1 WHERE id = ?1 AND NOT EXISTS (
+        "UPDATE sdk_outbox SET state = 1 WHERE id = (
+            SELECT min(id) FROM sdk_outbox WHERE state = 2 AND lane = (SELECT lane FROM sdk_outbox WHERE id = ?1)
+        ) AND NOT EXISTS (
             SELECT 1 FROM sdk_outbox AS head WHERE head.lane = sdk_outbox.lane AND head.lane IS NOT NULL AND head.state IN (1, 3, 4)
         )",
     )?;
@@ -167,7 +166,7 @@ fn claim(
     claims: &mut Vec<Claim>,
 ) -> Result<(), Error> {
     let due = format!(
-        "SELECT {COLUMNS}, approved_at, lease_until IS NOT NULL, lower(hex(randomblob(16))), due_at FROM sdk_outbox
+        "SELECT {COLUMNS}, approved_at, lease_expired, lower(hex(randomblob(16))), due_at FROM sdk_outbox
          WHERE state = 1 AND application = ?1 AND installation = ?2 AND due_at <= ?3 ORDER BY due_at, id LIMIT ?4"
     );
     let mut due = work.prepare(&due)?;
@@ -206,9 +205,9 @@ fn settle(
     record: Option<&OnReceipt>,
 ) -> Result<bool, Error> {
     let (id, token) = (claim.command.id, &claim.token);
-    // By ID and token only: who has another token changes nothing.
+    // Matches ID and token, so a worker whose lease expired changes nothing.
     let settle = "UPDATE sdk_outbox SET state = ?3, due_at = ?4, attempts = ?5, first_sent = ?6, reason = ?7, note = ?8,
-        http_status = ?9, replayed = ?10, result = ?11, token = NULL, lease_until = CASE WHEN ?12 THEN lease_until END
+        http_status = ?9, replayed = ?10, result = ?11, lease_expired = ?12, token = NULL, lease_until = NULL
         WHERE id = ?1 AND token = ?2";
     let receipt = to.receipt.as_ref();
     let settled = work.execute(

@@ -276,7 +276,7 @@ async fn too_new<S: TestStore>(lab: Lab<S>) {
     lab.raw("UPDATE sdk_outbox_version SET version = 2").await;
     let error = S::try_open(&lab.place).await.unwrap_err();
     let message =
-        "the outbox's tables have version 2, but this release knows only versions up to 1";
+        "the outbox tables have version 2, but this release supports only versions up to 1";
     assert_eq!(error.to_string(), message);
 }
 
