@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sdk_core::{Effect, ErrorKind, PreparedSender};
+use sdk_core::{Effect, ErrorKind, PreparedCommand, PreparedSender};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use crate::entry::StoredReceipt;
 use crate::rule::{ParkReason, StoredRule, StoredStep};
@@ -42,7 +43,8 @@ impl<S: Store> Sending<S> {
         reached(if is_recorded { after } else { "not recorded" });
     }
 
-    async fn send(&mut self) -> Settlement {
+    async fn send(&self) -> Settlement {
+        let mut stopped = self.stopped.clone();
         let command = match self.claim.command.prepared() {
             Ok(command) => command,
             Err(error) => return self.parked("unreadable", error),
@@ -53,21 +55,24 @@ impl<S: Store> Sending<S> {
             StoredStep::Send => {}
             StoredStep::SendAt(_) | StoredStep::Done => unreachable!("it has no outcome yet"),
         }
-        if let Some(check) = &self.check
-            && let Err(error) = check(self.claim.command.clone(), command.clone()).await
-        {
-            return self.parked("check_failed", error);
+        if let Some(check) = self.check.clone() {
+            tokio::select! {
+                checked = self.checked(check, &command) => if let Err(error) = checked {
+                    return self.parked("check_failed", error);
+                },
+                _ = stopped.wait_for(|stopped| *stopped) => return Settlement::released(&self.claim),
+            }
         }
         // Asked again, because the check took time, and so may have a suspended machine.
         let limit = self.claim.lease.left_for_sending();
-        if limit.is_zero() || *self.stopped.borrow() {
+        if limit.is_zero() || *stopped.borrow() {
             return Settlement::released(&self.claim);
         }
         reached("before it is sent");
         let call = self.sender.send_prepared(&command).deadline(limit).send();
         let sent = tokio::select! {
             sent = call => sent.map_err(|error| (StoredOutcome::from(&error), error.to_string())),
-            _ = self.stopped.wait_for(|stopped| *stopped) => Err(dropped()),
+            _ = stopped.wait_for(|stopped| *stopped) => Err(dropped()),
         };
         match sent {
             Err((outcome, note)) => {
@@ -87,15 +92,31 @@ impl<S: Store> Sending<S> {
         }
     }
 
-    /// What follows from a call that failed.
+    /// Runs the caller's check in a task, because it may panic, for as long as the command could still be sent.
+    async fn checked(&self, check: Arc<Check>, command: &PreparedCommand) -> Result<(), String> {
+        let (stored, command) = (self.claim.command.clone(), command.clone());
+        let mut task = JoinSet::new();
+        task.spawn(async move { check(stored, command).await });
+        match timeout(self.claim.lease.left_for_sending(), task.join_next()).await {
+            Ok(Some(Ok(checked))) => checked,
+            Ok(_) => Err("the check panicked".to_owned()),
+            Err(_) => Err("the check took longer than the lease allows".to_owned()),
+        }
+    }
+
+    /// Decides the next step after a failed call.
     fn failed(&self, state: &StoredState, note: String) -> Settlement {
         let id = self.claim.command.id;
         // The time that the claim recorded, and no later one: the worker may have waited for the claim.
         let first_sent = state.first_sent_after(self.claim.at);
         match self.rule.next(state, self.claim.now()) {
             StoredStep::Park(why) => {
-                // A refusal is a response, too.
                 match why {
+                    // Nothing was sent.
+                    ParkReason::Refused {
+                        kind: ErrorKind::InvalidInput | ErrorKind::PreparedCommand,
+                        ..
+                    } => {}
                     ParkReason::Refused { .. } => self.health.responded(),
                     _ => drop(self.health.failed()),
                 }
@@ -119,20 +140,20 @@ impl<S: Store> Sending<S> {
         Settlement::parked(&self.claim, reason, first_sent, note)
     }
 
-    /// Records the result, however long the database is away: the token says whether it is too late. Returns whether it is
-    /// recorded.
+    /// Records the result, and returns whether it is recorded. Retries until the database accepts it, or the token shows that the
+    /// lease expired.
     async fn settle(&mut self, mut settlement: Settlement) -> bool {
         let id = self.claim.command.id;
         loop {
             let error = match self.store.settle(&self.claim, &settlement).await {
                 Ok(true) => return true,
                 Ok(false) => {
-                    tracing::warn!(target: "sdk_outbox", id, "its lease had ended when its result was recorded");
+                    tracing::warn!(target: "sdk_outbox", id, "the lease expired before the result was recorded");
                     return false;
                 }
                 Err(error) => error,
             };
-            tracing::warn!(target: "sdk_outbox", id, %error, "its result was not recorded");
+            tracing::warn!(target: "sdk_outbox", id, %error, "can't record the result");
             if error.is_transient() {
                 if *self.stopped.borrow() {
                     return false;
@@ -151,7 +172,7 @@ impl<S: Store> Sending<S> {
                 let known = receipt.or(settlement.note).unwrap_or_default();
                 let note = format!("{error}; {known}");
                 settlement =
-                    Settlement::parked(&self.claim, NOT_SETTLED, Some(self.claim.at), note);
+                    Settlement::parked(&self.claim, NOT_SETTLED, settlement.first_sent, note);
             }
         }
     }

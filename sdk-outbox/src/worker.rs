@@ -76,7 +76,7 @@ impl<S: Store> Worker<S> {
         }
     }
 
-    /// Adds a client. It sends the commands of its application and of its installation, by the
+    /// Adds a client, or replaces that of the same application and installation. It sends the commands of both, by the
     /// [label](sdk_core::SuiteBuilder::label) of its suite. The worker leaves all other commands to other processes.
     pub fn sender(mut self, client: impl PreparedSender) -> Self {
         self.senders.push(Arc::new(client));
@@ -103,8 +103,9 @@ impl<S: Store> Worker<S> {
         self
     }
 
-    /// Sets how long [`run`](Self::run) waits for calls in flight at its end; 25 seconds by default, 5 less than Kubernetes
-    /// gives a process. A call that takes longer is dropped: its effect is unknown, and the rule decides what follows.
+    /// Sets how long [`run`](Self::run) waits for calls in flight at its end; 25 seconds by default. Recording their results may take
+    /// 3 seconds more, and Kubernetes gives a process 30. A call that takes longer is dropped: its effect is unknown, and the rule
+    /// decides what follows.
     pub fn shutdown_time(mut self, time: Duration) -> Self {
         self.shutdown_time = time;
         self
@@ -117,7 +118,7 @@ impl<S: Store> Worker<S> {
     }
 
     /// Sets a check that runs right before each attempt to send. If it returns an error, the command is parked with the reason
-    /// `check_failed`, and the error is its note. The check's time counts against the lease.
+    /// `check_failed`, and the error is its note. The same happens if it panics, or takes longer than three quarters of the lease.
     ///
     /// ```
     /// # fn example(worker: sdk_outbox::Worker<impl sdk_outbox::Store>) {
@@ -155,40 +156,47 @@ impl<S: Store> Worker<S> {
     /// flight stay leased; after their lease, the rule decides what follows.
     ///
     /// # Errors
-    /// If the database rejects what the worker does, and would do so again: a read-only file, a missing right.
+    /// If the database rejects a statement permanently, such as for a read-only file or a missing privilege.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let (stop, stopped) = watch::channel(false);
         let mut running = Running::new(self, stopped);
+        // Remembers when it completed, and is not polled again.
+        let shutdown = async {
+            shutdown.await;
+            Instant::now()
+        };
         let mut shutdown = pin!(shutdown);
-        let ended = loop {
+        let (ended, since) = loop {
             tokio::select! {
                 biased;
-                () = &mut shutdown => break Ok(()),
+                since = &mut shutdown => break (Ok(()), since),
                 () = running.wait() => {}
             }
-            let (claimed, is_over) = {
+            let (claimed, over) = {
                 let mut claiming = pin!(running.claim());
                 tokio::select! {
                     biased;
-                    claimed = &mut claiming => (claimed, false),
+                    claimed = &mut claiming => (claimed, None),
                     // Not dropped in the middle: what it claims would stay leased.
-                    () = &mut shutdown => {
+                    since = &mut shutdown => {
                         let claimed = timeout(SETTLING, claiming).await;
-                        (claimed.unwrap_or_else(|_| Ok(Vec::new())), true)
+                        (claimed.unwrap_or_else(|_| Ok(Vec::new())), Some(since))
                     }
                 }
             };
             match claimed {
-                Ok(claims) if is_over => running.release(&claims).await,
+                Ok(claims) if over.is_some() => {
+                    drop(timeout(SETTLING, running.release(&claims)).await);
+                }
                 Ok(claims) => running.start(claims),
                 Err(error) if error.is_transient() => running.database_failed(&error),
-                Err(error) => break Err(error),
+                Err(error) => break (Err(error), over.unwrap_or_else(Instant::now)),
             }
-            if is_over {
-                break Ok(());
+            if let Some(since) = over {
+                break (Ok(()), since);
             }
         };
-        running.end(&stop).await;
+        running.end(&stop, since).await;
         ended
     }
 }
@@ -248,7 +256,7 @@ impl<S: Store> Running<S> {
                 Ok(Some(slot)) => self.slots[slot].is_drained = false,
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(target: "sdk_outbox", %error, "a send panicked; its command stays leased");
+                    tracing::warn!(target: "sdk_outbox", %error, "the send task panicked; its command stays leased until its lease expires");
                 }
             },
         }
@@ -327,7 +335,7 @@ impl<S: Store> Running<S> {
         let store = &self.worker.outbox.store;
         for claim in claims {
             if let Err(error) = store.settle(claim, &Settlement::released(claim)).await {
-                tracing::warn!(target: "sdk_outbox", id = claim.command.id, %error, "not given back; its lease ends later");
+                tracing::warn!(target: "sdk_outbox", id = claim.command.id, %error, "can't release the command; its lease expires later");
             }
         }
     }
@@ -344,15 +352,13 @@ impl<S: Store> Running<S> {
     }
 
     /// Waits for what is in flight, drops what takes too long, and records both.
-    async fn end(&mut self, stop: &watch::Sender<bool>) {
+    async fn end(&mut self, stop: &watch::Sender<bool>, since: Instant) {
         let all = async |sends: &mut JoinSet<_>| while sends.join_next().await.is_some() {};
-        if timeout(self.worker.shutdown_time, all(&mut self.sends))
-            .await
-            .is_err()
-        {
+        let left = self.worker.shutdown_time.saturating_sub(since.elapsed());
+        if timeout(left, all(&mut self.sends)).await.is_err() {
             stop.send_replace(true);
             if timeout(SETTLING, all(&mut self.sends)).await.is_err() {
-                tracing::warn!(target: "sdk_outbox", commands = self.sends.len(), "not recorded; their leases end later");
+                tracing::warn!(target: "sdk_outbox", commands = self.sends.len(), "some results were not recorded; their leases expire later");
             }
         }
     }

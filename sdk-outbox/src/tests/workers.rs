@@ -195,6 +195,33 @@ async fn the_callers_check_runs_before_each_attempt_and_can_park_the_command() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_check_that_hangs_or_panics_parks_its_command_and_holds_up_nobody() {
+    let lab = Lab::on_tokio_clock().await;
+    for title in ["hangs", "panics", "good"] {
+        lab.place(title, None).await;
+    }
+    let worker = lab.worker().before_send(|stored, _| async move {
+        match stored.reference.as_deref() {
+            Some("hangs") => std::future::pending().await,
+            Some("panics") => panic!("a mistake of the caller"),
+            _ => Ok(()),
+        }
+    });
+    let began = Instant::now();
+    lab.work_off(worker).await;
+    assert!(began.elapsed() < Duration::from_secs(40));
+    assert_eq!(lab.committed(), ["good"]);
+    let parked = lab.outbox.parked().await.unwrap();
+    let notes = parked.iter().map(|it| it.note.as_deref().unwrap());
+    let expected = [
+        "the check took longer than the lease allows",
+        "the check panicked",
+    ];
+    assert_eq!(notes.collect::<Vec<_>>(), expected);
+    assert!(parked.iter().all(|it| it.first_sent.is_none()));
+}
+
+#[tokio::test(start_paused = true)]
 async fn at_its_end_a_worker_settles_what_is_in_flight_and_leaves_the_rest_as_it_is() {
     let lab = Lab::on_tokio_clock().await;
     for number in 0..10 {
