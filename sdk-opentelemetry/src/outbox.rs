@@ -42,7 +42,7 @@ struct Last {
 }
 
 impl OutboxGauges {
-    /// Gauges on a meter of this provider. Make them once for each provider: two outboxes would overwrite each other's values.
+    /// Gauges on a meter of this provider. Create one per provider: a second one would overwrite the first one's values.
     #[must_use]
     pub fn new(provider: &(impl MeterProvider + ?Sized)) -> Self {
         let states = State::ALL.map(|state| ((state.as_str(), None), 0));

@@ -53,8 +53,7 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Sets your own ID of the matter, such as the number of the order, by which an operator recognizes the command. At most
-    /// 500 bytes.
+    /// Sets your own ID, such as an order number, by which operators recognize the command. At most 500 bytes.
     pub fn reference(mut self, reference: &'a str) -> Self {
         self.reference = Some(reference);
         self
@@ -153,20 +152,20 @@ pub struct StoredCommand {
     pub installation: String,
     /// Its lane.
     pub lane: Option<String>,
-    /// Your own ID of the matter.
+    /// Your own ID.
     pub reference: Option<String>,
     /// The time since it was stored, when it was read.
     pub age: Duration,
-    /// How often a worker has claimed it since it was stored or retried.
+    /// The number of attempts since it was stored or retried.
     pub attempts: u32,
     /// The time since which it may have been sent; `None` if it was certainly not sent.
     pub first_sent: Option<SystemTime>,
     /// Why it is parked: a name of [`ParkReason::as_str`](crate::ParkReason::as_str), or `unreadable`, `not_settled` or
     /// `check_failed`.
     pub reason: Option<String>,
-    /// What happened last, for people.
+    /// The last error, or the operator's reason for dropping it.
     pub note: Option<String>,
-    /// A response that arrived after the lease had ended: the command was applied.
+    /// A response that arrived after the lease had expired: the command was applied.
     pub late: Option<String>,
     /// The stored form.
     pub(crate) command: Body,

@@ -31,8 +31,8 @@ impl<S: Store> Outbox<S> {
         self.woken.notify_one();
     }
 
-    /// How many commands there are in each state, and the oldest that is still to be sent. It reads the whole table: ask every
-    /// half minute, not at every request.
+    /// Counts the commands by state, and returns the oldest unsent command. It reads the whole table, so call it every 30 seconds
+    /// at most.
     ///
     /// # Errors
     /// If the database fails.
@@ -42,8 +42,8 @@ impl<S: Store> Outbox<S> {
 
     /// The parked commands with their reasons, the oldest first, at most 1,000 of them.
     ///
-    /// Unless the note says that a command had no effect, look in the application whether it was applied. Then
-    /// [drop](Self::drop) it if it was, and [retry](Self::retry) it if it was not. Look after it was parked, not before.
+    /// The [guide](sdk_core::guide::stored_commands#operate-it) says what to do for each reason. Look in the application after a
+    /// command was parked, because a worker may have been sending it until then.
     ///
     /// # Errors
     /// If the database fails.
@@ -51,7 +51,7 @@ impl<S: Store> Outbox<S> {
         self.store.parked().await
     }
 
-    /// Has a parked command sent again, whatever was before: its age and attempts begin anew. `by` names the operator.
+    /// Resends a parked command, even if it may have been applied. Its age and attempts start again. `by` names the operator.
     ///
     /// # Errors
     /// If it is not parked, or the database fails.

@@ -1,4 +1,4 @@
-//! What to do with a stored command: a pure function of what its store knows of it.
+//! Decides the next step for a stored command, as a pure function.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -10,54 +10,33 @@ use crate::state::{StoredOutcome, StoredState};
 /// How far the clock that prepared a command may be ahead of this one.
 const CLOCK_SKEW: Duration = Duration::from_secs(300);
 
-/// The longest `Retry-After` that is believed: a longer one would put the command to sleep for as long as a server likes.
+/// The longest `Retry-After` that the rule honors. Without it, a server could delay a command indefinitely.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 
-/// The rule for stored commands: what a worker does next with one that it took from its store, and with one that it sent.
+/// The next step for a stored command, before and after it is sent.
 ///
-/// A command that was sent may have been committed. Sending it again is safe only if the service recognises it, by its key
-/// or as an exact replay where the contract shows that. Every other command waits for a person, and so does one that is too
-/// old, because the contract does not show how long a service remembers. `send_prepared` itself does not apply the rule. The
-/// [guide](sdk_core::guide::stored_commands) has the stores around it.
+/// The application may have applied a command that was sent. Resending is safe only if the application recognizes the command
+/// by its key, or if the contract documents exact replay. All other commands are parked for an operator. So are commands that are
+/// too old, because the contract doesn't say how long an application remembers keys. `send_prepared` itself doesn't apply the
+/// rule. The crate's documentation has a program that does.
 ///
 /// The first row that fits decides:
 ///
-/// | # | what is known | step |
+/// | # | condition | step |
 /// |---|---|---|
 /// | 1 | it has a receipt | done |
-/// | 2 | it cannot be sent (`InvalidInput`, `PreparedCommand`), or the service refused it (`Rejected`, `NotFound`, `Conflict`) | park: `Refused` |
+/// | 2 | it can't be sent (`InvalidInput`, `PreparedCommand`), or the application rejected it (`Rejected`, `NotFound`, `Conflict`) | park: `Refused` |
 /// | 3 | it may have been sent, and is not replayable | park: `NoReplay` |
 /// | 4 | neither its preparation nor its first sending has a time | park: `UnknownAge` |
-/// | 5 | that time lies more than five minutes in the future | park: `Future` |
+/// | 5 | that time is more than five minutes in the future | park: `Future` |
 /// | 6 | that time is longer ago than `max_age` | park: `TooOld` |
-/// | 7 | it has been tried `max_attempts` times | park: `TooManyAttempts` |
-/// | 8 | its last sending failed otherwise | send at: after the backoff, or `Retry-After` if that is longer (an hour at most) |
-/// | 9 | nothing of this | send |
+/// | 7 | it has had `max_attempts` attempts | park: `TooManyAttempts` |
+/// | 8 | its last attempt failed otherwise | send at: after the backoff, or `Retry-After` if that is longer (an hour at most) |
+/// | 9 | none of these | send |
 ///
-/// *It may have been sent* if its store knows of a first sending, the lease of the worker that had it ran out, the last
-/// sending failed with [`Effect::Unknown`], or the command [says so itself](sdk_core::PreparedCommand::was_sent). The
-/// backoff differs from command to command, so that those that failed together do not come back together.
-///
-/// ```
-/// # async fn example<T>(stored: &sdk_core::PreparedCommand, send: impl AsyncFn() -> Result<T, sdk_core::Error>) {
-/// use std::time::SystemTime;
-/// use sdk_outbox::{StoredRule, StoredState, StoredStep};
-///
-/// let (rule, state) = (StoredRule::default(), StoredState::of(stored));
-/// let mut step = rule.next(&state, SystemTime::now());
-/// if step == StoredStep::Send {
-///     let sent = send().await; // client.send_prepared(stored)
-///     let state = state.with_attempts(1).with_outcome(&sent);
-///     step = rule.next(&state, SystemTime::now());
-/// }
-/// match step {
-///     StoredStep::Done => { /* keep the receipt */ }
-///     StoredStep::Send => unreachable!("what was sent waits at least"),
-///     StoredStep::SendAt(_at) => { /* leave it until then */ }
-///     StoredStep::Park(reason) => eprintln!("{}: {reason}", stored.operation()),
-/// }
-/// # }
-/// ```
+/// *It may have been sent* if its store has a time of its first sending, a worker's lease expired, the last attempt failed with
+/// [`Effect::Unknown`], or the command [says so itself](sdk_core::PreparedCommand::was_sent). The backoff differs from command to
+/// command, so that commands that failed together don't come back together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct StoredRule {
@@ -79,14 +58,14 @@ impl Default for StoredRule {
 }
 
 impl StoredRule {
-    /// Sets the oldest age at which a command is sent without a check; a day by default (assumed: A54).
+    /// Sets the age above which a command is parked; a day by default (assumption A54).
     pub fn with_max_age(mut self, age: Duration) -> Self {
         self.max_age = age;
         self
     }
 
-    /// Sets how often a command is tried before a person has to look, at least once; 300 times by default. It also ends
-    /// the loop of a command that kills its worker.
+    /// Sets the number of attempts before a command is parked, at least 1; 300 by default. This also stops a command that crashes
+    /// its worker.
     pub fn with_max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = attempts.max(1);
         self
@@ -129,7 +108,7 @@ impl StoredRule {
         StoredStep::SendAt(now.checked_add(wait.max(asked)).unwrap_or(now))
     }
 
-    /// Why a command must not be sent without a check.
+    /// The reason to park a command instead of sending it.
     fn in_the_way(&self, state: &StoredState, now: SystemTime) -> Option<ParkReason> {
         if state.may_have_been_sent() && !state.replayable {
             return Some(ParkReason::NoReplay);
@@ -153,8 +132,7 @@ impl StoredRule {
     }
 }
 
-/// Whether it is this command that will never do, and not the moment or the credential. A refusal says so also if an earlier
-/// attempt may have had an effect: sending it again is refused again.
+/// Whether the failure is permanent for this command. If an earlier attempt may have had an effect, resending is still rejected.
 fn is_final(effect: Effect, kind: ErrorKind) -> bool {
     match kind {
         ErrorKind::InvalidInput | ErrorKind::PreparedCommand => true,
@@ -165,33 +143,33 @@ fn is_final(effect: Effect, kind: ErrorKind) -> bool {
     }
 }
 
-/// The next step for a stored command. There will be no fifth, so a `match` needs no wildcard arm.
+/// The next step for a stored command. The enum is exhaustive, so a `match` needs no wildcard arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredStep {
     /// Send it now.
     Send,
-    /// Leave it until this time, and ask again then.
+    /// Ask again at this time.
     SendAt(SystemTime),
-    /// Leave it to a person.
+    /// Leave it to an operator.
     Park(ParkReason),
     /// It has its receipt.
     Done,
 }
 
-/// Why a stored command waits for a person.
+/// The reason for which a stored command is parked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParkReason {
-    /// It cannot be sent, or the service refused this very command.
+    /// It can't be sent, or the application rejected it.
     Refused {
         /// The kind of the error.
         kind: ErrorKind,
         /// What is known of its effect: unknown if an earlier sending may have had one.
         effect: Effect,
     },
-    /// It may have been sent, it has no key, and the contract does not show that its operation recognises a replay.
+    /// It may have been sent, it has no key, and the contract doesn't document that its operation recognizes a replay.
     NoReplay,
-    /// The service may have forgotten its key.
+    /// The application may have forgotten its key.
     TooOld {
         /// Its age.
         age: Duration,
@@ -200,12 +178,12 @@ pub enum ParkReason {
     },
     /// Its age is unknown: stored form 1 does not record it.
     UnknownAge,
-    /// Its time of preparation or first sending lies in the future: a clock is wrong.
+    /// Its time of preparation or first sending is in the future, so a clock is wrong.
     Future {
         /// How far in the future.
         ahead: Duration,
     },
-    /// It was tried as often as allowed.
+    /// It has had all its attempts.
     TooManyAttempts {
         /// How often.
         attempts: u32,

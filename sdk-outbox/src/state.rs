@@ -1,13 +1,13 @@
-//! What a store knows of a command.
+//! The facts about a stored command that the rule needs.
 
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
 use sdk_core::{Effect, Error, ErrorKind, PreparedCommand};
 
-/// What a store knows of a command: what [`StoredRule::next`](crate::StoredRule::next) decides by.
+/// The facts about a stored command that [`StoredRule::next`](crate::StoredRule::next) needs.
 ///
-/// Ask before the command is sent, with what the row says, and once more after it was sent, with the outcome.
+/// Call it before you send the command, and again with the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct StoredState {
@@ -25,7 +25,7 @@ pub struct StoredState {
 }
 
 impl StoredState {
-    /// What the command says of itself: whether it is replayable, when it was prepared, whether it may have been sent.
+    /// The facts in the command itself: whether it is replayable, when it was prepared, and whether it may have been sent.
     pub fn of(command: &PreparedCommand) -> Self {
         // Not the digest, which has the time of its preparation in it: a run with a seed can be repeated.
         let key = command.idempotency_key().map_or("", |key| key.as_str());
@@ -45,46 +45,46 @@ impl StoredState {
         }
     }
 
-    /// When it may have been sent for the first time, before the sending that `with_outcome` is about. A store writes this
-    /// down before it sends; what it writes afterwards says [`first_sent_after`](Self::first_sent_after).
+    /// Sets when the command may first have been sent. Store this time before you send. After the call, store
+    /// [`first_sent_after`](Self::first_sent_after).
     pub fn with_first_sent(mut self, at: impl Into<Option<SystemTime>>) -> Self {
         self.first_sent = at.into();
         self
     }
 
-    /// When a person looked and decided that it is to be sent. What it was before no longer counts: neither its age nor
-    /// that it says itself that it was sent. Clear the first sending and the attempts along with it.
+    /// Sets when an operator approved a retry. The rule then ignores the command's earlier age, and that it says it was sent. Also
+    /// clear the first sending and the attempts.
     pub fn with_approved_at(mut self, at: impl Into<Option<SystemTime>>) -> Self {
         self.approved_at = at.into();
         self
     }
 
-    /// How often it has been tried: before a sending without that one, with its outcome including it.
+    /// Sets the number of attempts. Include the current attempt once you set its outcome.
     pub fn with_attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
     }
 
-    /// Whether a worker had it before whose lease ran out: nobody knows how far that one came.
+    /// Sets whether an earlier lease expired without a result.
     pub fn with_lease_expired(mut self, expired: bool) -> Self {
         self.lease_expired = expired;
         self
     }
 
-    /// What became of it when it was just sent.
+    /// Sets the outcome of the current attempt.
     pub fn with_outcome(mut self, outcome: impl Into<StoredOutcome>) -> Self {
         self.outcome = Some(outcome.into());
         self
     }
 
-    /// What a store writes down as first sending, after a sending that began at `sent_at` and had this outcome: one without
-    /// effect does not count.
+    /// The first sending to store after an attempt that began at `sent_at` and had this outcome. An attempt without effect doesn't
+    /// count.
     #[must_use]
     pub fn first_sent_after(&self, sent_at: SystemTime) -> Option<SystemTime> {
         self.first_sent.or(self.is_unknown().then_some(sent_at))
     }
 
-    /// Whether the effect of the sending that just ended is unknown.
+    /// Whether the effect of the current attempt is unknown.
     fn is_unknown(&self) -> bool {
         match self.outcome {
             Some(StoredOutcome::Failed { effect, .. }) => effect == Effect::Unknown,
@@ -92,7 +92,7 @@ impl StoredState {
         }
     }
 
-    /// Whether it may have reached the service.
+    /// Whether it may have reached the application.
     pub(crate) fn may_have_been_sent(&self) -> bool {
         let told = self.was_sent && self.approved_at.is_none();
         self.first_sent.is_some() || self.lease_expired || self.is_unknown() || told
@@ -109,7 +109,7 @@ impl StoredState {
     }
 }
 
-/// What became of a stored command when it was sent. The result of `send_prepared` turns into it.
+/// The outcome of an attempt. Converts from the result of `send_prepared`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredOutcome {
     /// It has a receipt.
