@@ -7,7 +7,7 @@ use sdk_core::PreparedCommand;
 
 use crate::error::Error;
 
-/// The longest lane and reference, in bytes: PostgreSQL indexes the lane.
+/// The longest lane, reference and installation, in bytes: PostgreSQL indexes them.
 const MAX_NAME: usize = 500;
 
 /// A command to store, for `enqueue` of a store.
@@ -46,8 +46,11 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Sets the lane: its commands are sent one after another, in the order of their commits. At most 500 bytes. A parked
-    /// command blocks its lane until an operator retries or drops it.
+    /// Sets the lane, an ordering key such as a message group: its commands are sent one after another, in the order of their
+    /// commits. At most 500 bytes. A parked command blocks its lane until an operator retries or drops it.
+    ///
+    /// All installations and applications share the names of lanes. If each of your customers has an installation, begin the
+    /// lane with the customer, or one customer's outage blocks a lane of another.
     pub fn lane(mut self, lane: &'a str) -> Self {
         self.lane = Some(lane);
         self
@@ -75,8 +78,9 @@ impl<'a> Entry<'a> {
                 return Err(invalid(parameter, "have 1 to 500 bytes and no NUL", value));
             }
         }
-        if is_odd(self.installation) {
-            return Err(invalid("installation", "have no NUL", self.installation));
+        if self.installation.len() > MAX_NAME || is_odd(self.installation) {
+            let rule = "have at most 500 bytes and no NUL";
+            return Err(invalid("installation", rule, self.installation));
         }
         serde_json::to_string(self.command)
             .map_err(|error| invalid("command", "be JSON", &error.to_string()))

@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::entry::StoredReceipt;
+use crate::error::Error;
 use crate::rule::{ParkReason, StoredRule, StoredStep};
 use crate::slot::Health;
 use crate::state::{StoredOutcome, StoredState};
@@ -109,6 +110,10 @@ impl<S: Store> Sending<S> {
         let id = self.claim.command.id;
         // The time that the claim recorded, and no later one: the worker may have waited for the claim.
         let first_sent = state.first_sent_after(self.claim.at);
+        let asked = match state.outcome {
+            Some(StoredOutcome::Failed { retry_after, .. }) => retry_after.unwrap_or_default(),
+            _ => Duration::ZERO,
+        };
         match self.rule.next(state, self.claim.now()) {
             StoredStep::Park(why) => {
                 match why {
@@ -118,14 +123,14 @@ impl<S: Store> Sending<S> {
                         ..
                     } => {}
                     ParkReason::Refused { .. } => self.health.responded(),
-                    _ => drop(self.health.failed()),
+                    _ => drop(self.health.failed(asked)),
                 }
                 tracing::warn!(target: "sdk_outbox", id, reason = why.as_str(), "parked");
                 let note = format!("{why}: {note}");
                 Settlement::parked(&self.claim, why.as_str(), first_sent, note)
             }
             StoredStep::SendAt(at) => {
-                let pause = self.health.failed();
+                let pause = self.health.failed(asked);
                 tracing::warn!(target: "sdk_outbox", id, ?pause, error = note, "sent again later");
                 Settlement::later(&self.claim, at, first_sent, note)
             }
@@ -145,7 +150,7 @@ impl<S: Store> Sending<S> {
     async fn settle(&mut self, mut settlement: Settlement) -> bool {
         let id = self.claim.command.id;
         loop {
-            let error = match self.store.settle(&self.claim, &settlement).await {
+            let error = match self.try_settle(&settlement).await {
                 Ok(true) => return true,
                 Ok(false) => {
                     tracing::warn!(target: "sdk_outbox", id, "the lease expired before the result was recorded");
@@ -174,6 +179,19 @@ impl<S: Store> Sending<S> {
                 settlement =
                     Settlement::parked(&self.claim, NOT_SETTLED, settlement.first_sent, note);
             }
+        }
+    }
+}
+
+impl<S: Store> Sending<S> {
+    /// Records the result in a task, because the caller's SQL may panic.
+    async fn try_settle(&self, settlement: &Settlement) -> Result<bool, Error> {
+        let (store, claim) = (self.store.clone(), self.claim.clone());
+        let (settlement, mut task) = (settlement.clone(), JoinSet::new());
+        task.spawn(async move { store.settle(&claim, &settlement).await });
+        match task.join_next().await {
+            Some(Ok(settled)) => settled,
+            _ => Err(Error::database("the caller's SQL panicked", false)),
         }
     }
 }

@@ -43,8 +43,8 @@ impl Slot {
         Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 
-    /// What it can take now.
-    pub(crate) fn wanted(&self) -> Option<Wanted> {
+    /// What it can take now. It is the slot with this index.
+    pub(crate) fn wanted(&self, index: usize) -> Option<Wanted> {
         let available = self.permits.available_permits();
         let free = match self.health.state() {
             _ if self.is_drained => 0,
@@ -56,6 +56,7 @@ impl Slot {
             application: self.application,
             installation: self.installation.clone(),
             free,
+            index,
         })
     }
 }
@@ -91,8 +92,8 @@ impl Health {
         *self.failures() = Failures::default();
     }
 
-    /// Pauses the sender, and returns for how long.
-    pub(crate) fn failed(&self) -> Duration {
+    /// Pauses the sender, at least for as long as its application asks up to the longest pause, and returns for how long.
+    pub(crate) fn failed(&self, asked: Duration) -> Duration {
         let mut failures = self.failures();
         let now = Instant::now();
         // Commands that were in flight together fail together, which counts once.
@@ -100,7 +101,7 @@ impl Health {
             failures.in_a_row = failures.in_a_row.saturating_add(1);
             let backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);
             let pause = backoff.half_jitter(failures.in_a_row, fastrand::f64());
-            failures.paused_until = Some(now + pause);
+            failures.paused_until = Some(now + pause.max(asked.min(MAX_PAUSE)));
         }
         failures
             .paused_until

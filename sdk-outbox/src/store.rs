@@ -19,9 +19,9 @@ pub(crate) mod sealed {
 /// A database that holds commands: [`Sqlite`](crate::sqlite::Sqlite) or [`Postgres`](crate::postgres::Postgres). Its clones share
 /// their connection. You call none of its methods: [`Outbox`](crate::Outbox) and [`Worker`](crate::Worker) do.
 pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
-    /// Admits new commands to their lanes, and takes back those whose lease expired.
+    /// Admits a batch of new commands to their lanes, and takes back those whose lease expired. Returns whether there may be more.
     #[doc(hidden)]
-    fn maintain(&self) -> impl Future<Output = Result<(), Error>> + Send;
+    fn maintain(&self) -> impl Future<Output = Result<bool, Error>> + Send;
 
     /// Claims commands that are due, at most `free` for each sender.
     #[doc(hidden)]
@@ -73,17 +73,15 @@ pub struct Wanted {
     pub(crate) application: &'static str,
     pub(crate) installation: String,
     pub(crate) free: usize,
-}
-
-impl Wanted {
-    pub(crate) fn fits(&self, command: &StoredCommand) -> bool {
-        self.application == command.application && self.installation == command.installation
-    }
+    /// The slot of the sender.
+    pub(crate) index: usize,
 }
 
 /// A command that this worker has until its lease ends.
 #[derive(Clone, Debug)]
 pub struct Claim {
+    /// The slot of the sender.
+    pub(crate) index: usize,
     /// As it was before the claim: the claim itself spends an attempt and sets the first sending, in case this process dies.
     pub(crate) command: StoredCommand,
     pub(crate) token: String,

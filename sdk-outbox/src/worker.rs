@@ -18,6 +18,9 @@ use crate::send::Sending;
 use crate::slot::Slot;
 use crate::store::{Claim, Settlement, Store, Wanted};
 
+/// The longest that a setting may be.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
 /// The longest pause of an installation, and between two tries to reach the database.
 pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(60);
 
@@ -89,17 +92,17 @@ impl<S: Store> Worker<S> {
         self
     }
 
-    /// Sets the time between two looks for commands; 200 ms by default. [`Outbox::wake`] ends it early.
+    /// Sets the polling interval, at most a day; 200 ms by default. [`Outbox::wake`] ends it early.
     pub fn poll(mut self, time: Duration) -> Self {
-        self.poll = time.max(Duration::from_millis(1));
+        self.poll = time.clamp(Duration::from_millis(1), DAY);
         self
     }
 
-    /// Sets how long a command belongs to the worker that claimed it, at least a second; 40 seconds by default. The deadline of
+    /// Sets how long a command belongs to the worker that claimed it, a second to a day; 40 seconds by default. The deadline of
     /// each call is three quarters of it, whatever the client's own deadline is. If the worker dies, another one takes over
     /// after this time.
     pub fn lease(mut self, time: Duration) -> Self {
-        self.lease = time.max(Duration::from_secs(1));
+        self.lease = time.clamp(Duration::from_secs(1), DAY);
         self
     }
 
@@ -251,12 +254,13 @@ impl<S: Store> Running<S> {
     async fn wait(&mut self) {
         tokio::select! {
             () = sleep_until(self.tick) => {}
-            () = self.worker.outbox.woken.notified() => self.tick = Instant::now(),
+            // Not while the database is left alone.
+            () = self.worker.outbox.woken.notified(), if self.failures == 0 => self.tick = Instant::now(),
             Some(ended) = self.sends.join_next() => match ended {
                 Ok(Some(slot)) => self.slots[slot].is_drained = false,
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::warn!(target: "sdk_outbox", %error, "the send task panicked; its command stays leased until its lease expires");
+                    tracing::warn!(target: "sdk_outbox", %error, "a task panicked; if it was sending, its command stays leased until its lease expires");
                 }
             },
         }
@@ -267,51 +271,61 @@ impl<S: Store> Running<S> {
         let now = Instant::now();
         let store = &self.worker.outbox.store;
         if now >= self.tick {
-            store.maintain().await?;
-            self.tick = now + self.worker.poll;
+            // If there are more, others get their turn in between.
+            let has_more = store.maintain().await?;
+            self.tick = if has_more {
+                now
+            } else {
+                now + self.worker.poll
+            };
             for slot in &mut self.slots {
                 slot.is_drained = false;
             }
         }
-        if let Some(receive) = &self.worker.on_status
-            && now >= self.next_status
-        {
-            receive(&store.status().await?);
+        if now >= self.next_status {
             self.next_status = now + STATUS_INTERVAL;
+            self.report_status();
         }
-        let wanted: Vec<Wanted> = self.slots.iter().filter_map(Slot::wanted).collect();
+        let store = &self.worker.outbox.store;
+        let slots = self.slots.iter().enumerate();
+        let wanted: Vec<Wanted> = slots.filter_map(|(at, slot)| slot.wanted(at)).collect();
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
         let claims = store.claim(&wanted, self.worker.lease).await?;
         self.failures = 0;
+        let mut found = vec![0; self.slots.len()];
+        for claim in &claims {
+            found[claim.index] += 1;
+        }
         for wanted in wanted {
-            let slot = self.slots.iter_mut();
-            let mut slot = slot.filter(|it| it.takes(wanted.application, &wanted.installation));
-            let own = claims.iter().filter(|it| wanted.fits(&it.command)).count();
-            if let Some(slot) = slot.next() {
-                slot.is_drained = own < wanted.free;
-            }
+            self.slots[wanted.index].is_drained = found[wanted.index] < wanted.free;
         }
         Ok(claims)
     }
 
+    /// Reads the status in a task of its own: it takes time, and the caller's function may panic.
+    fn report_status(&mut self) {
+        let Some(receive) = self.worker.on_status.clone() else {
+            return;
+        };
+        let store = self.worker.outbox.store.clone();
+        self.sends.spawn(async move {
+            match store.status().await {
+                Ok(status) => receive(&status),
+                Err(error) => {
+                    tracing::warn!(target: "sdk_outbox", %error, "can't read the status");
+                }
+            }
+            None
+        });
+    }
+
     fn start(&mut self, claims: Vec<Claim>) {
         for claim in claims {
-            let StoredCommand {
-                application,
-                installation,
-                lane,
-                ..
-            } = &claim.command;
-            let mut slots = self.slots.iter().enumerate();
-            let slot = slots.find(|(_, it)| it.takes(application, installation));
-            // The store returns only what was wanted.
-            let Some((index, slot)) = slot else { continue };
-            let Some(permit) = slot.permit() else {
-                continue;
-            };
-            let continues = lane.is_some().then_some(index);
+            let slot = &self.slots[claim.index];
+            let permit = slot.permit();
+            let continues = claim.command.lane.is_some().then_some(claim.index);
             let sending = Sending {
                 store: self.worker.outbox.store.clone(),
                 sender: Arc::clone(&slot.sender),

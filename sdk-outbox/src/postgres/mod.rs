@@ -11,7 +11,8 @@
 //!
 //! # Privileges and poolers
 //! [`open`](Outbox::open) creates the tables in the first schema of the connection's `search_path` if they aren't there. A worker
-//! without the privilege to create tables needs only SELECT, INSERT, UPDATE and DELETE on them. They hold the bodies of commands,
+//! without the privilege to create tables needs only SELECT, INSERT, UPDATE and DELETE on them, and to enqueue, SELECT and INSERT
+//! suffice. They hold the bodies of commands,
 //! so grant these privileges to nothing but your service. Never change or delete rows by hand. A pooler needs session mode.
 
 mod session;
@@ -118,8 +119,9 @@ impl Outbox {
         Ok(Self::new(store))
     }
 
-    /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, the receipt is not recorded: the
-    /// command is parked with the reason `not_settled`.
+    /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, panics, or takes longer than 5 seconds,
+    /// the receipt is not recorded: the command is parked with the reason `not_settled`. It must neither end the transaction nor use
+    /// the outbox, whose connection waits for it. To ignore an error of a statement, use a savepoint.
     ///
     /// ```
     /// # fn example(outbox: sdk_outbox::postgres::Outbox) {

@@ -21,7 +21,7 @@ pub(super) struct Session {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
     /// The last command that was claimed for each sender.
-    pub(super) cursors: HashMap<(&'static str, String), (SystemTime, i64)>,
+    pub(super) cursors: HashMap<(String, String), (SystemTime, i64)>,
     /// When the cursors were last cleared: what became due before them is found then.
     pub(super) reset: Instant,
 }
@@ -43,6 +43,14 @@ impl Session {
     ) -> Result<Vec<Row>, Error> {
         let statement = prepared(&self.client, &mut self.statements, sql).await?;
         Ok(self.client.query(&statement, values).await?)
+    }
+
+    /// Sets a cursor back, so that the next claim finds a command that was stored earlier.
+    pub(super) fn look_before(&mut self, command: &Row) {
+        let key = (command.get(0), command.get(1));
+        if let Some(cursor) = self.cursors.get_mut(&key) {
+            *cursor = (*cursor).min((command.get(2), command.get::<_, i64>(3) - 1));
+        }
     }
 
     pub(super) async fn begin(&mut self) -> Result<Work<'_>, Error> {
@@ -69,14 +77,19 @@ impl Work<'_> {
         Ok(self.transaction.query(&statement, values).await?)
     }
 
-    /// Lets the next command of a lane continue.
-    pub(super) async fn promote(&mut self, settled: &Row) -> Result<(), Error> {
-        if let Some(lane) = settled.get::<_, Option<String>>(0) {
-            self.query(LOCK_HEAD, &[&lane]).await?;
-            self.query(PROMOTE, &[&lane]).await?;
-            reached("lane continued, not committed");
-        }
-        Ok(())
+    pub(super) async fn commit(self) -> Result<(), Error> {
+        Ok(self.transaction.commit().await?)
+    }
+
+    /// Lets the next command of a lane continue, and returns it.
+    pub(super) async fn promote(&mut self, settled: &Row) -> Result<Option<Row>, Error> {
+        let Some(lane) = settled.get::<_, Option<String>>(0) else {
+            return Ok(None);
+        };
+        self.query(LOCK_HEAD, &[&lane]).await?;
+        let next = self.query(PROMOTE, &[&lane]).await?.pop();
+        reached("lane continued, not committed");
+        Ok(next)
     }
 }
 
@@ -112,7 +125,9 @@ impl From<tokio_postgres::Error> for Error {
 
 /// Connection, transaction state (a standby), conflict, resources, locks, shutdown: all of them may pass.
 fn is_transient(code: &SqlState) -> bool {
-    ["08", "25", "40", "53", "55", "57"].contains(&&code.code()[..2])
+    // A transaction that already failed is a mistake of the caller's SQL.
+    let may_pass = ["08", "25", "40", "53", "55", "57"].contains(&&code.code()[..2]);
+    may_pass && *code != SqlState::IN_FAILED_SQL_TRANSACTION
 }
 
 /// The message without the details of the database, which may quote a row.

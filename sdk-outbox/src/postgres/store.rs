@@ -1,16 +1,16 @@
 //! The operations of worker and operator on PostgreSQL.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::{MappedMutexGuard, MutexGuard};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 use tokio_postgres::Row;
 
 use super::Postgres;
 use super::session::{Session, Values, rejected_by_caller};
 use super::sql::{
-    ADMIT, ADMIT_ALONE, ADMIT_HEADS, ADMIT_LANES, ADMIT_NEW, BATCH, CLAIM, COUNT, DROP, LATE,
-    OLDEST, PARKED, PURGE, RECLAIM, RETRY, SETTLE,
+    ADMIT, ADMIT_ALONE, ADMIT_HEADS, ADMIT_LANES, ADMIT_NEW, BATCH, CLAIM, COUNT, DROP, IS_SETTLED,
+    LATE, OLDEST, PARKED, PURGE, RECLAIM, RETRY, SETTLE,
 };
 use crate::entry::{Body, State, StoredCommand};
 use crate::error::Error;
@@ -18,6 +18,13 @@ use crate::outbox::{Count, Status};
 use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::Lease;
+
+/// The longest that the caller's own SQL may take: the worker's connection waits for it.
+const OWN_SQL: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
+
+fn by_caller(what: &str) -> Error {
+    Error::database(&format!("the caller's SQL {what}"), false)
+}
 
 impl Postgres {
     /// The connection, made again if it was lost.
@@ -58,7 +65,7 @@ impl Postgres {
         reached("admitted without heads");
         work.query(ADMIT_HEADS, &[&free]).await?;
         reached("admitted, not committed");
-        work.transaction.commit().await?;
+        work.commit().await?;
         Ok(ids.len() == BATCH && !admitted.is_empty())
     }
 }
@@ -66,7 +73,7 @@ impl Postgres {
 impl sealed::Sealed for Postgres {}
 
 impl Store for Postgres {
-    async fn maintain(&self) -> Result<(), Error> {
+    async fn maintain(&self) -> Result<bool, Error> {
         let mut session = self.session().await?;
         if !session.query(RECLAIM, &[]).await?.is_empty() {
             // They may be due before what was claimed last.
@@ -74,8 +81,7 @@ impl Store for Postgres {
         }
         drop(session);
         reached("leases ended");
-        while self.admit().await? {}
-        Ok(())
+        self.admit().await
     }
 
     async fn claim(&self, wanted: &[Wanted], lease: Duration) -> Result<Vec<Claim>, Error> {
@@ -85,10 +91,10 @@ impl Store for Postgres {
             session.cursors.clear();
             session.reset = Instant::now();
         }
-        let key = |it: &Wanted| (it.application, it.installation.clone());
+        let key = |it: &Wanted| (it.application.to_owned(), it.installation.clone());
         let cursors = wanted.iter().map(|it| session.cursors.get(&key(it)));
-        let (due, ids): (Vec<SystemTime>, Vec<i64>) = cursors
-            .map(|it| it.copied().unwrap_or((UNIX_EPOCH, 0)))
+        let (due, ids): (Vec<Option<SystemTime>>, Vec<i64>) = cursors
+            .map(|it| it.map_or((None, 0), |(due, id)| (Some(*due), *id)))
             .unzip();
         let applications: Vec<&str> = wanted.iter().map(|it| it.application).collect();
         let installations: Vec<&str> = wanted.iter().map(|it| &*it.installation).collect();
@@ -99,21 +105,22 @@ impl Store for Postgres {
         let seconds = lease.as_secs_f64();
         let values: Values<'_> = &[&applications, &installations, &due, &ids, &free, &seconds];
         let rows = session.query(CLAIM, values).await?;
-        for wanted in wanted {
-            let own = rows.iter().filter(|row| {
-                row.get::<_, &str>("application") == wanted.application
-                    && row.get::<_, &str>("installation") == wanted.installation
-            });
-            let own: Vec<(SystemTime, i64)> =
-                own.map(|row| (row.get("due_at"), row.get("id"))).collect();
-            match own.iter().max() {
-                Some(last) if own.len() == wanted.free => {
-                    session.cursors.insert(key(wanted), *last)
-                }
+        let number =
+            |row: &Row| usize::try_from(row.get::<_, i64>("number") - 1).unwrap_or_default();
+        let mut last = vec![(0, None); wanted.len()];
+        for row in &rows {
+            let (count, cursor) = &mut last[number(row)];
+            *count += 1;
+            *cursor = (*cursor).max(Some((row.get("due_at"), row.get("id"))));
+        }
+        for (wanted, (count, cursor)) in wanted.iter().zip(last) {
+            match cursor {
+                Some(cursor) if count == wanted.free => session.cursors.insert(key(wanted), cursor),
                 _ => session.cursors.remove(&key(wanted)),
             };
         }
         let claims = rows.iter().map(|row| Claim {
+            index: wanted[number(row)].index,
             command: stored(row),
             token: row.get("token"),
             due_at: row.get("due_at"),
@@ -149,20 +156,29 @@ impl Store for Postgres {
                 ],
             )
             .await?;
+        let mut promoted = None;
         match (receipt, settled.first()) {
             (Some(receipt), Some(row)) => {
                 if let Some(record) = &self.on_receipt {
-                    let recorded = record(&work.transaction, &claim.command, receipt).await;
+                    let recorded = record(&work.transaction, &claim.command, receipt);
+                    let recorded = timeout(OWN_SQL, recorded).await;
+                    let recorded = recorded.map_err(|_| by_caller("took longer than 5 s"))?;
                     recorded.map_err(|error| rejected_by_caller(&error))?;
+                    if !work.query(IS_SETTLED, &[id]).await?[0].get::<_, bool>(0) {
+                        return Err(by_caller("ended the transaction"));
+                    }
                 }
                 reached("receipt stored, lane blocked");
-                work.promote(row).await?;
+                promoted = work.promote(row).await?;
             }
             (Some(receipt), None) => drop(work.query(LATE, &[id, &receipt.late()]).await?),
             (None, _) => {}
         }
         reached("settled, not committed");
-        work.transaction.commit().await?;
+        work.commit().await?;
+        if let Some(next) = promoted {
+            session.look_before(&next);
+        }
         Ok(settled.len() == 1)
     }
 
@@ -196,14 +212,15 @@ impl Store for Postgres {
                     return Ok(false);
                 };
                 work.promote(row).await?;
-                work.transaction.commit().await?;
+                work.commit().await?;
                 Ok(true)
             }
         }
     }
 
     async fn purge(&self, older: Duration) -> Result<u64, Error> {
-        let (seconds, mut purged) = (older.as_secs_f64(), 0);
+        // PostgreSQL's times go back only so far.
+        let (seconds, mut purged) = (older.as_secs_f64().min(3e9), 0);
         loop {
             let deleted = self.query(PURGE, &[&seconds]).await?;
             purged += deleted.len() as u64;
@@ -225,7 +242,7 @@ fn stored(row: &Row) -> StoredCommand {
         lane: row.get("lane"),
         reference: row.get("reference"),
         age,
-        attempts: row.get::<_, i32>("attempts").unsigned_abs(),
+        attempts: row.get::<_, i32>("attempts").max(0).unsigned_abs(),
         first_sent: row.get("first_sent"),
         reason: row.get("reason"),
         note: row.get("note"),

@@ -15,10 +15,12 @@ mod store;
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
+
+use tokio::sync::Mutex;
 
 use self::store::millis;
 use crate::entry::{Entry, StoredCommand, StoredReceipt};
@@ -108,7 +110,8 @@ impl Outbox {
 
     /// Takes the time from tokio's clock instead of the system's, so that a test can
     /// [pause](https://docs.rs/tokio/latest/tokio/time/fn.pause.html) and advance it. For tests only: processes have no such clock in
-    /// common. PostgreSQL has no counterpart, because a paused clock jumps ahead while a socket is waited for.
+    /// common. Prepare the commands before you advance the clock, because they carry the system's time. PostgreSQL has no counterpart:
+    /// a paused clock jumps ahead while a socket is waited for.
     #[must_use]
     pub fn with_tokio_clock(mut self) -> Self {
         self.store.clock = Clock::tokio();
@@ -116,7 +119,8 @@ impl Outbox {
     }
 
     /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, the receipt is not recorded: the
-    /// command is parked with the reason `not_settled`. It must not commit, and runs on a thread that may block.
+    /// command is parked with the reason `not_settled`. The same happens if it panics. It runs on a thread that may block, and must neither commit nor use the
+    /// outbox or another connection to the file.
     #[must_use]
     pub fn on_receipt(
         mut self,
@@ -132,13 +136,22 @@ impl Outbox {
 
 impl Sqlite {
     fn open(path: &Path) -> Result<Self, Error> {
+        // SQLite takes some names for databases in memory, or for options.
+        if path == Path::new(":memory:") || path.to_string_lossy().starts_with("file:") {
+            return Err(Error::Invalid {
+                parameter: "path",
+                rule: "be the path of a file, not a URI or `:memory:`",
+                value: path.display().to_string(),
+            });
+        }
         create_private(path).map_err(|error| Error::database(&error.to_string(), false))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(Duration::from_secs(5))?;
         // With WAL, less than FULL would let a power failure undo what was sent already.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
-        let work = begin(&mut connection)?;
+        // A transaction that only becomes a writer later can't wait for the other writers.
+        let work = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let exist = "SELECT count(*) FROM sqlite_master WHERE name = 'sdk_outbox_version'";
         let found = match work.query_row(exist, [], |row| row.get(0))? {
             0 => 0,
@@ -164,16 +177,31 @@ impl Sqlite {
         })
     }
 
-    /// Runs a transaction on a thread that may block.
+    /// Runs a transaction that writes, on a thread that may block. One at a time: the others don't each hold a thread.
     async fn transact<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>, i64) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (connection, clock) = (Arc::clone(&self.connection), self.clock);
+        self.run(TransactionBehavior::Immediate, work).await
+    }
+
+    /// Runs a transaction that reads. It blocks no writer.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>, i64) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.run(TransactionBehavior::Deferred, work).await
+    }
+
+    async fn run<T: Send + 'static>(
+        &self,
+        behavior: TransactionBehavior,
+        work: impl FnOnce(&Transaction<'_>, i64) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let mut connection = Arc::clone(&self.connection).lock_owned().await;
+        let clock = self.clock;
         blocking(move || {
-            // A transaction whose thread panicked was rolled back.
-            let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
-            let transaction = begin(&mut connection)?;
+            let transaction = connection.transaction_with_behavior(behavior)?;
             // After the wait for other writers.
             let now = millis(clock.now());
             let result = work(&transaction, now)?;
@@ -190,11 +218,6 @@ impl fmt::Debug for Sqlite {
             .field("clock", &self.clock)
             .finish_non_exhaustive()
     }
-}
-
-fn begin(connection: &mut Connection) -> rusqlite::Result<Transaction<'_>> {
-    // A transaction that only becomes a writer later can't wait for the other writers.
-    connection.transaction_with_behavior(TransactionBehavior::Immediate)
 }
 
 async fn blocking<T: Send + 'static>(

@@ -25,9 +25,8 @@ const COLUMNS: &str = "id, state, application, installation, lane, reference, st
 impl sealed::Sealed for Sqlite {}
 
 impl Store for Sqlite {
-    async fn maintain(&self) -> Result<(), Error> {
-        // In batches, so that the service's own transactions get their turn.
-        while self.transact(admit).await? {}
+    async fn maintain(&self) -> Result<bool, Error> {
+        let has_more = self.transact(admit).await?;
         self.transact(|work, now| {
             let reclaim = "UPDATE sdk_outbox SET state = 1, token = NULL, lease_until = NULL, lease_expired = 1
                 WHERE state = 3 AND lease_until < ?1";
@@ -35,18 +34,16 @@ impl Store for Sqlite {
             reached("leases ended, not committed");
             Ok(())
         })
-        .await
+        .await?;
+        Ok(has_more)
     }
 
     async fn claim(&self, wanted: &[Wanted], lease: Duration) -> Result<Vec<Claim>, Error> {
         let (wanted, held) = (wanted.to_vec(), Lease::begin(lease));
         self.transact(move |work, now| {
-            let mut claims = Vec::new();
-            for wanted in &wanted {
-                claim(work, wanted, now, held, lease, &mut claims)?;
-            }
+            let claims = claim(work, &wanted, now, held, lease);
             reached("claimed, not committed");
-            Ok(claims)
+            claims
         })
         .await
     }
@@ -58,13 +55,15 @@ impl Store for Sqlite {
     }
 
     async fn status(&self) -> Result<Status, Error> {
-        self.transact(|work, now| {
+        self.read(|work, now| {
             let counts = "SELECT state, CASE WHEN state = 4 THEN reason END AS reason, count(*) FROM sdk_outbox GROUP BY 1, 2 ORDER BY 1, 2";
             let mut counts = work.prepare(counts)?;
             let counts = counts.query_map([], |row| {
-                let (state, reason, commands): (i16, _, i64) = row.try_into()?;
-                let (state, commands) = (State::numbered(state), commands.unsigned_abs());
-                Ok(Count { state, reason, commands })
+                Ok(Count {
+                    state: State::numbered(row.get(0)?),
+                    reason: text(row, 1)?,
+                    commands: row.get::<_, i64>(2)?.unsigned_abs(),
+                })
             })?;
             let oldest = format!("SELECT {COLUMNS} FROM sdk_outbox WHERE state < 4 ORDER BY id LIMIT 1");
             let mut oldest = work.prepare(&oldest)?;
@@ -78,7 +77,7 @@ impl Store for Sqlite {
     }
 
     async fn parked(&self) -> Result<Vec<StoredCommand>, Error> {
-        self.transact(|work, now| {
+        self.read(|work, now| {
             let parked =
                 format!("SELECT {COLUMNS} FROM sdk_outbox WHERE state = 4 ORDER BY id LIMIT 1000");
             let mut parked = work.prepare(&parked)?;
@@ -159,22 +158,27 @@ fn admit(work: &Transaction<'_>, now: i64) -> Result<bool, Error> {
 
 fn claim(
     work: &Transaction<'_>,
-    wanted: &Wanted,
+    wanted: &[Wanted],
     now: i64,
     held: Lease,
     lease: Duration,
-    claims: &mut Vec<Claim>,
-) -> Result<(), Error> {
+) -> Result<Vec<Claim>, Error> {
     let due = format!(
         "SELECT {COLUMNS}, approved_at, lease_expired, lower(hex(randomblob(16))), due_at FROM sdk_outbox
          WHERE state = 1 AND application = ?1 AND installation = ?2 AND due_at <= ?3 ORDER BY due_at, id LIMIT ?4"
     );
     let mut due = work.prepare(&due)?;
-    let free = i64::try_from(wanted.free).unwrap_or(i64::MAX);
-    let due = due.query_map(
-        params![wanted.application, wanted.installation, now, free],
-        |row| {
+    let mut take = work.prepare(
+        "UPDATE sdk_outbox SET state = 3, token = ?2, lease_until = ?3, attempts = min(max(attempts, 0), 2147483646) + 1,
+            first_sent = coalesce(first_sent, ?4) WHERE id = ?1",
+    )?;
+    let (until, mut claims) = (now.saturating_add(length(lease)), Vec::new());
+    for wanted in wanted {
+        let free = i64::try_from(wanted.free).unwrap_or(i64::MAX);
+        let values = params![wanted.application, wanted.installation, now, free];
+        let own = due.query_map(values, |row| {
             Ok(Claim {
+                index: wanted.index,
                 command: stored(row, now)?,
                 approved_at: row.get::<_, Option<i64>>(13)?.map(time),
                 lease_expired: row.get(14)?,
@@ -183,18 +187,13 @@ fn claim(
                 at: time(now),
                 lease: held,
             })
-        },
-    )?;
-    let mut take = work.prepare(
-        "UPDATE sdk_outbox SET state = 3, token = ?2, lease_until = ?3, attempts = attempts + 1,
-            first_sent = coalesce(first_sent, ?4) WHERE id = ?1",
-    )?;
-    for claim in due.collect::<Result<Vec<_>, _>>()? {
-        let until = now.saturating_add(length(lease));
-        take.execute(params![claim.command.id, claim.token, until, now])?;
-        claims.push(claim);
+        })?;
+        claims.extend(own.collect::<Result<Vec<_>, _>>()?);
     }
-    Ok(())
+    for claim in &claims {
+        take.execute(params![claim.command.id, claim.token, until, now])?;
+    }
+    Ok(claims)
 }
 
 fn settle(
@@ -233,7 +232,9 @@ fn settle(
             work.execute(late, params![id, receipt.late()])?;
         } else {
             if let Some(record) = record {
-                record(work, &claim.command, receipt)?;
+                // Nothing that comes back: there is no other writer.
+                record(work, &claim.command, receipt)
+                    .map_err(|error| Error::database(&error.to_string(), false))?;
             }
             reached("receipt stored, lane blocked");
             work.execute(PROMOTE, [id])?;
@@ -256,7 +257,7 @@ fn stored(row: &Row<'_>, now: i64) -> rusqlite::Result<StoredCommand> {
         lane: text(row, 4)?,
         reference: text(row, 5)?,
         age: Duration::from_millis(age),
-        attempts: u32::try_from(row.get::<_, i64>(7)?).unwrap_or(u32::MAX),
+        attempts: row.get::<_, i64>(7)?.try_into().unwrap_or_default(),
         first_sent: row.get::<_, Option<i64>>(8)?.map(time),
         reason: text(row, 9)?,
         note: text(row, 10)?,

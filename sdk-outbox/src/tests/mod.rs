@@ -234,7 +234,7 @@ impl<S: TestStore> Lab<S> {
 
     /// Admits what is new, and claims as many commands.
     async fn claim(&self, free: usize) -> Vec<Claim> {
-        self.outbox.store.maintain().await.unwrap();
+        while self.outbox.store.maintain().await.unwrap() {}
         claim(&self.outbox, free, LEASE).await
     }
 
@@ -299,6 +299,7 @@ async fn claim<S: Store>(outbox: &Outbox<S>, free: usize, lease: Duration) -> Ve
         application: "calendar",
         installation: String::new(),
         free,
+        index: 0,
     };
     outbox.store.claim(&[wanted], lease).await.unwrap()
 }

@@ -268,6 +268,22 @@ async fn operator<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
+async fn a_flood_of_new_commands_is_admitted_in_batches() {
+    both(flood, flood).await;
+}
+
+async fn flood<S: TestStore>(lab: Lab<S>) {
+    for number in 0..501 {
+        let command = keyed(&lab.calendar, &number.to_string());
+        S::enqueue(&lab.place, &Entry::new(&command)).await;
+    }
+    assert!(lab.outbox.store.maintain().await.unwrap());
+    assert_eq!(lab.count(State::New).await, 1);
+    assert!(!lab.outbox.store.maintain().await.unwrap());
+    assert_eq!(lab.count(State::Ready).await, 501);
+}
+
+#[tokio::test]
 async fn tables_of_a_later_release_are_left_alone() {
     both(too_new, too_new).await;
 }
