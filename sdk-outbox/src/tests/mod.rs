@@ -61,6 +61,9 @@ pub(crate) trait TestStore: Store {
 
     /// Runs statements with a connection of its own, and returns all rows, as text.
     async fn raw(place: &Self::Place, sql: &str) -> Vec<Vec<String>>;
+
+    /// Removes what a test leaves behind. PostgreSQL's database is temporary.
+    fn remove(_place: &Self::Place) {}
 }
 
 impl TestStore for Sqlite {
@@ -110,6 +113,10 @@ impl TestStore for Sqlite {
             }
         }
         found
+    }
+
+    fn remove(place: &PathBuf) {
+        let _ = std::fs::remove_dir_all(place.parent().unwrap());
     }
 }
 
@@ -203,12 +210,22 @@ fn unique() -> String {
     )
 }
 
+/// Removes the place of a test when it ends.
+struct Remains<S: TestStore>(S::Place);
+
+impl<S: TestStore> Drop for Remains<S> {
+    fn drop(&mut self) {
+        S::remove(&self.0);
+    }
+}
+
 /// A store with an outbox, and a suite to send to.
 pub(crate) struct Lab<S: TestStore> {
     pub(crate) place: S::Place,
     pub(crate) outbox: Outbox<S>,
     pub(crate) server: ReferenceServer,
     pub(crate) calendar: Client,
+    _remains: Remains<S>,
 }
 
 impl<S: TestStore> Lab<S> {
@@ -218,6 +235,7 @@ impl<S: TestStore> Lab<S> {
         let server = ReferenceServer::in_memory();
         Some(Self {
             outbox: S::open(&place).await,
+            _remains: Remains(place.clone()),
             place,
             calendar: calendar(&server, None),
             server,
