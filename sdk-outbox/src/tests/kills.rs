@@ -4,13 +4,12 @@
 //! two tests does 15 runs, and 300 with `LONG_TESTS`.
 
 mod arena;
-mod check;
-mod process;
 mod run;
 
-use std::io::{BufRead, Write, stdin};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, mpsc};
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
@@ -20,8 +19,8 @@ use super::TestStore;
 use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 use crate::{StoredRule, Worker};
-use arena::{Arena, STEPS};
-use run::{Tally, run};
+use arena::Arena;
+use run::run;
 
 /// The shortest that a worker takes.
 const LEASE: Duration = Duration::from_secs(1);
@@ -32,69 +31,48 @@ const INSTALLATIONS: [&str; 6] = ["north", "east", "south", "west", "inland", "a
 /// How many runs go on at the same time.
 const CONCURRENT: usize = 8;
 
-/// What this process does as a worker; nothing in other tests.
-static WORKER: OnceLock<Standing> = OnceLock::new();
+/// The step at which this process stops, and how often it reaches it until then.
+static STOP: OnceLock<(String, AtomicU32)> = OnceLock::new();
 
-/// Where a worker process stands still.
-struct Standing {
-    /// The step and its number, as in `claimed#2`.
-    at: Option<(String, u32)>,
-    reached: AtomicU32,
-    /// Gives a line of the standard input.
-    lines: Mutex<mpsc::Receiver<String>>,
-}
-
-/// The worker has come so far: a worker process says so, and stands still if this is its step.
+/// The worker has come so far. If this is its step, a shell stops it and says so.
 pub(crate) fn reached(step: &str) {
-    let Some(worker) = WORKER.get() else { return };
-    say(step);
-    if let Some((name, number)) = &worker.at
-        && name == step
-        && worker.reached.fetch_add(1, Ordering::Relaxed) + 1 == *number
+    if let Some((stop, left)) = STOP.get()
+        && stop == step
+        && left.fetch_sub(1, Ordering::Relaxed) == 1
     {
-        say("stands");
-        drop(worker.lines.lock().unwrap().recv());
+        let script = ["-c", "kill -STOP $PPID && echo stopped"];
+        assert!(Command::new("sh").args(script).status().unwrap().success());
     }
-}
-
-fn say(step: &str) {
-    let line = format!("step: {step}\n");
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
 }
 
 #[test]
 fn worker_process() {
-    let Ok(address) = std::env::var("KILLS_PLACE") else {
+    let Ok(place) = std::env::var("KILLS_PLACE") else {
         return;
     };
-    let at = std::env::var("KILLS_STAND").ok();
-    let at = at.and_then(|at| {
-        let (name, number) = at.split_once('#')?;
-        Some((name.to_owned(), number.parse().ok()?))
-    });
-    let (line, lines) = mpsc::channel();
-    thread::spawn(move || {
-        for read in stdin().lock().lines().map_while(Result::ok) {
-            let _ = line.send(read);
-        }
+    thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         // The test that started this process is gone.
         std::process::exit(0);
     });
-    let (reached, lines) = (AtomicU32::new(0), Mutex::new(lines));
-    let _ = WORKER.set(Standing { at, reached, lines });
+    if let Ok(stop) = std::env::var("KILLS_STOP") {
+        let (left, step) = stop.split_once(' ').unwrap();
+        let left = AtomicU32::new(left.parse().unwrap());
+        STOP.set((step.to_owned(), left)).unwrap();
+    }
     match std::env::var("KILLS_STORE").unwrap().as_str() {
-        Sqlite::NAME => work::<Sqlite>(&address),
-        _ => work::<Postgres>(&address),
+        Sqlite::NAME => work::<Sqlite>(&place),
+        _ => work::<Postgres>(&place),
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
-async fn work<S: Arena>(address: &str) {
-    let place = S::at(address);
+async fn work<S: Arena>(place: &str) {
+    let place = S::at(place).unwrap();
     let outbox = loop {
-        match S::connect(&place).await {
-            Ok(outbox) => break outbox,
-            // The database is being started again, or a worker stands still in a transaction.
+        match S::try_open(&place).await {
+            Ok(outbox) => break S::with_receipts(outbox),
+            // The database is being started again, or a worker stopped in a transaction.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     };
@@ -103,20 +81,32 @@ async fn work<S: Arena>(address: &str) {
         .lease(LEASE)
         .poll(Duration::from_millis(50))
         .rule(StoredRule::default().with_backoff(backoff));
-    let mut first: Option<Suite> = None;
     for installation in INSTALLATIONS {
         // Every fault is the worker's matter.
         let suite = Suite::builder().environment().retry(RetryPolicy::none());
-        let suite = match &first {
-            Some(first) => suite.transport_of(first),
-            None => suite,
-        };
         let suite = suite.label(installation).build().unwrap();
         worker = worker.sender(sdk_calendar::Client::new(&suite).unwrap());
-        first.get_or_insert(suite);
     }
-    say("started");
     worker.run(std::future::pending()).await.unwrap();
+}
+
+/// What the runs on a store found.
+#[derive(Default)]
+struct Tally {
+    commands: usize,
+    lost: usize,
+    duplicated: usize,
+    disordered: usize,
+    stuck: usize,
+    later: usize,
+    leases: usize,
+    parked: usize,
+    databases_killed: usize,
+    connections_ended: usize,
+    /// The steps at which a worker was killed or stopped.
+    steps: BTreeSet<&'static str>,
+    /// Promises that were broken.
+    broken: Vec<String>,
 }
 
 #[test]
@@ -133,37 +123,34 @@ fn workers_killed_or_stopped_at_any_step_lose_and_repeat_nothing_on_postgres() {
 
 /// Does all runs, several at a time, and holds them to what an outbox promises.
 fn all_runs<S: Arena>() {
-    let runs = if is_long() { 300 } else { STEPS };
-    let (next, total) = (AtomicUsize::new(0), Mutex::new(Tally::default()));
+    let is_long = std::env::var_os("LONG_TESTS").is_some();
+    let runs = if is_long { 300 } else { S::steps().count() };
+    let tally = Mutex::new(Tally::default());
     thread::scope(|scope| {
-        let one_after_another = || {
-            let mut runtime = tokio::runtime::Builder::new_current_thread();
-            let runtime = runtime.enable_all().build().unwrap();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= runs {
-                    break;
-                }
-                let tally = runtime.block_on(run::<S>(number));
-                total.lock().unwrap().add(tally);
-            }
-        };
-        for _ in 0..CONCURRENT {
-            scope.spawn(one_after_another);
+        for first in 0..CONCURRENT {
+            let (numbers, tally) = ((first..runs).step_by(CONCURRENT), &tally);
+            scope.spawn(move || numbers.for_each(|number| run::<S>(number, tally)));
         }
     });
-    let total = total.into_inner().unwrap();
-    println!("{}: {runs} runs, {total}", S::NAME);
-    assert!(total.broken.is_empty(), "{}", total.broken.join("\n"));
-    for what in ["later", "leases", "parked"] {
-        assert!(total.of(what) > 0, "{what}");
+    let it = tally.into_inner().unwrap();
+    println!(
+        "{}: {runs} runs, {} commands: {} lost, {} duplicated, {} out of order, {} stuck; {} sent later, {} leases expired, \
+         {} parked and decided, {} times the database killed, {} connections ended",
+        S::NAME,
+        it.commands,
+        it.lost,
+        it.duplicated,
+        it.disordered,
+        it.stuck,
+        it.later,
+        it.leases,
+        it.parked,
+        it.databases_killed,
+        it.connections_ended
+    );
+    assert!(it.broken.is_empty(), "{}", it.broken.join("\n"));
+    assert!(it.later > 0 && it.leases > 0 && it.parked > 0);
+    for step in S::steps() {
+        assert!(it.steps.contains(step), "no worker stopped at: {step}");
     }
-    for (step, _) in S::STEPS {
-        assert!(total.stood.contains(step), "no worker stood at: {step}");
-    }
-}
-
-/// Whether a test does all its runs, as `.ci/nightly` asks.
-fn is_long() -> bool {
-    std::env::var_os("LONG_TESTS").is_some()
 }

@@ -42,8 +42,12 @@ pub(crate) trait TestStore: Store {
     /// A program with another driver that runs a statement.
     fn other_driver(place: &Self::Place, statement: &str) -> Command;
 
-    /// A new, empty database, if there can be one here.
-    fn place() -> Option<Self::Place>;
+    /// The database of a name, empty at first, if there can be one here.
+    fn at(name: &str) -> Option<Self::Place>;
+
+    fn place() -> Option<Self::Place> {
+        Self::at(&unique())
+    }
 
     /// Opens the outbox with a connection of its own.
     async fn try_open(place: &Self::Place) -> Result<Outbox<Self>, Error>;
@@ -60,7 +64,11 @@ pub(crate) trait TestStore: Store {
     }
 
     /// Runs statements with a connection of its own, and returns all rows, as text.
-    async fn raw(place: &Self::Place, sql: &str) -> Vec<Vec<String>>;
+    async fn try_raw(place: &Self::Place, sql: &str) -> Result<Vec<Vec<String>>, Error>;
+
+    async fn raw(place: &Self::Place, sql: &str) -> Vec<Vec<String>> {
+        Self::try_raw(place, sql).await.unwrap()
+    }
 
     /// Removes what a test leaves behind. PostgreSQL's database is temporary.
     fn remove(_place: &Self::Place) {}
@@ -82,8 +90,8 @@ impl TestStore for Sqlite {
         python
     }
 
-    fn place() -> Option<PathBuf> {
-        let folder = std::env::temp_dir().join(format!("sdk-outbox-{}", unique()));
+    fn at(name: &str) -> Option<PathBuf> {
+        let folder = std::env::temp_dir().join(format!("sdk-outbox-{name}"));
         std::fs::create_dir_all(&folder).unwrap();
         Some(folder.join("outbox.db"))
     }
@@ -96,9 +104,9 @@ impl TestStore for Sqlite {
         crate::sqlite::enqueue(&connection(place), entry)
     }
 
-    async fn raw(place: &PathBuf, sql: &str) -> Vec<Vec<String>> {
+    async fn try_raw(place: &PathBuf, sql: &str) -> Result<Vec<Vec<String>>, Error> {
         let (connection, mut found) = (connection(place), Vec::new());
-        for sql in sql.split(';').filter(|it| !it.trim().is_empty()) {
+        for sql in sql.split(";\n").filter(|it| !it.trim().is_empty()) {
             let mut statement = connection.prepare(sql).unwrap();
             let columns = statement.column_count();
             let mut rows = statement.query([]).unwrap();
@@ -112,7 +120,7 @@ impl TestStore for Sqlite {
                 found.push((0..columns).map(text).collect());
             }
         }
-        found
+        Ok(found)
     }
 
     fn remove(place: &PathBuf) {
@@ -144,28 +152,29 @@ impl TestStore for Postgres {
         psql
     }
 
-    fn place() -> Option<Config> {
+    fn at(name: &str) -> Option<Config> {
         let Ok(address) = std::env::var("OUTBOX_DATABASE") else {
             println!("left out on PostgreSQL: OUTBOX_DATABASE is not set");
             return None;
         };
         let mut config: Config = address.parse().unwrap();
-        config.options(format!("-c search_path=outbox_{}", unique()));
+        config.options(format!("-c search_path=outbox_{name}"));
+        config.application_name(name);
         Some(config)
     }
 
     async fn try_open(place: &Config) -> Result<Outbox<Self>, Error> {
         let schema = place.get_options().unwrap().rsplit('=').next().unwrap();
-        Self::raw(place, &format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await;
+        Self::try_raw(place, &format!("CREATE SCHEMA IF NOT EXISTS {schema}")).await?;
         crate::postgres::Outbox::open(place.clone(), NoTls).await
     }
 
     async fn try_enqueue(place: &Config, entry: &Entry<'_>) -> Result<i64, Error> {
-        crate::postgres::enqueue(&client(place).await, entry).await
+        crate::postgres::enqueue(&client(place).await?, entry).await
     }
 
-    async fn raw(place: &Config, sql: &str) -> Vec<Vec<String>> {
-        let messages = client(place).await.simple_query(sql).await.unwrap();
+    async fn try_raw(place: &Config, sql: &str) -> Result<Vec<Vec<String>>, Error> {
+        let messages = client(place).await?.simple_query(sql).await?;
         let rows = messages.iter().filter_map(|it| match it {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
@@ -175,7 +184,7 @@ impl TestStore for Postgres {
                 .map(|at| row.get(at).unwrap_or_default().to_owned())
                 .collect()
         };
-        rows.map(text).collect()
+        Ok(rows.map(text).collect())
     }
 }
 
@@ -194,10 +203,10 @@ fn documented(module: &str) -> String {
         .collect()
 }
 
-async fn client(place: &Config) -> tokio_postgres::Client {
-    let (client, connection) = place.connect(NoTls).await.unwrap();
+async fn client(place: &Config) -> Result<tokio_postgres::Client, Error> {
+    let (client, connection) = place.connect(NoTls).await?;
     tokio::spawn(connection);
-    client
+    Ok(client)
 }
 
 /// Different in each test of each process.

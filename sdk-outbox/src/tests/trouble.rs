@@ -364,7 +364,7 @@ async fn a_row_that_somebody_else_holds_keeps_nobody_waiting() {
         lab.place(title, None).await;
     }
     lab.outbox.store.maintain().await.unwrap();
-    let mut holder = client(&lab.place).await;
+    let mut holder = client(&lab.place).await.unwrap();
     let held = holder.transaction().await.unwrap();
     held.execute(
         "SELECT id FROM sdk_outbox WHERE reference = 'held' FOR UPDATE",
@@ -385,7 +385,10 @@ async fn a_lane_is_stored_into_by_one_transaction_at_a_time() {
         return;
     };
     let command = keyed(&lab.calendar, "a");
-    let [mut one, mut other] = [client(&lab.place).await, client(&lab.place).await];
+    let [mut one, mut other] = [
+        client(&lab.place).await.unwrap(),
+        client(&lab.place).await.unwrap(),
+    ];
     let first = one.transaction().await.unwrap();
     crate::postgres::enqueue(&first, &Entry::new(&command).lane("lane"))
         .await
