@@ -1,11 +1,9 @@
 //! What goes wrong around an outbox: rows that nobody can read, databases that fail, SQL of the caller that fails, and two
 //! workers at the same lane.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use sdk_reference_server::Operation;
-use tokio::sync::Notify;
 use tokio::time::{sleep, timeout};
 use tokio_postgres::NoTls;
 
@@ -405,27 +403,23 @@ async fn a_lane_is_stored_into_by_one_transaction_at_a_time() {
 #[tokio::test]
 async fn a_command_admitted_while_the_head_of_its_lane_is_finished_is_neither_a_second_head_nor_stuck()
  {
-    let Some(mut lab) = Lab::<Postgres>::open().await else {
+    let Some(lab) = Lab::<Postgres>::open().await else {
         return;
     };
     lab.place("1", Some("lane")).await;
     let other = Postgres::open(&lab.place).await;
-    let (finishing, finish) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (reached, go_on) = (finishing.clone(), finish.clone());
-    lab.outbox = lab.outbox.on_receipt(move |work, stored, _| {
-        let (reached, go_on) = (reached.clone(), go_on.clone());
-        Box::pin(async move {
-            let lane = stored.lane.clone();
-            // Until here the lane's lock is free: take it as the settlement is going to.
-            let lock =
-                "SELECT pg_advisory_xact_lock('sdk_outbox'::regclass::oid::int, hashtext($1::text))";
-            work.execute(lock, &[&lane]).await?;
-            reached.notify_one();
-            go_on.notified().await;
-            Ok(())
-        })
-    });
     let first = lab.claim(1).await.remove(0);
+    // Holds the settlement at its commit.
+    lab.raw(
+        "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN PERFORM pg_advisory_xact_lock(94, 36); RETURN NULL; END';
+        CREATE CONSTRAINT TRIGGER hold AFTER UPDATE ON sdk_outbox DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW WHEN (new.state = 5) EXECUTE FUNCTION hold()",
+    )
+    .await;
+    let holder = client(&lab.place).await.unwrap();
+    let lock = "SELECT pg_advisory_lock(94, 36)";
+    holder.batch_execute(lock).await.unwrap();
     let heads = "SELECT count(*) FROM sdk_outbox WHERE state IN (1, 3, 4)";
     let settled = async {
         lab.outbox
@@ -435,12 +429,15 @@ async fn a_command_admitted_while_the_head_of_its_lane_is_finished_is_neither_a_
             .unwrap()
     };
     let admitted = async {
-        finishing.notified().await;
+        let held = "SELECT pid FROM pg_locks WHERE classid = 94 AND objid = 36 AND NOT granted";
+        while lab.raw(held).await.is_empty() {
+            sleep(Duration::from_millis(10)).await;
+        }
         lab.place("2", Some("lane")).await;
         other.store.maintain().await.unwrap();
         // The head that is being finished is still there for everybody else.
         assert_eq!(lab.raw(heads).await, [["1"]]);
-        finish.notify_one();
+        drop(holder);
     };
     assert!(tokio::join!(settled, admitted).0);
     other.store.maintain().await.unwrap();
