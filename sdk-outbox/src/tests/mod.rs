@@ -2,6 +2,7 @@
 //!
 //! The tests on PostgreSQL run if `OUTBOX_DATABASE` names a database, as under `.ci/postgres`. Each test has tables of its own.
 
+mod fleet;
 pub(crate) mod kills;
 mod stores;
 mod trouble;
