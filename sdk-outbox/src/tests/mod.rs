@@ -108,10 +108,10 @@ impl TestStore for Sqlite {
     async fn try_raw(place: &PathBuf, sql: &str) -> Result<Vec<Vec<String>>, Error> {
         let (connection, mut found) = (connection(place), Vec::new());
         for sql in sql.split(";\n").filter(|it| !it.trim().is_empty()) {
-            let mut statement = connection.prepare(sql).unwrap();
+            let mut statement = connection.prepare(sql)?;
             let columns = statement.column_count();
-            let mut rows = statement.query([]).unwrap();
-            while let Some(row) = rows.next().unwrap() {
+            let mut rows = statement.query([])?;
+            while let Some(row) = rows.next()? {
                 let text = |at| match row.get_unwrap::<_, rusqlite::types::Value>(at) {
                     rusqlite::types::Value::Null => String::new(),
                     rusqlite::types::Value::Integer(number) => number.to_string(),
