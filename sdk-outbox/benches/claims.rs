@@ -134,8 +134,8 @@ impl Cell {
         let (rows, lanes) = (i64::try_from(self.rows)?, i64::try_from(self.lanes)?);
         database
             .execute(
-                "INSERT INTO sdk_outbox (application, lane, place, state, due_at)
-                 SELECT 'calendar', CASE WHEN $2::bigint > 0 THEN 'lane ' || (n % $2) END, n, CASE WHEN $2 = 0 OR n < $2 THEN 1 ELSE 2 END,
+                "INSERT INTO sdk_outbox (application, lane, state, due_at)
+                 SELECT 'calendar', CASE WHEN $2::bigint > 0 THEN 'lane ' || (n % $2) END, CASE WHEN $2 = 0 OR n < $2 THEN 1 ELSE 2 END,
                      now() - interval '1 day' + n * interval '1 ms'
                  FROM generate_series(0, $1::bigint - 1) AS n",
                 &[&rows, &lanes],

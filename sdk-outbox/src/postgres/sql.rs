@@ -65,7 +65,7 @@ pub(super) const CLAIM: &str = "
             WHERE state = 1 AND application = wanted.application AND installation = wanted.installation
                 AND due_at <= now() AND (due_at, id) > (coalesce(wanted.due_at, '-infinity'), wanted.id)
             ORDER BY due_at, id LIMIT wanted.free FOR UPDATE SKIP LOCKED
-        ) AS ready
+        ) AS ready LIMIT 500 -- without a number, the planner expects a tenth of the table, and reads all of it
     )
     UPDATE sdk_outbox AS it SET state = 3, token = gen_random_uuid(), attempts = least(greatest(it.attempts, 0), 2147483646) + 1,
         lease_until = now() + make_interval(secs => $6), first_sent = coalesce(it.first_sent, now())
