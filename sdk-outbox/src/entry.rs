@@ -1,4 +1,4 @@
-//! A command to store, and a command that is stored.
+//! A command to store, a command that is stored, and how many there are.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -237,5 +237,36 @@ impl fmt::Debug for StoredReceipt {
             .field("replayed", &self.replayed)
             .field("body_bytes", &self.body.len())
             .finish()
+    }
+}
+
+/// How many commands an outbox holds.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Status {
+    /// How many there are in each state, parked ones by reason. A state without commands is absent.
+    pub counts: Vec<Count>,
+    /// The oldest command that is still to be sent: new, ready, waiting or leased.
+    pub oldest: Option<StoredCommand>,
+}
+
+/// How many commands are in a state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Count {
+    /// The state.
+    pub state: State,
+    /// Why they are parked.
+    pub reason: Option<String>,
+    /// How many they are.
+    pub commands: u64,
+}
+
+impl Status {
+    /// How many commands are in this state.
+    #[must_use]
+    pub fn count(&self, state: State) -> u64 {
+        let counts = self.counts.iter().filter(|it| it.state == state);
+        counts.map(|it| it.commands).sum()
     }
 }

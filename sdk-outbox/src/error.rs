@@ -27,7 +27,7 @@ pub enum Error {
     /// A value is invalid. Nothing was stored.
     #[error("`{parameter}` must {rule}, but it is {value}")]
     Invalid {
-        /// The setter.
+        /// The parameter.
         parameter: &'static str,
         /// The rule.
         rule: &'static str,

@@ -25,9 +25,9 @@ mod tests;
 mod time;
 mod worker;
 
-pub use entry::{Entry, State, StoredCommand, StoredReceipt};
+pub use entry::{Count, Entry, State, Status, StoredCommand, StoredReceipt};
 pub use error::Error;
-pub use outbox::{Count, Outbox, Status};
+pub use outbox::Outbox;
 pub use rule::{ParkReason, StoredRule, StoredStep};
 pub use state::{StoredOutcome, StoredState};
 pub use store::Store;

@@ -1,5 +1,6 @@
 //! One claim, from the check before it is sent to the record of its result.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +9,18 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use crate::entry::StoredReceipt;
+use crate::entry::{StoredCommand, StoredReceipt};
 use crate::error::Error;
 use crate::rule::{ParkReason, StoredRule, StoredStep};
 use crate::slot::Health;
 use crate::state::{StoredOutcome, StoredState};
 use crate::steps::{self, reached};
 use crate::store::{Claim, Settlement, Store};
-use crate::worker::Check;
+
+/// A check by the caller, right before a command is sent.
+pub(crate) type Check = dyn Fn(StoredCommand, PreparedCommand) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
+    + Send
+    + Sync;
 
 /// A claim, and what it takes to send it.
 pub(crate) struct Sending<S> {
@@ -181,9 +186,7 @@ impl<S: Store> Sending<S> {
             }
         }
     }
-}
 
-impl<S: Store> Sending<S> {
     /// Records the result in a task, because the caller's SQL may panic.
     async fn try_settle(&self, settlement: &Settlement) -> Result<bool, Error> {
         let (store, claim) = (self.store.clone(), self.claim.clone());

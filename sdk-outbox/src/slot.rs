@@ -8,7 +8,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use crate::store::Wanted;
-use crate::worker::MAX_PAUSE;
+
+/// The longest pause of an installation, and between two tries to reach the database.
+pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// A sender and its commands in flight.
 pub(crate) struct Slot {

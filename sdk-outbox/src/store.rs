@@ -5,9 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use sdk_core::PreparedCommand;
 
-use crate::entry::{State, StoredCommand, StoredReceipt};
+use crate::entry::{State, Status, StoredCommand, StoredReceipt};
 use crate::error::Error;
-use crate::outbox::Status;
 use crate::state::StoredState;
 use crate::time::Lease;
 

@@ -1,31 +1,8 @@
-//! The clocks: times that are stored come from the database, which for SQLite is this machine. Waits are tokio's.
+//! The time that a worker has for a claim.
 
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
-
-/// The clock of a store in this process.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Clock {
-    /// The system's clock, which all processes on this machine share.
-    System,
-    /// Tokio's clock, from this time on. A test can pause it.
-    Tokio(SystemTime, Instant),
-}
-
-impl Clock {
-    /// Tokio's clock, which says now what the system's clock says.
-    pub(crate) fn tokio() -> Self {
-        Self::Tokio(SystemTime::now(), Instant::now())
-    }
-
-    pub(crate) fn now(self) -> SystemTime {
-        match self {
-            Self::System => SystemTime::now(),
-            Self::Tokio(epoch, since) => epoch + since.elapsed(),
-        }
-    }
-}
 
 /// A lease, counted from before it was asked for, by both clocks of this machine: the monotonic clock stands still while the
 /// machine is suspended, and the system's clock can be set back.

@@ -1,7 +1,7 @@
 //! The worker: claims commands, sends them, and records the results.
 
 use std::fmt;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,30 +10,22 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::entry::StoredCommand;
+use crate::entry::{Status, StoredCommand};
 use crate::error::Error;
-use crate::outbox::{Outbox, Status};
+use crate::outbox::Outbox;
 use crate::rule::StoredRule;
-use crate::send::Sending;
-use crate::slot::Slot;
+use crate::send::{Check, Sending};
+use crate::slot::{MAX_PAUSE, Slot};
 use crate::store::{Claim, Settlement, Store, Wanted};
 
 /// The longest that a setting may be.
 const DAY: Duration = Duration::from_secs(24 * 3600);
-
-/// The longest pause of an installation, and between two tries to reach the database.
-pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(60);
 
 /// How often the status is read for [`Worker::on_status`].
 const STATUS_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The time for recording results after the time for sending is over.
 const SETTLING: Duration = Duration::from_secs(3);
-
-/// A check by the caller, right before a command is sent.
-pub(crate) type Check = dyn Fn(StoredCommand, PreparedCommand) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
-    + Send
-    + Sync;
 
 type OnStatus = dyn Fn(&Status) + Send + Sync;
 
@@ -273,6 +265,7 @@ impl<S: Store> Running<S> {
         if now >= self.tick {
             // If there are more, others get their turn in between.
             let has_more = store.maintain().await?;
+            self.failures = 0;
             self.tick = if has_more {
                 now
             } else {
@@ -293,7 +286,6 @@ impl<S: Store> Running<S> {
             return Ok(Vec::new());
         }
         let claims = store.claim(&wanted, self.worker.lease).await?;
-        self.failures = 0;
         let mut found = vec![0; self.slots.len()];
         for claim in &claims {
             found[claim.index] += 1;

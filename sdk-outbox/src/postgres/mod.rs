@@ -1,9 +1,8 @@
 //! An outbox in a PostgreSQL database, for any number of processes.
 //!
 //! # Enqueue with another driver
-//! One statement, in the transaction of your own rows. `command` is the prepared command
-//! as JSON, and `application` is [`PreparedCommand::application`](sdk_core::PreparedCommand::application). Lane and reference
-//! may be NULL. The lock keeps each lane in the order of the commits. If a transaction enqueues into several lanes, enqueue in
+//! One statement, in the transaction of your own rows. `command` is the prepared command as JSON, and `application` is
+//! [`PreparedCommand::application`](sdk_core::PreparedCommand::application). Lane and reference may be NULL. The lock keeps each lane in the order of the commits. If a transaction enqueues into several lanes, enqueue in
 //! the order of the lane names, or two transactions may deadlock.
 //! ```sql
 #![doc = include_str!("enqueue.sql")]
@@ -12,8 +11,7 @@
 //! # Privileges and poolers
 //! [`open`](Outbox::open) creates the tables in the first schema of the connection's `search_path` if they aren't there. A worker
 //! without the privilege to create tables needs only SELECT, INSERT, UPDATE and DELETE on them, and to enqueue, SELECT and INSERT
-//! suffice. They hold the bodies of commands,
-//! so grant these privileges to nothing but your service. Never change or delete rows by hand. A pooler needs session mode.
+//! suffice. The tables hold the bodies of commands, so grant these privileges to nothing but your service. Never change or delete rows by hand. A pooler needs session mode.
 
 mod session;
 mod sql;
@@ -119,8 +117,8 @@ impl Outbox {
         Ok(Self::new(store))
     }
 
-    /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, panics, or takes longer than 5 seconds,
-    /// the receipt is not recorded: the command is parked with the reason `not_settled`. It must neither end the transaction nor use
+    /// Sets your own SQL, which runs in the transaction that records a receipt. If it fails, panics, or takes longer than 5 seconds,
+    /// the receipt is not recorded, and the command is parked with the reason `not_settled`. It must neither end the transaction nor use
     /// the outbox, whose connection waits for it. To ignore an error of a statement, use a savepoint.
     ///
     /// ```

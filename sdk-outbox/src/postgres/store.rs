@@ -12,9 +12,8 @@ use super::sql::{
     ADMIT, ADMIT_ALONE, ADMIT_HEADS, ADMIT_LANES, ADMIT_NEW, BATCH, CLAIM, COUNT, DROP, IS_SETTLED,
     LATE, OLDEST, PARKED, PURGE, RECLAIM, RETRY, SETTLE,
 };
-use crate::entry::{Body, State, StoredCommand};
+use crate::entry::{Body, Count, State, Status, StoredCommand};
 use crate::error::Error;
-use crate::outbox::{Count, Status};
 use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::Lease;

@@ -9,24 +9,24 @@
 //!
 //! # Limits
 //! SQLite has one writer at a time, and its busy handler is not fair. Run one worker per file, and keep your own transactions
-//! short. The file is set to WAL mode. If this crate creates it, only its owner can read it: it holds the bodies of commands. Never change or delete rows by hand.
+//! short. The file is set to WAL mode. If this crate creates it, only its owner can read it, because it holds the bodies of
+//! commands. Never change or delete rows by hand.
 
 mod store;
 
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior, params};
-
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use self::store::millis;
 use crate::entry::{Entry, StoredCommand, StoredReceipt};
 use crate::error::Error;
 use crate::store::migrations;
-use crate::time::Clock;
 
 /// An outbox in a SQLite database.
 pub type Outbox = crate::Outbox<Sqlite>;
@@ -77,6 +77,29 @@ pub struct Sqlite {
     on_receipt: Option<Arc<OnReceipt>>,
 }
 
+/// The clock of the database, which is this process.
+#[derive(Clone, Copy, Debug)]
+enum Clock {
+    /// The system's clock, which all processes on this machine share.
+    System,
+    /// Tokio's clock, from this time on. A test can pause it.
+    Tokio(SystemTime, Instant),
+}
+
+impl Clock {
+    /// Tokio's clock, which says now what the system's clock says.
+    fn tokio() -> Self {
+        Self::Tokio(SystemTime::now(), Instant::now())
+    }
+
+    fn now(self) -> SystemTime {
+        match self {
+            Self::System => SystemTime::now(),
+            Self::Tokio(epoch, since) => epoch + since.elapsed(),
+        }
+    }
+}
+
 /// Stores a command, and returns its ID. Call it within the transaction of your own rows: both are committed, or neither.
 ///
 /// # Errors
@@ -118,9 +141,9 @@ impl Outbox {
         self
     }
 
-    /// Sets SQL of your own that runs in the transaction that records a receipt. If it fails, the receipt is not recorded: the
-    /// command is parked with the reason `not_settled`. The same happens if it panics. It runs on a thread that may block, and must neither commit nor use the
-    /// outbox or another connection to the file.
+    /// Sets your own SQL, which runs in the transaction that records a receipt. If it fails or panics, the receipt is not recorded,
+    /// and the command is parked with the reason `not_settled`. It runs on a thread that may block. It must neither commit nor use
+    /// the outbox or another connection to the file.
     #[must_use]
     pub fn on_receipt(
         mut self,
@@ -152,13 +175,12 @@ impl Sqlite {
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
         // A transaction that only becomes a writer later can't wait for the other writers.
         let work = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let exist = "SELECT count(*) FROM sqlite_master WHERE name = 'sdk_outbox_version'";
-        let found = match work.query_row(exist, [], |row| row.get(0))? {
-            0 => 0,
-            1.. => work.query_row("SELECT version FROM sdk_outbox_version", [], |row| {
-                row.get(0)
-            })?,
-            i64::MIN..0 => unreachable!("it is a count"),
+        let exist = "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'sdk_outbox_version'";
+        let found = if work.query_row(exist, [], |row| row.get(0))? {
+            let version = "SELECT version FROM sdk_outbox_version";
+            work.query_row(version, [], |row| row.get(0))?
+        } else {
+            0
         };
         let missing = migrations(MIGRATIONS, found)?;
         if !missing.is_empty() {

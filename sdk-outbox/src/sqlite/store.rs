@@ -6,9 +6,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Row, Transaction, params};
 
 use super::{OnReceipt, Sqlite};
-use crate::entry::{Body, State, StoredCommand};
+use crate::entry::{Body, Count, State, Status, StoredCommand};
 use crate::error::Error;
-use crate::outbox::{Count, Status};
 use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::Lease;
