@@ -7,7 +7,7 @@ use crate::findings::Findings;
 use crate::model::app::{APPS, SAMPLE, tried};
 use crate::model::{App, Spec, all};
 use crate::write::tree::{Tree, text_of};
-use crate::write::{client, pages, server};
+use crate::write::{client, pages, program, server};
 use crate::{Result, adopt, assumptions, at, names, read};
 
 /// Generates all code below `root`, or with `check` only says what would change.
@@ -81,6 +81,7 @@ fn generate(root: &Path) -> Result<Tree> {
         client::add(root, spec, &mut tree).map_err(at(spec.file()))?;
     }
     server::add(root, &specs, &mut tree)?;
+    program::add(root, &specs, &register, &mut tree)?;
     let ours = |spec: &Spec| !adopt::is_adopted(root, spec.app);
     let page = pages::gaps(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
     tree.add(pages::GAPS, page.map_err(at(pages::GAPS))?);

@@ -8,6 +8,7 @@ mod example;
 mod face;
 mod object;
 pub(crate) mod pages;
+pub(crate) mod program;
 pub(crate) mod rust;
 pub(crate) mod server;
 mod table;

@@ -1,0 +1,154 @@
+//! The installation that a command talks to, and the options that all commands share.
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+
+use clap::Args;
+use sdk_core::{App, Suite, SuiteBuilder};
+#[cfg(feature = "serve")]
+use sdk_reference_server::ReferenceServer;
+
+use crate::output::{self, Exit, Failure, Format};
+
+/// The variables of an installation, without their prefix.
+pub(crate) type Variables = BTreeMap<String, String>;
+
+const SECRET: &str = "SUITE_CLIENT_SECRET";
+const SECRET_FILE: &str = "SUITE_CLIENT_SECRET_FILE";
+
+/// The options that all commands share.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Settings {
+    /// Read only the variables <NAME>_SUITE_*, such as ACME_SUITE_CRM_URL for `acme`
+    #[arg(long, global = true, value_name = "NAME")]
+    installation: Option<String>,
+    /// Print results as a table, JSON, or one JSON value per line [default: table on a terminal, otherwise json]
+    #[arg(long, global = true, value_enum, value_name = "FORMAT")]
+    output: Option<Format>,
+    /// Print no progress and no notes
+    #[arg(long, global = true)]
+    quiet: bool,
+    /// Talk to a reference server in this process, with demo data
+    #[cfg(feature = "serve")]
+    #[arg(long, global = true, conflicts_with = "installation")]
+    demo: bool,
+}
+
+impl Settings {
+    pub(crate) fn format(&self) -> Format {
+        let is_terminal = std::io::stdout().is_terminal();
+        let default = if is_terminal {
+            Format::Table
+        } else {
+            Format::Json
+        };
+        self.output.unwrap_or(default)
+    }
+}
+
+/// An installation.
+pub(crate) struct Context {
+    pub(crate) format: Format,
+    pub(crate) installation: Option<String>,
+    variables: Variables,
+    #[cfg(feature = "serve")]
+    _demo: Option<ReferenceServer>,
+}
+
+impl Context {
+    /// Reads the variables, or starts the demo server. Nothing is sent.
+    pub(crate) async fn open(settings: Settings) -> Result<Self, Failure> {
+        output::set_quiet(settings.quiet);
+        let format = settings.format();
+        #[cfg(feature = "serve")]
+        if settings.demo {
+            let server = ReferenceServer::builder().wall_clock().start().await;
+            output::note("Demo: a reference server in this process, with its own data.");
+            return Ok(Self {
+                format,
+                installation: None,
+                variables: server.environment().into_iter().collect(),
+                _demo: Some(server),
+            });
+        }
+        let variables = match &settings.installation {
+            Some(name) => variables(&format!("{}_", prefix(name)?))?,
+            None => variables("")?,
+        };
+        Ok(Self {
+            format,
+            installation: settings.installation,
+            variables,
+            #[cfg(feature = "serve")]
+            _demo: None,
+        })
+    }
+
+    pub(crate) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
+    /// Whether the installation has an address for this application.
+    pub(crate) fn has(&self, app: App) -> bool {
+        self.variables.contains_key(app.url_variable())
+    }
+
+    /// A suite with the settings of the installation.
+    pub(crate) fn builder(&self) -> SuiteBuilder {
+        let builder = Suite::builder().user_agent(concat!("suite/", env!("CARGO_PKG_VERSION")));
+        let builder = builder.variables(self.variables.clone());
+        match &self.installation {
+            Some(name) => builder.label(name),
+            None => builder,
+        }
+    }
+
+    pub(crate) fn suite(&self) -> Result<Suite, Failure> {
+        Ok(self.builder().build()?)
+    }
+}
+
+/// `ACME` for `acme`.
+fn prefix(name: &str) -> Result<String, Failure> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
+    if name.is_empty() || !name.chars().all(is_plain) {
+        let rule = "must have only letters, digits, - and _";
+        return Err(Failure::usage(format!(
+            "--installation: {rule}: got {name:?}"
+        )));
+    }
+    Ok(name.to_ascii_uppercase().replace('-', "_"))
+}
+
+/// The variables with this prefix that have a value.
+fn variables(prefix: &str) -> Result<Variables, Failure> {
+    let mut found = Variables::new();
+    for (name, value) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        let Some(name) = name
+            .strip_prefix(prefix)
+            .filter(|it| it.starts_with("SUITE_"))
+        else {
+            continue;
+        };
+        let Ok(value) = value.into_string() else {
+            let message = format!("{prefix}{name} is not UTF-8");
+            return Err(Failure::new(Exit::Setup, "configuration", message));
+        };
+        if !value.is_empty() {
+            found.insert(name.to_owned(), value);
+        }
+    }
+    if let Some(file) = found.remove(SECRET_FILE) {
+        if found.contains_key(SECRET) {
+            let message = format!("{prefix}{SECRET} and {prefix}{SECRET_FILE} are both set");
+            return Err(Failure::new(Exit::Setup, "configuration", message));
+        }
+        let secret = std::fs::read_to_string(&file).map_err(|error| {
+            let message = format!("{prefix}{SECRET_FILE}={file}: {error}");
+            Failure::new(Exit::Setup, "configuration", message)
+        })?;
+        found.insert(SECRET.to_owned(), secret.trim_end().to_owned());
+    }
+    Ok(found)
+}

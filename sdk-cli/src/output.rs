@@ -1,0 +1,194 @@
+//! Results on standard output, messages on standard error, failures as JSON, and the exit status.
+//!
+//! Lost output is an error: a program that has put half of its data on a full disk must not claim success. A reader that has seen
+//! enough (`| head`) is none. In both cases nothing more is written, and [`end`] decides the exit status.
+
+use std::fmt::Display;
+use std::io::{self, ErrorKind as IoErrorKind, Write as _, stderr, stdout};
+use std::process::ExitCode;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::ValueEnum;
+use sdk_core::{Effect, Error, ErrorKind, one_line};
+use serde_json::json;
+
+/// Why standard output takes no more.
+static LOST: OnceLock<io::Error> = OnceLock::new();
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// How results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON value per line
+    Jsonl,
+}
+
+/// The exit status of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// It failed without an effect.
+    Failed = 1,
+    Usage = 2,
+    /// A variable or the credential is missing or wrong.
+    Setup = 3,
+    /// A person must decide.
+    Person = 4,
+    /// A command may have been applied.
+    Unknown = 5,
+    /// It may succeed later.
+    Later = 6,
+}
+
+/// Why a command did not succeed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) hint: Option<String>,
+    kind: &'static str,
+    message: String,
+    effect: Option<Effect>,
+    status: Option<u16>,
+    code: Option<String>,
+    request_id: Option<String>,
+    key: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, kind: &'static str, message: impl Display) -> Self {
+        Self {
+            exit,
+            hint: None,
+            kind,
+            message: message.to_string(),
+            effect: None,
+            status: None,
+            code: None,
+            request_id: None,
+            key: None,
+        }
+    }
+
+    pub(crate) fn usage(message: impl Display) -> Self {
+        Self::new(Exit::Usage, "usage", message)
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// One line of JSON, or lines for people.
+    fn print(&self, format: Format) {
+        if format == Format::Table {
+            note_always(format_args!("error: {}", one_line(&self.message)));
+            if let Some(hint) = &self.hint {
+                note_always(format_args!("hint: {}", one_line(hint)));
+            }
+            return;
+        }
+        let error = json!({
+            "kind": self.kind,
+            "effect": self.effect.map(Effect::as_str),
+            "status": self.status,
+            "code": self.code.as_deref().map(one_line),
+            "requestId": self.request_id.as_deref().map(one_line),
+            "key": self.key,
+            "hint": self.hint.as_deref().map(one_line),
+            "message": one_line(&self.message),
+        });
+        note_always(error);
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let is_command = error.operation().is_some_and(|it| it.safety.is_command());
+        let exit = match error.kind() {
+            _ if is_command && error.effect() == Effect::Unknown => Exit::Unknown,
+            ErrorKind::InvalidInput => Exit::Usage,
+            ErrorKind::Configuration | ErrorKind::Unauthenticated => Exit::Setup,
+            ErrorKind::TokenUnavailable
+            | ErrorKind::RateLimited
+            | ErrorKind::Unavailable
+            | ErrorKind::Connect
+            | ErrorKind::Transport
+            | ErrorKind::Timeout => Exit::Later,
+            _ => Exit::Failed,
+        };
+        let key = error.idempotency_key().map(|key| key.as_str().to_owned());
+        Self {
+            exit,
+            hint: None,
+            kind: error.kind().as_str(),
+            message: error.to_string(),
+            effect: is_command.then(|| error.effect()),
+            status: error.status(),
+            code: error.code().map(str::to_owned),
+            request_id: error.request_id().map(str::to_owned),
+            key: key.filter(|_| exit == Exit::Unknown),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::new(Exit::Failed, "file", error)
+    }
+}
+
+pub(crate) fn set_quiet(quiet: bool) {
+    QUIET.store(quiet, Ordering::Relaxed);
+}
+
+/// Writes a result and the end of its line, immediately: buffered output could be lost silently at the end.
+pub(crate) fn put(text: impl Display) {
+    write(&format!("{text}\n"));
+}
+
+/// Writes a result unchanged.
+pub(crate) fn write(text: &str) {
+    let mut out = stdout();
+    if !is_lost()
+        && let Err(error) = out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    {
+        let _ = LOST.set(error);
+    }
+}
+
+/// Whether standard output takes no more, so that there is no reason to continue.
+pub(crate) fn is_lost() -> bool {
+    LOST.get().is_some()
+}
+
+/// Tells people something, unless they want quiet.
+pub(crate) fn note(line: impl Display) {
+    if !QUIET.load(Ordering::Relaxed) {
+        note_always(line);
+    }
+}
+
+/// Tells people something. If nobody reads it, the command continues.
+pub(crate) fn note_always(line: impl Display) {
+    let _ = writeln!(stderr(), "{line}");
+}
+
+/// The exit status of the program, after a failure is printed.
+pub(crate) fn end(done: Result<ExitCode, Failure>, format: Format) -> ExitCode {
+    match (done, LOST.get()) {
+        (Err(failure), _) => {
+            failure.print(format);
+            ExitCode::from(failure.exit as u8)
+        }
+        (Ok(_), Some(error)) if error.kind() != IoErrorKind::BrokenPipe => {
+            let message = format!("standard output: {error}");
+            Failure::new(Exit::Failed, "file", message).print(format);
+            ExitCode::FAILURE
+        }
+        (Ok(status), _) => status,
+    }
+}
