@@ -58,6 +58,8 @@ mod own;
 mod pages;
 mod params;
 mod platform;
+#[cfg(feature = "program")]
+pub mod program;
 mod recorder;
 mod refusal;
 mod routing;

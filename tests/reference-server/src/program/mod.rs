@@ -1,4 +1,4 @@
-//! Serves the suite on fixed ports, with demo data, until it is told to stop.
+//! The server as a program: `suite-reference-server`, and `suite serve`.
 
 mod args;
 mod health;
@@ -7,13 +7,17 @@ use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::{App, ReferenceServer, RequestLog};
 use args::{Args, Wanted};
-use sdk_reference_server::{App, ReferenceServer, RequestLog};
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
-    let (problem, code) = match Args::parse(std::env::args().skip(1)) {
-        Ok(Wanted::Serve(args)) => match serve(&args).await {
+/// Runs the server as a program with these command-line options, and returns its exit status: serves the suite on fixed ports,
+/// with demo data, until Ctrl-C or SIGTERM. `name` is the program's name in messages.
+///
+/// It reads the variables `REFERENCE_*`, writes to standard output and standard error, and needs a runtime of tokio with its
+/// drivers enabled. `--help` lists the options.
+pub async fn run(name: &str, options: impl IntoIterator<Item = String>) -> ExitCode {
+    let (problem, code) = match Args::parse(name, options.into_iter()) {
+        Ok(Wanted::Serve(args)) => match serve(name, &args).await {
             Ok(()) => return ExitCode::SUCCESS,
             Err(problem) => (problem.to_string(), 1),
         },
@@ -22,26 +26,26 @@ async fn main() -> ExitCode {
             Err(problem) => (problem, 1),
         },
         Ok(Wanted::Help) => {
-            print!("{}", args::HELP);
+            print!("{}", args::HELP.replace("{name}", name));
             return ExitCode::SUCCESS;
         }
         Ok(Wanted::Version) => {
-            println!("suite-reference-server {}", env!("CARGO_PKG_VERSION"));
+            println!("{name} {}", env!("CARGO_PKG_VERSION"));
             return ExitCode::SUCCESS;
         }
         Err(problem) => (format!("{problem}\nTry --help."), 2),
     };
-    eprintln!("suite-reference-server: {problem}");
+    eprintln!("{name}: {problem}");
     ExitCode::from(code)
 }
 
-async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
+async fn serve(name: &str, args: &Args) -> Result<(), Box<dyn Error>> {
     // Before it starts, because as the first process of a container it would ignore a signal that it does not handle. A script
     // that reads the announcement may stop it immediately, too.
     let told_to_stop = told_to_stop()?;
     let started = args.builder()?.try_start().await;
     let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
-    warn(args);
+    warn(name, args);
     announce(&server, args);
     told_to_stop.await;
     eprintln!("stopping; tokens issued: {}", server.exchanges());
@@ -50,7 +54,7 @@ async fn serve(args: &Args) -> Result<(), Box<dyn Error>> {
 }
 
 /// Warns if other machines can reach the server.
-fn warn(args: &Args) {
+fn warn(name: &str, args: &Args) {
     for (host, what) in [
         (args.host, "the client's secret is public"),
         (
@@ -59,9 +63,7 @@ fn warn(args: &Args) {
         ),
     ] {
         if !host.is_loopback() {
-            eprintln!(
-                "suite-reference-server: warning: {host} can be reached from other machines: {what}"
-            );
+            eprintln!("{name}: warning: {host} can be reached from other machines: {what}");
         }
     }
 }

@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, ToSocketAddrs};
 use std::str::FromStr;
 use std::time::Duration;
 
-use sdk_reference_server::{App, Builder, ReferenceServer, RequestLog, Signing, Transport};
+use crate::{App, Builder, ReferenceServer, RequestLog, Signing, Transport};
 
 pub(crate) const HELP: &str = "\
 Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the contract documents them.
 
-Usage: suite-reference-server [OPTIONS]
+Usage: {name} [OPTIONS]
 
 Addresses:
   --host HOST              address to listen on, or a name for it such as localhost   [127.0.0.1]
@@ -117,7 +117,10 @@ impl Default for Args {
 }
 
 impl Args {
-    pub(crate) fn parse(words: impl Iterator<Item = String>) -> Result<Wanted, String> {
+    pub(crate) fn parse(
+        program: &str,
+        words: impl Iterator<Item = String>,
+    ) -> Result<Wanted, String> {
         let mut args = Args::default();
         let variables = std::env::vars_os();
         for (name, value) in variables.collect::<BTreeMap<_, _>>() {
@@ -127,7 +130,7 @@ impl Args {
             };
             if !is_known(&option) {
                 // No mistake: orchestrators make variables of the names of services.
-                eprintln!("suite-reference-server: warning: {name} is no option");
+                eprintln!("{program}: warning: {name} is no option");
             } else if !value.is_empty() {
                 let problem = |problem| format!("{name}: {problem}");
                 args.set(&option, Some(value.into_owned()))
