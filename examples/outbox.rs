@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use sdk_calendar::types::EventCommand;
 use sdk_calendar::{Client, IdempotencyKey, Suite};
 use sdk_outbox::sqlite::{Outbox, enqueue};
-use sdk_outbox::{Entry, Worker};
+use sdk_outbox::{Entry, State, Worker};
 use sdk_reference_server::ReferenceServer;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -41,7 +41,7 @@ async fn main() -> Result<()> {
     worker.run(shutdown(&outbox)).await?;
 
     println!("sent: {:?}", outbox.status().await?.counts);
-    println!("parked: {:?}", outbox.parked().await?);
+    println!("parked: {:?}", outbox.list(State::Parked).await?);
     Ok(std::fs::remove_dir_all(folder)?)
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::entry::{Status, StoredCommand};
+use crate::entry::{State, Status, StoredCommand};
 use crate::error::Error;
 use crate::store::{Decision, Store};
 
@@ -40,15 +40,23 @@ impl<S: Store> Outbox<S> {
         self.store.status().await
     }
 
-    /// The parked commands with their reasons, the oldest first, at most 1,000 of them.
+    /// The commands in a state, the oldest first, at most 1,000 of them.
     ///
-    /// The [guide](sdk_core::guide::stored_commands#operate-it) says what to do for each reason. Look in the application after a
-    /// command was parked, because a worker may have been sending it until then.
+    /// [`State::Parked`] is the list for operators. The [guide](sdk_core::guide::stored_commands#operate-it) says what to do for
+    /// each reason. Look in the application after a command was parked, because a worker may have been sending it until then.
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn parked(&self) -> Result<Vec<StoredCommand>, Error> {
-        self.store.parked().await
+    pub async fn list(&self, state: State) -> Result<Vec<StoredCommand>, Error> {
+        self.store.list(state).await
+    }
+
+    /// The command with this ID, unless it was purged.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn find(&self, id: i64) -> Result<Option<StoredCommand>, Error> {
+        self.store.find(id).await
     }
 
     /// Resends a parked command, even if it may have been applied. Its age and attempts start again. `by` names the operator.

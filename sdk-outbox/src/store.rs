@@ -43,7 +43,10 @@ pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
     fn status(&self) -> impl Future<Output = Result<Status, Error>> + Send;
 
     #[doc(hidden)]
-    fn parked(&self) -> impl Future<Output = Result<Vec<StoredCommand>, Error>> + Send;
+    fn list(&self, state: State) -> impl Future<Output = Result<Vec<StoredCommand>, Error>> + Send;
+
+    #[doc(hidden)]
+    fn find(&self, id: i64) -> impl Future<Output = Result<Option<StoredCommand>, Error>> + Send;
 
     /// Records the decision of an operator. False if the command is not parked.
     #[doc(hidden)]

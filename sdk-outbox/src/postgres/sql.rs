@@ -128,10 +128,14 @@ pub(super) const OLDEST: &str = "
     SELECT id, state, application, installation, lane, reference, attempts, first_sent, reason, note, late,
         extract(epoch FROM now() - stored_at)::float8 AS age, command
     FROM sdk_outbox LEFT JOIN sdk_outbox_body USING (id) WHERE state < 4 ORDER BY id LIMIT 1";
-pub(super) const PARKED: &str = "
+pub(super) const LIST: &str = "
     SELECT id, state, application, installation, lane, reference, attempts, first_sent, reason, note, late,
         extract(epoch FROM now() - stored_at)::float8 AS age, command
-    FROM sdk_outbox LEFT JOIN sdk_outbox_body USING (id) WHERE state = 4 ORDER BY id LIMIT 1000";
+    FROM sdk_outbox LEFT JOIN sdk_outbox_body USING (id) WHERE state = $1 ORDER BY id LIMIT 1000";
+pub(super) const FIND: &str = "
+    SELECT id, state, application, installation, lane, reference, attempts, first_sent, reason, note, late,
+        extract(epoch FROM now() - stored_at)::float8 AS age, command
+    FROM sdk_outbox LEFT JOIN sdk_outbox_body USING (id) WHERE id = $1";
 pub(super) const PURGE: &str = "
     DELETE FROM sdk_outbox WHERE id IN (
         SELECT id FROM sdk_outbox WHERE state IN (5, 6) AND due_at < now() - make_interval(secs => $1)

@@ -9,8 +9,8 @@ use tokio_postgres::Row;
 use super::Postgres;
 use super::session::{Session, Values, rejected_by_caller};
 use super::sql::{
-    ADMIT, ADMIT_ALONE, ADMIT_HEADS, ADMIT_LANES, ADMIT_NEW, BATCH, CLAIM, COUNT, DROP, IS_SETTLED,
-    LATE, OLDEST, PARKED, PURGE, RECLAIM, RETRY, SETTLE,
+    ADMIT, ADMIT_ALONE, ADMIT_HEADS, ADMIT_LANES, ADMIT_NEW, BATCH, CLAIM, COUNT, DROP, FIND,
+    IS_SETTLED, LATE, LIST, OLDEST, PURGE, RECLAIM, RETRY, SETTLE,
 };
 use crate::entry::{Body, Count, State, Status, StoredCommand};
 use crate::error::Error;
@@ -195,9 +195,13 @@ impl Store for Postgres {
         })
     }
 
-    async fn parked(&self) -> Result<Vec<StoredCommand>, Error> {
-        let parked = self.query(PARKED, &[]).await?;
-        Ok(parked.iter().map(stored).collect())
+    async fn list(&self, state: State) -> Result<Vec<StoredCommand>, Error> {
+        let found = self.query(LIST, &[&(state as i16)]).await?;
+        Ok(found.iter().map(stored).collect())
+    }
+
+    async fn find(&self, id: i64) -> Result<Option<StoredCommand>, Error> {
+        Ok(self.query(FIND, &[&id]).await?.first().map(stored))
     }
 
     async fn decide(&self, id: i64, by: &str, decision: &Decision) -> Result<bool, Error> {

@@ -75,13 +75,26 @@ impl Store for Sqlite {
         .await
     }
 
-    async fn parked(&self) -> Result<Vec<StoredCommand>, Error> {
-        self.read(|work, now| {
-            let parked =
-                format!("SELECT {COLUMNS} FROM sdk_outbox WHERE state = 4 ORDER BY id LIMIT 1000");
-            let mut parked = work.prepare(&parked)?;
-            let parked = parked.query_map([], |row| stored(row, now))?;
-            Ok(parked.collect::<Result<_, _>>()?)
+    async fn list(&self, state: State) -> Result<Vec<StoredCommand>, Error> {
+        // A literal: SQLite uses a partial index only if it sees the value when it plans.
+        let list = format!(
+            "SELECT {COLUMNS} FROM sdk_outbox WHERE state = {} ORDER BY id LIMIT 1000",
+            state as i64
+        );
+        self.read(move |work, now| {
+            let mut list = work.prepare(&list)?;
+            let list = list.query_map([], |row| stored(row, now))?;
+            Ok(list.collect::<Result<_, _>>()?)
+        })
+        .await
+    }
+
+    async fn find(&self, id: i64) -> Result<Option<StoredCommand>, Error> {
+        self.read(move |work, now| {
+            let find = format!("SELECT {COLUMNS} FROM sdk_outbox WHERE id = ?1");
+            let mut find = work.prepare(&find)?;
+            let mut found = find.query_map([id], |row| stored(row, now))?;
+            Ok(found.next().transpose()?)
         })
         .await
     }

@@ -279,7 +279,7 @@ impl<S: TestStore> Lab<S> {
 
     /// The only parked command: its reason and its note.
     async fn parked(&self) -> (String, String) {
-        let mut parked = self.outbox.parked().await.unwrap();
+        let mut parked = self.outbox.list(State::Parked).await.unwrap();
         assert_eq!(parked.len(), 1, "{parked:?}");
         let parked = parked.remove(0);
         (parked.reason.unwrap(), parked.note.unwrap())

@@ -75,7 +75,7 @@ async fn stale<S: TestStore>(lab: Lab<S>) {
         assert_eq!(lab.count(State::Leased).await, 1, "{to:?}");
     }
     assert!(lab.settle(&current, &parked(&current)).await);
-    let row = lab.outbox.parked().await.unwrap().remove(0);
+    let row = lab.outbox.list(State::Parked).await.unwrap().remove(0);
     assert_eq!(row.late.unwrap(), "it was applied: status 201");
 }
 
@@ -237,7 +237,7 @@ async fn operator<S: TestStore>(lab: Lab<S>) {
         };
         assert!(lab.settle(&claim, &to).await);
     }
-    let waiting = lab.outbox.parked().await.unwrap();
+    let waiting = lab.outbox.list(State::Parked).await.unwrap();
     let [parked, dropped] = &waiting[..] else {
         panic!("{waiting:?}")
     };
@@ -247,6 +247,12 @@ async fn operator<S: TestStore>(lab: Lab<S>) {
     );
     assert_eq!(parked.prepared().unwrap().operation(), "submitEventCommand");
     assert!(!format!("{parked:?}").contains("deliveries"), "{parked:?}");
+    let found = lab.outbox.find(parked.id).await.unwrap().unwrap();
+    assert_eq!(
+        (found.id, found.state, &found.reason),
+        (parked.id, State::Parked, &parked.reason)
+    );
+    assert!(lab.outbox.find(0).await.unwrap().is_none());
     lab.outbox.drop(dropped.id, "ann", "").await.unwrap();
     let error = lab.outbox.retry(dropped.id, "ann").await.unwrap_err();
     assert!(

@@ -45,7 +45,7 @@ async fn unreadable<S: TestStore>(lab: Lab<S>) {
     .await;
     lab.work_off(lab.worker()).await;
     assert_eq!(lab.committed(), ["good"]);
-    let parked = lab.outbox.parked().await.unwrap();
+    let parked = lab.outbox.list(State::Parked).await.unwrap();
     let notes = parked.iter().map(|it| {
         assert_eq!(it.reason.as_deref(), Some("unreadable"));
         it.note.as_deref().unwrap()
@@ -156,7 +156,7 @@ async fn sql_of_the_caller_that_panics_hangs_or_spoils_the_transaction_parks_the
         })
     });
     lab.work_off(lab.worker()).await;
-    let parked = lab.outbox.parked().await.unwrap();
+    let parked = lab.outbox.list(State::Parked).await.unwrap();
     assert_eq!(parked.len(), 4);
     for parked in parked {
         let note = parked.note.unwrap();

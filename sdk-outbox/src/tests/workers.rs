@@ -70,7 +70,7 @@ async fn an_outage_of_a_day_is_survived_with_ever_longer_pauses_and_then_the_com
     let attempts = lab.server.attempts(EVENTS);
     assert!((200..1000).contains(&attempts), "{attempts}");
     outage.remove();
-    let id = lab.outbox.parked().await.unwrap()[0].id;
+    let id = lab.outbox.list(State::Parked).await.unwrap()[0].id;
     lab.outbox.retry(id, "ann").await.unwrap();
     lab.work_off(lab.worker()).await;
     assert_eq!(lab.count(State::Done).await, 1);
@@ -211,7 +211,7 @@ async fn a_check_that_hangs_or_panics_parks_its_command_and_holds_up_nobody() {
     lab.work_off(worker).await;
     assert!(began.elapsed() < Duration::from_secs(40));
     assert_eq!(lab.committed(), ["good"]);
-    let parked = lab.outbox.parked().await.unwrap();
+    let parked = lab.outbox.list(State::Parked).await.unwrap();
     let notes = parked.iter().map(|it| it.note.as_deref().unwrap());
     let expected = [
         "the check took longer than the lease allows",

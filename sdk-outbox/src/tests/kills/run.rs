@@ -16,6 +16,7 @@ use tokio::time::{sleep, timeout};
 use super::super::{Remains, calendar, committed, keyed, unique, unkeyed};
 use super::arena::{Arena, BROKEN, OPEN};
 use super::{INSTALLATIONS, LEASE, Tally};
+use crate::State;
 use crate::{Entry, Outbox};
 
 /// Much longer than any run takes, unless it is stuck.
@@ -162,7 +163,7 @@ impl<S: Arena> Run<'_, S> {
     /// Decides about parked commands, until all are done or dropped.
     async fn operate(&self) {
         while !self.is_over.get() || !self.rows(OPEN).await.is_empty() {
-            let parked = self.outbox.parked().await.unwrap_or_default();
+            let parked = self.outbox.list(State::Parked).await.unwrap_or_default();
             // What was sent before it was parked arrives meanwhile.
             sleep(LEASE / 3).await;
             for parked in parked {
