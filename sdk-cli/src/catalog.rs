@@ -1,0 +1,319 @@
+//! All operations with their parameters and bodies, as the contract documents them, and the local checks of both.
+//!
+//! `RawCall` checks only the segments of a path. A request that the contract forbids must fail before it is sent, so its rules are
+//! checked here, from the same specs that the typed clients are generated from.
+
+use sdk_core::{App, Operation, one_line};
+use serde_json::{Map, Value, json};
+
+use crate::output::Failure;
+use crate::specs::{resolved, specs};
+
+/// An operation, and its description in the spec of its application.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) operation: &'static Operation,
+    document: &'static Value,
+    description: &'static Value,
+}
+
+/// A parameter of the path or the query. Headers are the SDK's own business.
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) in_path: bool,
+    pub(crate) required: bool,
+    pub(crate) about: &'static str,
+    schema: &'static Value,
+}
+
+/// All operations, application by application.
+pub(crate) fn all() -> impl Iterator<Item = Entry> {
+    App::all().flat_map(operations).map(|operation| {
+        let document = &specs()["specs"][operation.application.name()];
+        let method = operation.method.as_str().to_ascii_lowercase();
+        Entry {
+            operation,
+            document,
+            description: &document["paths"][operation.route][method],
+        }
+    })
+}
+
+/// The operations of an application.
+pub(crate) fn operations(app: App) -> &'static [&'static Operation] {
+    match app {
+        App::Crm => sdk_crm::Client::operations(),
+        App::Calendar => sdk_calendar::Client::operations(),
+        App::Accounting => sdk_accounting::Client::operations(),
+        App::Platform => sdk_platform::Client::operations(),
+        // An application that this program has no client for.
+        _ => &[],
+    }
+}
+
+impl Entry {
+    /// `people.list`, or `crm.service.meta` where two applications share the short name.
+    pub(crate) fn name(&self) -> String {
+        let short = |it: &Operation| format!("{}.{}", it.group, it.name);
+        let own = short(self.operation);
+        let same = all().filter(|it| short(it.operation) == own).count();
+        if same > 1 {
+            format!("{}.{own}", self.operation.application)
+        } else {
+            own
+        }
+    }
+
+    pub(crate) fn is_write(&self) -> bool {
+        // The exchange changes nothing that a person would have to confirm.
+        self.operation.safety.is_command() && !self.operation.secret_reply
+    }
+
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = Parameter> {
+        let all = self.description["parameters"].as_array();
+        let document = self.document;
+        let all = all.into_iter().flatten();
+        all.filter_map(move |parameter| {
+            let parameter = resolved(document, parameter);
+            let place = parameter["in"].as_str()?;
+            matches!(place, "path" | "query").then(|| Parameter {
+                name: parameter["name"].as_str().unwrap_or_default(),
+                in_path: place == "path",
+                required: parameter["required"] == true,
+                about: parameter["description"].as_str().unwrap_or_default(),
+                schema: resolved(document, &parameter["schema"]),
+            })
+        })
+    }
+
+    /// The schema of its body, if it takes one.
+    fn body(&self) -> Option<&'static Value> {
+        let content = self.description["requestBody"]["content"].as_object()?;
+        let (_, content) = content.iter().next()?;
+        Some(resolved(self.document, &content["schema"]))
+    }
+
+    /// Checks the values of parameters.
+    pub(crate) fn check(&self, values: &[(Parameter, String)]) -> Result<(), Failure> {
+        for (parameter, text) in values {
+            let value = match parameter.schema["type"].as_str() {
+                Some("integer") => match text.parse::<i64>() {
+                    Ok(number) => json!(number),
+                    Err(_) => return Err(invalid(parameter.name, "must be an integer", text)),
+                },
+                _ => json!(text),
+            };
+            self.check_value(parameter.schema, &value, parameter.name)?;
+        }
+        let is_set = |name: &Value| values.iter().any(|(it, _)| *name == it.name);
+        let groups = self.description["x-mutually-exclusive"].as_array();
+        for group in groups.into_iter().flatten() {
+            let group = group.as_array().map(Vec::as_slice).unwrap_or_default();
+            let set: Vec<_> = group.iter().filter(|it| is_set(it)).collect();
+            if let [first, second, ..] = set[..] {
+                let (first, second) = (first.as_str(), second.as_str());
+                let (first, second) = (first.unwrap_or_default(), second.unwrap_or_default());
+                return Err(Failure::usage(format!(
+                    "{first} and {second} must not be set together"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a body.
+    pub(crate) fn check_body(&self, body: &Value) -> Result<(), Failure> {
+        self.body()
+            .map_or(Ok(()), |schema| self.check_value(schema, body, "body"))
+    }
+
+    fn check_value(&self, schema: &'static Value, value: &Value, at: &str) -> Result<(), Failure> {
+        let schema = resolved(self.document, schema);
+        if value.is_null() && schema["nullable"] == true {
+            return Ok(());
+        }
+        if let Some(wanted) = schema["type"].as_str() {
+            let fits = match wanted {
+                "integer" => value.is_i64() || value.is_u64(),
+                "number" => value.is_number(),
+                "boolean" => value.is_boolean(),
+                "array" => value.is_array(),
+                "object" => value.is_object(),
+                _ => value.is_string(),
+            };
+            // A schema that rests on an assumption does not bind what is sent.
+            if !fits && schema["x-type-assumption"].is_null() {
+                return Err(invalid(at, &format!("must be of type {wanted}"), value));
+            }
+        }
+        match value {
+            Value::Object(members) => self.check_object(schema, members, at),
+            Value::Array(items) => {
+                check_count(schema, "Items", items.len(), at)?;
+                let each = items.iter().enumerate();
+                each.map(|(index, item)| {
+                    self.check_value(&schema["items"], item, &format!("{at}[{index}]"))
+                })
+                .collect()
+            }
+            Value::String(text) => check_text(schema, text, at),
+            Value::Number(number) => {
+                let number = number.as_f64().unwrap_or_default();
+                let (least, most) = (schema["minimum"].as_f64(), schema["maximum"].as_f64());
+                if least.is_some_and(|least| number < least)
+                    || most.is_some_and(|most| number > most)
+                {
+                    let bound = |name: &str| schema[name].to_string();
+                    let rule = format!("must be {} to {}", bound("minimum"), bound("maximum"));
+                    return Err(invalid(at, &rule.replace("null", "any"), value));
+                }
+                Ok(())
+            }
+            Value::Null | Value::Bool(_) => Ok(()),
+        }
+    }
+
+    fn check_object(
+        &self,
+        schema: &'static Value,
+        fields: &Map<String, Value>,
+        at: &str,
+    ) -> Result<(), Failure> {
+        let required = schema["required"].as_array().into_iter().flatten();
+        for name in required.filter_map(Value::as_str) {
+            if !fields.contains_key(name) {
+                return Err(invalid(&format!("{at}.{name}"), "is required", "nothing"));
+            }
+        }
+        // Fields that the contract doesn't name are sent as they are.
+        let known = schema["properties"].as_object();
+        let known = known.into_iter().flatten();
+        for (name, property) in known {
+            if let Some(value) = fields.get(name) {
+                self.check_value(property, value, &format!("{at}.{name}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A body to fill in: each documented field, the constants with their values.
+    pub(crate) fn skeleton(&self) -> Option<Value> {
+        self.body().map(|schema| self.skeleton_of(schema))
+    }
+
+    fn skeleton_of(&self, schema: &'static Value) -> Value {
+        let schema = resolved(self.document, schema);
+        let values = schema["enum"].as_array();
+        if let Some(value) = values.and_then(|all| all.first()) {
+            return value.clone();
+        }
+        // Null also where the contract documents no type.
+        let is_open = schema["type"].is_null() && schema["properties"].is_null();
+        if is_open || schema["nullable"] == true {
+            return Value::Null;
+        }
+        match schema["type"].as_str() {
+            Some("object") | None => {
+                let fields = schema["properties"].as_object();
+                let fields = fields.into_iter().flatten();
+                let fields = fields.map(|(name, it)| (name.clone(), self.skeleton_of(it)));
+                fields.collect::<Map<_, _>>().into()
+            }
+            Some("array") => json!([self.skeleton_of(&schema["items"])]),
+            Some("integer" | "number") => json!(0),
+            Some("boolean") => json!(false),
+            Some(_) => match (schema["format"].as_str(), schema["pattern"].as_str()) {
+                (Some("date-time"), _) => json!("2026-01-31T09:00:00Z"),
+                (Some("date"), _) => json!("2026-01-31"),
+                (_, Some(pattern)) => json!(example(pattern)),
+                _ => json!(""),
+            },
+        }
+    }
+}
+
+impl Parameter {
+    /// The values that it can have, if the contract lists them all.
+    pub(crate) fn values(&self) -> Vec<&'static str> {
+        let values = self.schema["enum"].as_array();
+        values
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
+    }
+
+    /// Its pattern and default, which its description leaves out.
+    pub(crate) fn rule(&self) -> String {
+        let mut rules = Vec::new();
+        if let Some(pattern) = self.schema["pattern"].as_str() {
+            rules.push(pattern.to_owned());
+        }
+        if let Some(default) = self.schema["default"].as_u64() {
+            rules.push(format!("default {default}"));
+        }
+        rules.join(", ")
+    }
+}
+
+fn check_text(schema: &Value, text: &str, at: &str) -> Result<(), Failure> {
+    check_count(schema, "Length", text.chars().count(), at)?;
+    let is_open = schema["x-known-values"].is_array();
+    if let Some(values) = schema["enum"].as_array().filter(|_| !is_open)
+        && values.iter().all(|it| it != text)
+    {
+        let all: Vec<_> = values.iter().filter_map(Value::as_str).collect();
+        return Err(invalid(
+            at,
+            &format!("must be one of {}", all.join(", ")),
+            text,
+        ));
+    }
+    if let Some(pattern) = schema["pattern"].as_str() {
+        let matches = regex_lite::Regex::new(pattern).is_ok_and(|it| it.is_match(text));
+        if !matches {
+            return Err(invalid(at, &format!("must match {pattern}"), text));
+        }
+    }
+    let is_time = match schema["format"].as_str() {
+        Some("date-time") => text.parse::<jiff::Timestamp>().is_ok(),
+        Some("date") => text.parse::<jiff::civil::Date>().is_ok(),
+        _ => true,
+    };
+    if !is_time {
+        let rule = "must be a date or time of RFC 3339, such as 2026-01-31T09:00:00Z";
+        return Err(invalid(at, rule, text));
+    }
+    Ok(())
+}
+
+/// Checks `minLength` and `maxLength`, or `minItems` and `maxItems`.
+fn check_count(schema: &Value, what: &str, count: usize, at: &str) -> Result<(), Failure> {
+    let bound = |name: &str| schema[format!("{name}{what}")].as_u64();
+    let (least, most) = (bound("min").unwrap_or(0), bound("max").unwrap_or(u64::MAX));
+    if (least..=most).contains(&(count as u64)) {
+        return Ok(());
+    }
+    let unit = if what == "Items" {
+        "items"
+    } else {
+        "characters"
+    };
+    let rule = if most == u64::MAX {
+        format!("must have at least {least} {unit}")
+    } else {
+        format!("must have {least} to {most} {unit}")
+    };
+    Err(invalid(at, &rule, count))
+}
+
+fn invalid(parameter: &str, rule: &str, value: impl std::fmt::Display) -> Failure {
+    let value = one_line(&value.to_string());
+    Failure::usage(format!("{parameter} {rule}: got {value}"))
+}
+
+/// A text that matches a pattern of a reference: its prefix, and the first characters of its class.
+fn example(pattern: &str) -> String {
+    let prefix = pattern.trim_start_matches('^').split('[').next();
+    format!("{}000000000000", prefix.unwrap_or_default())
+}
