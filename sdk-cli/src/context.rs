@@ -18,6 +18,7 @@ const SECRET_FILE: &str = "SUITE_CLIENT_SECRET_FILE";
 
 /// The options that all commands share.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of all commands")]
 pub(crate) struct Settings {
     /// Read only the variables <NAME>_SUITE_*, such as ACME_SUITE_CRM_URL for `acme`
     #[arg(long, global = true, value_name = "NAME")]
@@ -52,7 +53,7 @@ pub(crate) struct Context {
     pub(crate) installation: Option<String>,
     variables: Variables,
     #[cfg(feature = "serve")]
-    _demo: Option<ReferenceServer>,
+    demo: Option<ReferenceServer>,
 }
 
 impl Context {
@@ -68,7 +69,7 @@ impl Context {
                 format,
                 installation: None,
                 variables: server.environment().into_iter().collect(),
-                _demo: Some(server),
+                demo: Some(server),
             });
         }
         let variables = match &settings.installation {
@@ -80,12 +81,22 @@ impl Context {
             installation: settings.installation,
             variables,
             #[cfg(feature = "serve")]
-            _demo: None,
+            demo: None,
         })
     }
 
     pub(crate) fn variables(&self) -> &Variables {
         &self.variables
+    }
+
+    /// The installation, for people.
+    pub(crate) fn name(&self) -> &str {
+        #[cfg(feature = "serve")]
+        if self.demo.is_some() {
+            return "the demo server in this process";
+        }
+        let default = "the one of the variables SUITE_*";
+        self.installation.as_deref().unwrap_or(default)
     }
 
     /// Whether the installation has an address for this application.

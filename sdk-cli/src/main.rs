@@ -2,27 +2,32 @@
 
 #![allow(dead_code, reason = "its commands follow")]
 
+mod call;
+mod catalog;
 mod context;
 mod doctor;
 mod export;
 mod funnel;
+mod outbox;
 mod output;
 mod private;
+mod specs;
 mod stop;
+mod table;
 
 use std::process::ExitCode;
 
-use clap::{Args as _, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use context::{Context, Settings};
-use output::Failure;
+use output::{Failure, Format};
 
 /// Works with a suite of business applications: CRM, Calendar, Accounting and Platform.
 ///
 /// It talks to the installation that the variables SUITE_CORE_URL, SUITE_CRM_URL, SUITE_CALENDAR_URL, SUITE_ACCOUNTING_URL,
 /// SUITE_CLIENT_ID and SUITE_CLIENT_SECRET describe.
 #[derive(Parser)]
-#[command(name = "suite", version, propagate_version = true)]
+#[command(name = "suite", version)]
 struct Cli {
     #[command(flatten)]
     settings: Settings,
@@ -38,27 +43,66 @@ enum Command {
     Export(export::Args),
     /// Draw the pipeline funnel.
     Funnel(funnel::Args),
+    /// Operate the outbox of a service (sdk-outbox on SQLite): the commands that it stored and sends.
+    Outbox(outbox::Args),
+    /// List all operations.
+    Operations,
+    /// Print the completions of a shell: `suite completions bash > suite.bash`.
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Serve the applications with demo data, as the contract documents them. `suite serve --help` lists the options.
+    #[cfg(feature = "serve")]
+    #[command(disable_help_flag = true)]
+    Serve {
+        /// The options of suite-reference-server
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        options: Vec<String>,
+    },
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
-    let (settings, command) = match (
-        Settings::from_arg_matches(&matches),
-        Command::from_arg_matches(&matches),
-    ) {
-        (Ok(settings), Ok(command)) => (settings, command),
-        (Err(error), _) | (_, Err(error)) => error.exit(),
-    };
-    let format = settings.format();
-    output::end(run(settings, command).await, format)
+    let parsed = command().try_get_matches();
+    let parsed = parsed.and_then(|it| Ok((Settings::from_arg_matches(&it)?, it)));
+    match parsed {
+        Ok((settings, matches)) => {
+            let format = settings.format();
+            output::end(run(settings, &matches).await, format)
+        }
+        // A program reads failures as JSON; help and usage for people are text.
+        Err(error) if error.use_stderr() && !output::is_terminal() => {
+            output::end(Err(error.into()), Format::Json)
+        }
+        Err(error) => error.exit(),
+    }
 }
 
-async fn run(settings: Settings, command: Command) -> Result<ExitCode, Failure> {
-    let context = Context::open(settings).await?;
-    match command {
-        Command::Doctor => doctor::run(&context).await,
-        Command::Export(args) => export::run(&context, args).await,
-        Command::Funnel(args) => funnel::run(&context, args).await,
+/// The command line. The operations and their parameters come from the contract.
+fn command() -> clap::Command {
+    Cli::command().subcommand(call::command())
+}
+
+async fn run(settings: Settings, matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    if let Some(("call", matches)) = matches.subcommand() {
+        return call::run(&Context::open(settings).await?, matches).await;
+    }
+    match Command::from_arg_matches(matches)? {
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command(), "suite", &mut script);
+            output::write(&String::from_utf8_lossy(&script));
+            Ok(ExitCode::SUCCESS)
+        }
+        #[cfg(feature = "serve")]
+        Command::Serve { options } => {
+            Ok(sdk_reference_server::program::run("suite serve", options).await)
+        }
+        Command::Outbox(args) => outbox::run(&Context::open(settings).await?, args).await,
+        Command::Operations => Ok(call::operations(settings.format())),
+        Command::Doctor => doctor::run(&Context::open(settings).await?).await,
+        Command::Export(args) => export::run(&Context::open(settings).await?, args).await,
+        Command::Funnel(args) => funnel::run(&Context::open(settings).await?, args).await,
     }
 }

@@ -4,7 +4,8 @@
 //! enough (`| head`) is none. In both cases nothing more is written, and [`end`] decides the exit status.
 
 use std::fmt::Display;
-use std::io::{self, ErrorKind as IoErrorKind, Write as _, stderr, stdout};
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind as IoErrorKind, IsTerminal as _, Write as _, stderr, stdout};
 use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +43,8 @@ pub(crate) enum Exit {
     Unknown = 5,
     /// It may succeed later.
     Later = 6,
+    /// It was stopped by Ctrl-C.
+    Interrupted = 130,
 }
 
 /// Why a command did not succeed.
@@ -82,12 +85,20 @@ impl Failure {
         self
     }
 
+    /// A command may have been applied, although nothing says so.
+    pub(crate) fn into_unknown(mut self, key: Option<&str>) -> Self {
+        self.exit = Exit::Unknown;
+        self.effect = Some(Effect::Unknown);
+        self.key = key.map(str::to_owned);
+        self
+    }
+
     /// One line of JSON, or lines for people.
     fn print(&self, format: Format) {
         if format == Format::Table {
-            note_always(format_args!("error: {}", one_line(&self.message)));
+            note_always(format_args!("error: {}", escaped(&self.message)));
             if let Some(hint) = &self.hint {
-                note_always(format_args!("hint: {}", one_line(hint)));
+                note_always(format_args!("hint: {}", escaped(hint)));
             }
             return;
         }
@@ -98,8 +109,8 @@ impl Failure {
             "code": self.code.as_deref().map(one_line),
             "requestId": self.request_id.as_deref().map(one_line),
             "key": self.key,
-            "hint": self.hint.as_deref().map(one_line),
-            "message": one_line(&self.message),
+            "hint": self.hint.as_deref().map(escaped),
+            "message": escaped(&self.message),
         });
         note_always(error);
     }
@@ -121,9 +132,14 @@ impl From<Error> for Failure {
             _ => Exit::Failed,
         };
         let key = error.idempotency_key().map(|key| key.as_str().to_owned());
+        let hint = match exit {
+            Exit::Setup => Some("`suite doctor` names the setting that is wrong"),
+            Exit::Later => Some("the same command may succeed later"),
+            _ => None,
+        };
         Self {
             exit,
-            hint: None,
+            hint: hint.map(str::to_owned),
             kind: error.kind().as_str(),
             message: error.to_string(),
             effect: is_command.then(|| error.effect()),
@@ -132,6 +148,18 @@ impl From<Error> for Failure {
             request_id: error.request_id().map(str::to_owned),
             key: key.filter(|_| exit == Exit::Unknown),
         }
+    }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        let text = error.to_string();
+        let message = text.split("\n\nUsage:").next().unwrap_or_default();
+        let words: Vec<_> = message
+            .trim_start_matches("error:")
+            .split_whitespace()
+            .collect();
+        Self::usage(words.join(" ")).with_hint("`--help` lists the options")
     }
 }
 
@@ -163,6 +191,28 @@ pub(crate) fn write(text: &str) {
 /// Whether standard output takes no more, so that there is no reason to continue.
 pub(crate) fn is_lost() -> bool {
     LOST.get().is_some()
+}
+
+/// Whether results are for a terminal, which obeys some characters and shows others as nothing.
+pub(crate) fn is_terminal() -> bool {
+    stdout().is_terminal()
+}
+
+/// The same JSON or text, with characters that a terminal would obey or hide as `\u....`.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let is_plain = letter.is_ascii_graphic() || matches!(letter, ' ' | '\n');
+        let is_hidden = !is_plain && one_line(letter.encode_utf8(&mut [0; 4])).is_empty();
+        if is_hidden {
+            for unit in letter.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escaped, "\\u{unit:04x}");
+            }
+        } else {
+            escaped.push(letter);
+        }
+    }
+    escaped
 }
 
 /// Tells people something, unless they want quiet.

@@ -1,0 +1,326 @@
+//! `suite call` and `suite operations`: any operation by its name, with its parameters as options.
+
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
+use std::process::ExitCode;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use sdk_core::{App, Effect, PreparedCommand, RawCall, RawJson, Receipt, Suite};
+use sdk_platform::types::TokenForm;
+use serde_json::Value;
+
+use crate::catalog::{self, Entry, Parameter};
+use crate::context::Context;
+use crate::output::{self, Exit, Failure, Format, note_always};
+use crate::table;
+
+/// The command with a subcommand for each operation.
+pub(crate) fn command() -> Command {
+    let operation = |entry: Entry| {
+        let operation = entry.operation;
+        let line = format!("{} {}", operation.method, operation.route);
+        let mut command = Command::new(entry.name())
+            .about(operation.summary)
+            .long_about(format!("{}\n\n{line}", operation.summary))
+            .alias(operation.id)
+            .args(entry.parameters().map(|it| option(&it)));
+        let full = format!(
+            "{}.{}.{}",
+            operation.application, operation.group, operation.name
+        );
+        if entry.name() != full {
+            command = command.alias(full);
+        }
+        if operation.body {
+            let skeleton = "Print a body to fill in, and send nothing";
+            command = command
+                .arg(
+                    Arg::new("body")
+                        .long("body")
+                        .value_name("FILE")
+                        .help("The JSON body; `-` reads standard input"),
+                )
+                .arg(flag("skeleton", skeleton));
+        }
+        if entry.is_write() {
+            let prepare =
+                "Print the prepared command as JSON, to be stored and sent later, and send nothing";
+            command = command
+                .arg(flag("yes", "Send without asking"))
+                .arg(flag("prepare", prepare).conflicts_with("yes"));
+        }
+        if operation.safety == sdk_core::Safety::Keyed {
+            let key = Arg::new("key").long("key").value_name("KEY");
+            command = command
+                .arg(key.help("The idempotency key of an earlier attempt [default: a random key]"));
+        }
+        command
+    };
+    Command::new("call")
+        .about("Call any operation; `suite operations` lists them")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommands(catalog::all().map(operation))
+}
+
+fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name)
+        .long(name)
+        .action(ArgAction::SetTrue)
+        .help(help)
+}
+
+fn option(parameter: &Parameter) -> Arg {
+    let about = parameter.about.lines().next().unwrap_or_default();
+    let about = about.trim_end_matches('.');
+    let rule = parameter.rule();
+    let help = match (about, rule.as_str()) {
+        (about, "") => about.to_owned(),
+        ("", rule) => rule.to_owned(),
+        (about, rule) => format!("{about} ({rule})"),
+    };
+    let arg = Arg::new(parameter.name)
+        .long(parameter.name)
+        .value_name("V")
+        .allow_hyphen_values(true)
+        .required(parameter.required)
+        .help(help);
+    let values = parameter.values();
+    if values.is_empty() {
+        arg
+    } else {
+        arg.value_parser(PossibleValuesParser::new(values))
+    }
+}
+
+/// Lists all operations.
+pub(crate) fn operations(format: Format) -> ExitCode {
+    let rows: Vec<Value> = catalog::all()
+        .map(|entry| {
+            let it = entry.operation;
+            serde_json::json!({
+                "name": entry.name(), "id": it.id, "application": it.application.name(), "method": it.method.as_str(),
+                "path": it.route, "scopes": it.scopes, "provenance": it.provenance.to_string(), "summary": it.summary,
+            })
+        })
+        .collect();
+    let columns = ["name", "method", "path", "summary"];
+    table::print_rows(&rows, &columns, format);
+    ExitCode::SUCCESS
+}
+
+/// Calls the operation that the command line selects.
+pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitCode, Failure> {
+    let (name, matches) = matches.subcommand().unwrap_or(("", matches));
+    let entry = catalog::all().find(|it| it.name() == name);
+    let entry = entry.ok_or_else(|| Failure::usage(format!("there is no operation {name}")))?;
+    let is_set = |name| matches.try_get_one::<bool>(name).ok().flatten() == Some(&true);
+    if is_set("skeleton") {
+        let skeleton = entry.skeleton().unwrap_or_default();
+        output::put(format_args!("{skeleton:#}"));
+        return Ok(ExitCode::SUCCESS);
+    }
+    let values = entry.parameters().filter_map(|parameter| {
+        let value = matches.get_one::<String>(parameter.name)?.clone();
+        Some((parameter, value))
+    });
+    let values: Vec<_> = values.collect();
+    entry.check(&values)?;
+    let body = body(&entry, matches)?;
+    let suite = context.suite()?;
+    if entry.operation.secret_reply {
+        return token(context, &suite, body).await;
+    }
+
+    let mut call = raw_call(&suite, &entry)?;
+    for (parameter, value) in values {
+        call = if parameter.in_path {
+            call.path(parameter.name, value)
+        } else {
+            call.query(parameter.name, value)
+        };
+    }
+    if let Some(body) = body {
+        call = call.body(body);
+    }
+    let receipt = if entry.is_write() {
+        if let Some(key) = matches.try_get_one::<String>("key").ok().flatten() {
+            call = call.idempotency_key(key.as_str());
+        }
+        let command = call.prepare()?;
+        if is_set("prepare") {
+            let stored = serde_json::to_string(&command).map_err(std::io::Error::from)?;
+            output::put(stored);
+            return Ok(ExitCode::SUCCESS);
+        }
+        show(context, &suite, &entry, &command)?;
+        if !is_set("yes") {
+            confirm()?;
+        }
+        send(&suite, &entry, &command).await?
+    } else {
+        interruptible(call.send()).await??
+    };
+    table::print(&receipt.into_response(), context.format);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The body from a file or standard input, byte for byte.
+fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure> {
+    if !entry.operation.body {
+        return Ok(None);
+    }
+    let Some(file) = matches.get_one::<String>("body") else {
+        if entry.operation.optional_body {
+            return Ok(None);
+        }
+        let hint = format!(
+            "suite call {} --skeleton prints one to fill in",
+            entry.name()
+        );
+        return Err(Failure::usage("--body is missing").with_hint(hint));
+    };
+    let mut text = String::new();
+    let read = if file == "-" {
+        std::io::stdin().read_to_string(&mut text)
+    } else {
+        std::fs::File::open(file).and_then(|mut it| it.read_to_string(&mut text))
+    };
+    read.map_err(|error| Failure::usage(format!("--body {file}: {error}")))?;
+    let problem = |error: &dyn std::fmt::Display| Failure::usage(format!("--body {file}: {error}"));
+    let value: Value = serde_json::from_str(&text).map_err(|error| problem(&error))?;
+    entry.check_body(&value)?;
+    let raw: RawJson = text.trim().parse().map_err(|error| problem(&error))?;
+    Ok(Some(raw))
+}
+
+fn raw_call(suite: &Suite, entry: &Entry) -> Result<RawCall, Failure> {
+    let operation = entry.operation;
+    Ok(match operation.application {
+        App::Crm => sdk_crm::Client::new(suite)?.raw_call(operation),
+        App::Calendar => sdk_calendar::Client::new(suite)?.raw_call(operation),
+        App::Accounting => sdk_accounting::Client::new(suite)?.raw_call(operation),
+        _ => sdk_platform::Client::new(suite)?.raw_call(operation),
+    })
+}
+
+/// Shows a command exactly as it will be sent, and where.
+fn show(
+    context: &Context,
+    suite: &Suite,
+    entry: &Entry,
+    command: &PreparedCommand,
+) -> Result<(), Failure> {
+    let origin = match entry.operation.application {
+        App::Crm => sdk_crm::Client::new(suite)?.origin().to_owned(),
+        App::Calendar => sdk_calendar::Client::new(suite)?.origin().to_owned(),
+        App::Accounting => sdk_accounting::Client::new(suite)?.origin().to_owned(),
+        _ => sdk_platform::Client::new(suite)?.origin().to_owned(),
+    };
+    let client = context.variables().get("SUITE_CLIENT_ID");
+    let key = command.idempotency_key().map(|it| it.as_str());
+    let rows = [
+        ("operation", entry.name()),
+        ("installation", context.name().to_owned()),
+        ("origin", origin),
+        ("client ID", client.cloned().unwrap_or_default()),
+        (
+            "request",
+            format!("{} {}", command.method(), command.path()),
+        ),
+        (
+            "key",
+            key.unwrap_or("none: it cannot be resent safely").to_owned(),
+        ),
+        ("body", format!("{} bytes", command.body().len())),
+    ];
+    for (name, value) in rows {
+        note_always(format_args!("{name:<13} {}", output::escaped(&value)));
+    }
+    note_always(output::escaped(command.body()));
+    Ok(())
+}
+
+/// Asks a person at the terminal.
+fn confirm() -> Result<(), Failure> {
+    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
+        let failure = Failure::usage("a write without a terminal needs --yes; nothing was sent");
+        return Err(failure);
+    }
+    eprint!("Send it? Type yes: ");
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    if answer.trim() == "yes" {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Failed, "declined", "nothing was sent"))
+}
+
+async fn send(
+    suite: &Suite,
+    entry: &Entry,
+    command: &PreparedCommand,
+) -> Result<Receipt<RawJson>, Failure> {
+    let sending = match entry.operation.application {
+        App::Crm => sdk_crm::Client::new(suite)?.send_prepared(command),
+        App::Calendar => sdk_calendar::Client::new(suite)?.send_prepared(command),
+        App::Accounting => sdk_accounting::Client::new(suite)?.send_prepared(command),
+        _ => sdk_platform::Client::new(suite)?.send_prepared(command),
+    };
+    let key = command.idempotency_key().map(|it| it.as_str());
+    let next_step = match key {
+        Some(key) => format!("it may have been applied; run the same command with --key {key}, which applies it once"),
+        None => "it may have been applied; look for it in the application before you run the command again".to_owned(),
+    };
+    match interruptible(sending.send()).await {
+        Ok(Ok(receipt)) => Ok(receipt),
+        Ok(Err(error)) if error.effect() == Effect::Unknown => {
+            Err(Failure::from(error).with_hint(next_step))
+        }
+        Ok(Err(error)) => Err(error.into()),
+        Err(interrupted) => Err(interrupted.into_unknown(key).with_hint(next_step)),
+    }
+}
+
+/// Waits for a call, until Ctrl-C.
+async fn interruptible<T>(call: impl Future<Output = T>) -> Result<T, Failure> {
+    tokio::select! {
+        done = call => Ok(done),
+        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, "interrupted", "stopped by Ctrl-C")),
+    }
+}
+
+/// The token exchange takes a form, and nothing of its response is printed but the names of its fields.
+async fn token(
+    context: &Context,
+    suite: &Suite,
+    body: Option<RawJson>,
+) -> Result<ExitCode, Failure> {
+    let body = body
+        .map(|it| it.to_value())
+        .transpose()?
+        .unwrap_or_default();
+    let field = |name: &str| body[name].as_str().map(str::to_owned);
+    let variable = |name: &str| context.variables().get(name).cloned();
+    let mut form = TokenForm::new();
+    if let Some(id) = field("client_id").or_else(|| variable("SUITE_CLIENT_ID")) {
+        form = form.client_id(id);
+    }
+    if let Some(secret) = field("client_secret").or_else(|| variable("SUITE_CLIENT_SECRET")) {
+        form = form.client_secret(secret);
+    }
+    if let Some(audience) = field("audience") {
+        form = form.audience(audience);
+    }
+    if let Some(scope) = field("scope") {
+        form = form.scope(scope);
+    }
+    let platform = sdk_platform::Client::new(suite)?;
+    let response = interruptible(platform.oauth().token(&form).send()).await??;
+    let shown = serde_json::json!({
+        "access_token": response.access_token.as_ref().map(|_| "[redacted]"),
+        "token_type": response.token_type, "expires_in": response.expires_in, "scope": response.scope,
+    });
+    table::print_value(&RawJson::from(shown), context.format);
+    Ok(ExitCode::SUCCESS)
+}

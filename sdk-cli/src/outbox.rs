@@ -1,0 +1,240 @@
+//! `suite outbox`: the stored commands of a service, for its operators.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Subcommand, ValueEnum};
+use sdk_core::App;
+use sdk_outbox::sqlite::Outbox;
+use sdk_outbox::{Error, State, StoredCommand, Worker};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::output::{self, Exit, Failure, Format, note};
+use crate::stop::Stop;
+use crate::table;
+
+/// How many commands a list shows.
+const LISTED: usize = 1_000;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The SQLite file of the outbox
+    #[arg(long, value_name = "FILE", global = true, required = false)]
+    store: Option<PathBuf>,
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Subcommand)]
+enum Action {
+    /// Count the commands by state, and show the oldest unsent one. The exit status is 4 if a person must decide about some
+    Status,
+    /// List the commands in a state, the oldest first, at most 1,000
+    List {
+        /// The state
+        #[arg(long, value_enum, default_value = "parked")]
+        state: Listed,
+    },
+    /// Show a command with its exact body
+    Show {
+        /// Its ID
+        id: i64,
+    },
+    /// Resend a parked command, even if it may have been applied
+    Retry {
+        /// Its ID
+        id: i64,
+        /// Who decides
+        #[arg(long, value_name = "NAME")]
+        by: String,
+    },
+    /// Never send a parked command
+    Drop {
+        /// Its ID
+        id: i64,
+        /// Who decides
+        #[arg(long, value_name = "NAME")]
+        by: String,
+        /// Why, for the record
+        #[arg(long, value_name = "REASON")]
+        why: String,
+    },
+    /// Send the commands of this installation until Ctrl-C or SIGTERM
+    Run,
+}
+
+/// The names of states on the command line.
+#[derive(Clone, Copy, ValueEnum)]
+enum Listed {
+    New,
+    Ready,
+    Waiting,
+    Leased,
+    Parked,
+    Done,
+    Dropped,
+}
+
+impl Listed {
+    fn state(self) -> State {
+        match self {
+            Self::New => State::New,
+            Self::Ready => State::Ready,
+            Self::Waiting => State::Waiting,
+            Self::Leased => State::Leased,
+            Self::Parked => State::Parked,
+            Self::Done => State::Done,
+            Self::Dropped => State::Dropped,
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let exit = if error.is_transient() {
+            Exit::Later
+        } else {
+            Exit::Failed
+        };
+        Self::new(exit, "outbox", error)
+    }
+}
+
+pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failure> {
+    let file = args
+        .store
+        .ok_or_else(|| Failure::usage("--store is missing"))?;
+    // Opening would create an empty outbox where there is none, and hide a misspelled name.
+    if !file.is_file() {
+        let message = format!("--store {}: there is no such file", file.display());
+        return Err(Failure::usage(message));
+    }
+    let outbox = Outbox::open(&file).await?;
+    match args.action {
+        Action::Status => return status(&outbox, context.format).await,
+        Action::List { state } => list(&outbox, state.state(), context.format).await?,
+        Action::Show { id } => show(&outbox, id, context.format).await?,
+        Action::Retry { id, by } => {
+            outbox.retry(id, &by).await?;
+            note(format_args!("command {id} will be sent again"));
+        }
+        Action::Drop { id, by, why } => {
+            outbox.drop(id, &by, &why).await?;
+            note(format_args!("command {id} will not be sent"));
+        }
+        Action::Run => return work(context, outbox).await,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn status(outbox: &Outbox, format: Format) -> Result<ExitCode, Failure> {
+    let status = outbox.status().await?;
+    let count = |it: &sdk_outbox::Count| json!({"state": it.state.as_str(), "reason": it.reason, "commands": it.commands});
+    let counts: Vec<Value> = status.counts.iter().map(count).collect();
+    if format == Format::Table {
+        table::print_rows(&counts, &["state", "reason", "commands"], format);
+        if let Some(oldest) = &status.oldest {
+            let age = oldest.age.as_secs();
+            output::put(format_args!(
+                "oldest unsent: command {}, {age} s old",
+                oldest.id
+            ));
+        }
+    } else {
+        output::put(json!({"counts": counts, "oldest": status.oldest.as_ref().map(row)}));
+    }
+    let needs_a_person = status.count(State::Parked) > 0;
+    Ok(if needs_a_person {
+        ExitCode::from(Exit::Person as u8)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+async fn list(outbox: &Outbox, state: State, format: Format) -> Result<(), Failure> {
+    let commands = outbox.list(state).await?;
+    let rows: Vec<Value> = commands.iter().map(row).collect();
+    let columns = [
+        "id",
+        "installation",
+        "operation",
+        "reference",
+        "lane",
+        "age",
+        "attempts",
+        "reason",
+        "note",
+    ];
+    table::print_rows(&rows, &columns, format);
+    if rows.len() == LISTED {
+        note(format_args!(
+            "There may be more: these are the oldest {LISTED}."
+        ));
+    }
+    Ok(())
+}
+
+async fn show(outbox: &Outbox, id: i64, format: Format) -> Result<(), Failure> {
+    let found = outbox.find(id).await?;
+    let found = found.ok_or_else(|| {
+        Failure::new(
+            Exit::Failed,
+            "not_found",
+            format!("there is no command {id}"),
+        )
+    })?;
+    let mut shown = row(&found);
+    match found.prepared() {
+        Ok(command) => {
+            shown["request"] = json!(format!("{} {}", command.method(), command.path()));
+            shown["key"] = json!(command.idempotency_key().map(|it| it.as_str()));
+            shown["body"] = json!(command.body());
+        }
+        Err(problem) => shown["unreadable"] = json!(problem),
+    }
+    table::print_value(&shown.into(), format);
+    Ok(())
+}
+
+/// A command without its body.
+fn row(command: &StoredCommand) -> Value {
+    let operation = command.prepared().ok();
+    let operation = operation.map(|it| format!("{}.{}", it.application(), it.operation()));
+    let first_sent = command
+        .first_sent
+        .and_then(|it| jiff::Timestamp::try_from(it).ok());
+    json!({
+        "id": command.id,
+        "state": command.state.as_str(),
+        "application": command.application,
+        "installation": command.installation,
+        "operation": operation,
+        "lane": command.lane,
+        "reference": command.reference,
+        "age": format!("{} s", command.age.as_secs()),
+        "attempts": command.attempts,
+        "firstSent": first_sent.map(|it| it.to_string()),
+        "reason": command.reason,
+        "note": command.note,
+        "late": command.late,
+    })
+}
+
+/// A worker for the applications that the installation has an address for.
+async fn work(context: &Context, outbox: Outbox) -> Result<ExitCode, Failure> {
+    let mut stop = Stop::listen()?;
+    let suite = context.suite()?;
+    let mut worker = Worker::new(outbox);
+    for app in App::all().filter(|app| context.has(*app)) {
+        worker = match app {
+            App::Crm => worker.sender(sdk_crm::Client::new(&suite)?),
+            App::Calendar => worker.sender(sdk_calendar::Client::new(&suite)?),
+            App::Accounting => worker.sender(sdk_accounting::Client::new(&suite)?),
+            _ => worker.sender(sdk_platform::Client::new(&suite)?),
+        };
+    }
+    note("Sending. Ctrl-C stops after the commands in flight.");
+    worker.run(async move { stop.heard().await }).await?;
+    Ok(ExitCode::SUCCESS)
+}

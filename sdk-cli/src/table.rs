@@ -1,0 +1,141 @@
+//! Responses as tables for people, as JSON, or as one JSON value per line.
+
+use sdk_core::{Members, RawJson, Record, Response, one_line};
+use serde_json::Value;
+
+use crate::output::{Format, escaped, is_terminal, put};
+
+/// The widest cell, and the widest table, in characters.
+const CELL: usize = 40;
+const WIDTH: usize = 120;
+
+/// Prints the body of a response: unchanged unless a terminal would obey it.
+pub(crate) fn print(response: &Response<RawJson>, format: Format) {
+    let bytes = response.bytes();
+    match std::str::from_utf8(bytes) {
+        // A success without JSON, such as that of a health check.
+        Ok(text) if response.is_null() && !text.trim().is_empty() => put(escaped(text)),
+        _ if response.is_null() && format == Format::Table => {
+            put(format_args!("status {}", response.http_status()));
+        }
+        _ => print_value(response, format),
+    }
+}
+
+pub(crate) fn print_value(value: &RawJson, format: Format) {
+    let text = |value: &RawJson| {
+        if is_terminal() {
+            escaped(value.as_str())
+        } else {
+            value.as_str().to_owned()
+        }
+    };
+    match (format, page(value)) {
+        (Format::Json, _) => put(text(value)),
+        (Format::Jsonl, Some((items, _))) => items.iter().for_each(|it| put(line(&text(it)))),
+        (Format::Jsonl, None) => put(line(&text(value))),
+        (Format::Table, Some((items, rest))) => {
+            print_table(&items, None);
+            for (name, value) in &rest {
+                put(format_args!("{}: {}", one_line(name), cell(value)));
+            }
+        }
+        (Format::Table, None) => match fields(value) {
+            Some(fields) => {
+                for (name, value) in &fields {
+                    put(format_args!(
+                        "{:<26}{}",
+                        one_line(name),
+                        one_line(value.as_str())
+                    ));
+                }
+            }
+            None => put(escaped(value.as_str())),
+        },
+    }
+}
+
+/// Prints rows of which a table shows these columns only.
+pub(crate) fn print_rows(rows: &[Value], columns: &[&str], format: Format) {
+    let rows: Vec<RawJson> = rows.iter().cloned().map(RawJson::from).collect();
+    match format {
+        Format::Table => print_table(&rows, Some(columns)),
+        Format::Json => {
+            let all: Vec<_> = rows.iter().map(RawJson::as_str).collect();
+            put(format_args!("[{}]", all.join(",\n")));
+        }
+        Format::Jsonl => rows.iter().for_each(|it| put(it.as_str())),
+    }
+}
+
+/// The records of a page, and its other fields. A page has one array of objects.
+fn page(value: &RawJson) -> Option<(Vec<RawJson>, Members)> {
+    let mut rest = fields(value)?;
+    let is_list = |it: &RawJson| it.as_str().starts_with('[');
+    let mut lists = rest.iter().filter(|(_, it)| is_list(it));
+    let (name, list) = lists.next().filter(|_| lists.next().is_none())?;
+    let items: Vec<RawJson> = list.decode().ok()?;
+    if !items.iter().all(|it| it.as_str().starts_with('{')) {
+        return None;
+    }
+    let name = name.to_owned();
+    rest.remove(&name);
+    Some((items, rest))
+}
+
+fn fields(value: &RawJson) -> Option<Members> {
+    let is_object = value.as_str().trim_start().starts_with('{');
+    is_object.then(|| Record::from(value.clone()).members().ok())?
+}
+
+/// JSON has line breaks only between its tokens.
+fn line(json: &str) -> String {
+    json.replace(['\n', '\r'], " ")
+}
+
+/// A value in one line of bounded length: text without its quotes, everything else as JSON.
+fn cell(value: &RawJson) -> String {
+    let text = value.decode::<String>();
+    let text = one_line(&text.unwrap_or_else(|_| value.as_str().to_owned()));
+    if text.chars().count() <= CELL {
+        return text;
+    }
+    text.chars().take(CELL - 1).chain(['…']).collect()
+}
+
+/// Rows under their columns, as many as fit; the columns are those named, or the fields of the first record.
+fn print_table(rows: &[RawJson], named: Option<&[&str]>) {
+    let rows: Vec<Members> = rows.iter().filter_map(fields).collect();
+    let Some(first) = rows.first() else {
+        return put("no records");
+    };
+    let columns: Vec<String> = match named {
+        Some(named) => named.iter().map(|it| (*it).to_owned()).collect(),
+        None => first.iter().map(|(name, _)| name.to_owned()).collect(),
+    };
+    let mut lines: Vec<String> = vec![String::new(); rows.len() + 1];
+    let mut width = 0;
+    let mut left_out = Vec::new();
+    for column in &columns {
+        let cells = rows
+            .iter()
+            .map(|row| row.get(column).map_or(String::new(), cell));
+        let cells: Vec<String> = std::iter::once(one_line(column)).chain(cells).collect();
+        let widest = cells.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+        if width > 0 && width + 2 + widest > WIDTH {
+            left_out.push(one_line(column));
+            continue;
+        }
+        width += widest + 2;
+        for (line, cell) in lines.iter_mut().zip(cells) {
+            line.push_str(&format!("{cell:<widest$}  "));
+        }
+    }
+    lines.iter().for_each(|line| put(line.trim_end()));
+    if !left_out.is_empty() {
+        put(format_args!(
+            "(--output json also has {})",
+            left_out.join(", ")
+        ));
+    }
+}
