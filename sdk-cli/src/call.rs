@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use sdk_core::{App, Effect, PreparedCommand, RawCall, RawJson, Receipt, Suite};
+use sdk_core::{App, Effect, IdempotencyKey, PreparedCommand, RawCall, RawJson, Receipt, Suite};
 use sdk_platform::types::TokenForm;
 use serde_json::Value;
 
@@ -218,7 +218,7 @@ fn show(
         _ => sdk_platform::Client::new(suite)?.origin().to_owned(),
     };
     let client = context.variables().get("SUITE_CLIENT_ID");
-    let key = command.idempotency_key().map(|it| it.as_str());
+    let key = command.idempotency_key().map(IdempotencyKey::as_str);
     let rows = [
         ("operation", entry.name()),
         ("installation", context.name().to_owned()),
@@ -267,19 +267,18 @@ async fn send(
         App::Accounting => sdk_accounting::Client::new(suite)?.send_prepared(command),
         _ => sdk_platform::Client::new(suite)?.send_prepared(command),
     };
-    let key = command.idempotency_key().map(|it| it.as_str());
+    let key = command.idempotency_key().map(IdempotencyKey::as_str);
     let next_step = match key {
         Some(key) => format!("it may have been applied; run the same command with --key {key}, which applies it once"),
         None => "it may have been applied; look for it in the application before you run the command again".to_owned(),
     };
-    match interruptible(sending.send()).await {
-        Ok(Ok(receipt)) => Ok(receipt),
-        Ok(Err(error)) if error.effect() == Effect::Unknown => {
-            Err(Failure::from(error).with_hint(next_step))
-        }
-        Ok(Err(error)) => Err(error.into()),
-        Err(interrupted) => Err(interrupted.into_unknown(key).with_hint(next_step)),
-    }
+    let failure = match interruptible(sending.send()).await {
+        Ok(Ok(receipt)) => return Ok(receipt),
+        Ok(Err(error)) if error.effect() != Effect::Unknown => return Err(error.into()),
+        Ok(Err(error)) => Failure::from(error),
+        Err(interrupted) => interrupted,
+    };
+    Err(failure.unknown(key).with_hint(next_step))
 }
 
 /// Waits for a call, until Ctrl-C.

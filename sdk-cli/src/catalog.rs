@@ -150,11 +150,9 @@ impl Entry {
             Value::Object(members) => self.check_object(schema, members, at),
             Value::Array(items) => {
                 check_count(schema, "Items", items.len(), at)?;
-                let each = items.iter().enumerate();
-                each.map(|(index, item)| {
+                items.iter().enumerate().try_for_each(|(index, item)| {
                     self.check_value(&schema["items"], item, &format!("{at}[{index}]"))
                 })
-                .collect()
             }
             Value::String(text) => check_text(schema, text, at),
             Value::Number(number) => {

@@ -1,6 +1,10 @@
 //! The program `suite`: the command line, and the command that it selects.
 
 #![allow(dead_code, reason = "its commands follow")]
+#![allow(
+    clippy::doc_markdown,
+    reason = "comments on options are the help of the program"
+)]
 
 mod call;
 mod catalog;

@@ -188,7 +188,11 @@ async fn show(outbox: &Outbox, id: i64, format: Format) -> Result<(), Failure> {
     match found.prepared() {
         Ok(command) => {
             shown["request"] = json!(format!("{} {}", command.method(), command.path()));
-            shown["key"] = json!(command.idempotency_key().map(|it| it.as_str()));
+            shown["key"] = json!(
+                command
+                    .idempotency_key()
+                    .map(sdk_core::IdempotencyKey::as_str)
+            );
             shown["body"] = json!(command.body());
         }
         Err(problem) => shown["unreadable"] = json!(problem),

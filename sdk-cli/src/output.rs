@@ -51,28 +51,24 @@ pub(crate) enum Exit {
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
-    pub(crate) hint: Option<String>,
     kind: &'static str,
     message: String,
-    effect: Option<Effect>,
-    status: Option<u16>,
-    code: Option<String>,
-    request_id: Option<String>,
+    hint: Option<String>,
+    /// The key of a command that may have been applied.
     key: Option<String>,
+    /// The error of the call, if there was one.
+    error: Option<Error>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, kind: &'static str, message: impl Display) -> Self {
         Self {
             exit,
-            hint: None,
             kind,
             message: message.to_string(),
-            effect: None,
-            status: None,
-            code: None,
-            request_id: None,
+            hint: None,
             key: None,
+            error: None,
         }
     }
 
@@ -85,10 +81,9 @@ impl Failure {
         self
     }
 
-    /// A command may have been applied, although nothing says so.
-    pub(crate) fn into_unknown(mut self, key: Option<&str>) -> Self {
+    /// A command may have been applied, and this is its key.
+    pub(crate) fn unknown(mut self, key: Option<&str>) -> Self {
         self.exit = Exit::Unknown;
-        self.effect = Some(Effect::Unknown);
         self.key = key.map(str::to_owned);
         self
     }
@@ -102,17 +97,22 @@ impl Failure {
             }
             return;
         }
-        let error = json!({
+        let error = self.error.as_ref();
+        let is_command = |it: &&Error| it.operation().is_some_and(|it| it.safety.is_command());
+        let effect = error.filter(is_command).map(Error::effect);
+        let effect = (self.exit == Exit::Unknown)
+            .then_some(Effect::Unknown)
+            .or(effect);
+        note_always(json!({
             "kind": self.kind,
-            "effect": self.effect.map(Effect::as_str),
-            "status": self.status,
-            "code": self.code.as_deref().map(one_line),
-            "requestId": self.request_id.as_deref().map(one_line),
+            "effect": effect.map(Effect::as_str),
+            "status": error.and_then(Error::status),
+            "code": error.and_then(Error::code).map(one_line),
+            "requestId": error.and_then(Error::request_id).map(one_line),
             "key": self.key,
             "hint": self.hint.as_deref().map(escaped),
             "message": escaped(&self.message),
-        });
-        note_always(error);
+        }));
     }
 }
 
@@ -131,22 +131,15 @@ impl From<Error> for Failure {
             | ErrorKind::Timeout => Exit::Later,
             _ => Exit::Failed,
         };
-        let key = error.idempotency_key().map(|key| key.as_str().to_owned());
         let hint = match exit {
             Exit::Setup => Some("`suite doctor` names the setting that is wrong"),
             Exit::Later => Some("the same command may succeed later"),
             _ => None,
         };
         Self {
-            exit,
             hint: hint.map(str::to_owned),
-            kind: error.kind().as_str(),
-            message: error.to_string(),
-            effect: is_command.then(|| error.effect()),
-            status: error.status(),
-            code: error.code().map(str::to_owned),
-            request_id: error.request_id().map(str::to_owned),
-            key: key.filter(|_| exit == Exit::Unknown),
+            error: Some(error.clone()),
+            ..Self::new(exit, error.kind().as_str(), error)
         }
     }
 }

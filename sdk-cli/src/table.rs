@@ -1,5 +1,7 @@
 //! Responses as tables for people, as JSON, or as one JSON value per line.
 
+use std::fmt::Write as _;
+
 use sdk_core::{Members, RawJson, Record, Response, one_line};
 use serde_json::Value;
 
@@ -128,10 +130,12 @@ fn print_table(rows: &[RawJson], named: Option<&[&str]>) {
         }
         width += widest + 2;
         for (line, cell) in lines.iter_mut().zip(cells) {
-            line.push_str(&format!("{cell:<widest$}  "));
+            let _ = write!(line, "{cell:<widest$}  ");
         }
     }
-    lines.iter().for_each(|line| put(line.trim_end()));
+    for line in &lines {
+        put(line.trim_end());
+    }
     if !left_out.is_empty() {
         put(format_args!(
             "(--output json also has {})",
