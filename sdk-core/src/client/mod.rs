@@ -180,12 +180,13 @@ impl ApiClient {
         let app = self.application().app;
         let set_by = self.0.suite.audience_set_by(app);
         let (variable, call) = (app.audience_variable(), app.audience_setter());
+        let prefix = &self.suite().variable_prefix;
         let text = one_line(self.audience().unwrap_or_default());
         match set_by {
             Some(set_by) => format!("the token is for the audience {text}, set by `{set_by}`"),
             None => format!(
-                "the token is for the audience {text}, the origin of the application: if that is wrong, set {variable}, or \
-                 call `{call}`"
+                "the token is for the audience {text}, the origin of the application: if that is wrong, set {prefix}{variable}, \
+                 or call `{call}`"
             ),
         }
     }

@@ -40,7 +40,11 @@ impl SuiteBuilder {
     ///
     /// # Errors
     /// When a name, an address or a credential is refused or missing. One error reports all such mistakes.
-    pub fn build(self) -> Result<Suite, Error> {
+    pub fn build(mut self) -> Result<Suite, Error> {
+        if let Some(name) = self.installation.take() {
+            self.sources.prefix = variable_prefix(&name)?;
+            self.label.get_or_insert(name);
+        }
         let (label, mislabelled) = self.checked_label();
         self.labelled(label.clone(), mislabelled)
             .map_err(|error| error.with_installation(label))
@@ -51,7 +55,14 @@ impl SuiteBuilder {
         label: Option<Arc<str>>,
         mislabelled: Option<Error>,
     ) -> Result<Suite, Error> {
-        let mut errors = std::mem::take(&mut self.errors);
+        let mut errors = Vec::new();
+        if self.environment {
+            let variables = process_variables(&self.sources.prefix, &mut errors);
+            self.sources
+                .environment
+                .get_or_insert_default()
+                .read(variables);
+        }
         let applications = self.applications(&mut errors);
         let tokens = self.tokens_from(&mut errors);
         let agent = self.agent().map_err(|error| errors.push(error));
@@ -133,6 +144,7 @@ impl SuiteBuilder {
             attempts: AtomicU64::default(),
             observers,
             token_endpoint,
+            variable_prefix: self.sources.prefix.into(),
         };
         Ok(Suite {
             shared: Arc::new(shared),
@@ -243,18 +255,28 @@ impl SuiteBuilder {
 
     /// Everything that an exchange of the credential lacks, as one error.
     fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
-        let core_url = App::Platform.url_variable();
+        let core_url = self.sources.variable(Key::Url(App::Platform));
         let given = |key| has_credentials || self.sources.get(key).is_some();
         let mut missing = Vec::new();
-        missing.extend((!has_endpoint).then_some(core_url));
+        missing.extend((!has_endpoint).then(|| core_url.clone()));
         let credential = [Key::ClientId, Key::ClientSecret].into_iter();
-        missing.extend(credential.filter(|key| !given(*key)).map(Key::variable));
+        let unset = credential.filter(|key| !given(*key));
+        missing.extend(unset.map(|key| self.sources.variable(key)));
         let message = if missing.is_empty() {
             return None;
         } else if self.sources.has_variables() {
-            format!("missing environment variables: {}", missing.join(", "))
+            let prefix = &self.sources.prefix;
+            let none = if prefix.is_empty() || self.sources.has_prefixed() {
+                String::new()
+            } else {
+                format!("; no variable begins with {prefix}SUITE_")
+            };
+            format!(
+                "missing environment variables: {}{none}",
+                missing.join(", ")
+            )
         } else if has_credentials {
-            let token_url = Key::TokenUrl.variable();
+            let token_url = self.sources.variable(Key::TokenUrl);
             format!(
                 "the token endpoint is missing: call `core_url` or `token_url`, or set {core_url} or {token_url}"
             )
@@ -315,6 +337,36 @@ fn may_be_audience(field: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     let taken = ["grant_type", "client_id", "client_secret", "scope"];
     field.bytes().all(is_name) && !taken.contains(&field)
+}
+
+/// The prefix of an installation's variables, such as `ACME_EU_` for `acme-eu`.
+fn variable_prefix(installation: &str) -> Result<String, Error> {
+    let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let lengths = 1..=TextKind::Label.longest();
+    if lengths.contains(&installation.len()) && installation.bytes().all(is_sound) {
+        return Ok(installation.to_ascii_uppercase().replace('-', "_") + "_");
+    }
+    let rule = format!(
+        "be 1 to {} ASCII letters, digits, `-` and `_`",
+        lengths.end()
+    );
+    let got = one_line(&format!("{installation:?}"));
+    Err(refused("installation", &rule, &got))
+}
+
+/// The suite's variables in the environment of the process. One that is not UTF-8 is a mistake.
+fn process_variables(prefix: &str, errors: &mut Vec<Error>) -> Vec<(String, String)> {
+    let named =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    let prefix = format!("{prefix}SUITE_");
+    let mut variables = Vec::new();
+    for (name, value) in named.filter(|(name, _)| name.starts_with(&prefix)) {
+        match value.into_string() {
+            Ok(value) => variables.push((name, value)),
+            Err(_) => errors.push(refused(&name, "be UTF-8", "other bytes")),
+        }
+    }
+    variables
 }
 
 /// Where the suite's tokens come from.

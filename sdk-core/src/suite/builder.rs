@@ -11,7 +11,6 @@ use crate::observe::observer::Observer;
 use crate::options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::random::RandomSource;
 use crate::policy::retry::RetryPolicy;
-use crate::suite::address::refused;
 use crate::suite::sources::{Key, SettingSources};
 use crate::suite::{Suite, scopes_of};
 use crate::token::credentials::ClientCredentials;
@@ -30,6 +29,9 @@ use crate::transport::{ConnectionTimeouts, Transport};
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
     pub(super) sources: SettingSources,
+    /// Whether the environment of the process is a source.
+    pub(super) environment: bool,
+    pub(super) installation: Option<String>,
     pub(super) label: Option<String>,
     pub(super) scopes: HashMap<App, Result<Vec<String>, Error>>,
     /// Where tokens come from, if code says so.
@@ -47,7 +49,6 @@ pub struct SuiteBuilder {
     pub(super) user_agent: Option<String>,
     pub(super) observers: Vec<Arc<dyn Observer>>,
     pub(super) insecure_http: bool,
-    pub(super) errors: Vec<Error>,
 }
 
 /// Where tokens come from.
@@ -75,7 +76,8 @@ impl Suite {
     /// [`with_audience_field`](ClientCredentials::with_audience_field) say the same.
     ///
     /// An empty variable counts as missing. All others are taken unchanged, blanks at their ends included. Settings of a
-    /// [`builder`](Self::builder) override the environment.
+    /// [`builder`](Self::builder) override the environment. With [`installation`](SuiteBuilder::installation), a builder reads
+    /// variables with a prefix instead.
     ///
     /// # Errors
     /// When variables are missing, and the error names all of them, or when an address is refused.
@@ -96,17 +98,34 @@ impl SuiteBuilder {
     /// What is set in code overrides it. A credential from code also goes to addresses from the environment, so whoever sets
     /// the environment of the process can redirect it.
     pub fn environment(mut self) -> Self {
-        let variables = process_variables(&mut self.errors);
-        let environment = self.sources.environment.get_or_insert_default();
-        environment.read(variables);
+        self.environment = true;
         self
     }
 
     /// Takes variables by the names that [`Suite::from_env`](crate::Suite::from_env) reads, such as those of a configuration
-    /// file or a reference server.
+    /// file or a reference server. With an [`installation`](Self::installation), their names have its prefix.
     pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let source = self.sources.variables.get_or_insert_default();
         source.read(variables);
+        self
+    }
+
+    /// Takes the variables of one installation of many: for `acme-eu`, [`environment`](Self::environment) and
+    /// [`variables`](Self::variables) read `ACME_EU_SUITE_CLIENT_ID` instead of `SUITE_CLIENT_ID`, and no variable without this
+    /// prefix. The name is also the [`label`](Self::label), unless you set another.
+    ///
+    /// The name has 1 to 64 ASCII letters, digits, `-` and `_`. The prefix is the name in upper case with `_` for `-`, so
+    /// `acme-eu` and `ACME_EU` read the same variables.
+    ///
+    /// ```
+    /// use sdk_core::Suite;
+    ///
+    /// let suite = Suite::builder().installation("acme-eu").environment().build();
+    /// let error = suite.unwrap_err().to_string();
+    /// assert!(error.contains("missing environment variables: ACME_EU_SUITE_CORE_URL, ACME_EU_SUITE_CLIENT_ID"));
+    /// ```
+    pub fn installation(mut self, name: impl Into<String>) -> Self {
+        self.installation = Some(name.into());
         self
     }
 
@@ -347,20 +366,6 @@ impl SuiteBuilder {
         self.options = Some(change(self.options.unwrap_or_default()));
         self
     }
-}
-
-/// The suite's variables in the environment of the process. One that is not UTF-8 is a mistake.
-fn process_variables(errors: &mut Vec<Error>) -> Vec<(String, String)> {
-    let named =
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
-    let mut variables = Vec::new();
-    for (name, value) in named.filter(|(name, _)| name.starts_with("SUITE_")) {
-        match value.into_string() {
-            Ok(value) => variables.push((name, value)),
-            Err(_) => errors.push(refused(&name, "be UTF-8", "other bytes")),
-        }
-    }
-    variables
 }
 
 debug_fields! { SuiteBuilder |it| sources: it.sources, options: it.options }

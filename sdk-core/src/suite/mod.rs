@@ -67,6 +67,8 @@ pub(crate) struct Shared {
     pub(crate) observers: Observers,
     /// Where tokens are exchanged, unless they come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
+    /// Precedes the names of the suite's variables, such as `ACME_`.
+    pub(crate) variable_prefix: Box<str>,
 }
 
 /// The settings of each application, in the order of [`App::ALL`].
@@ -161,8 +163,9 @@ impl Suite {
     pub(crate) fn application_url(&self, app: App) -> Result<&Arc<Url>, Error> {
         self.config(app).url.as_ref().ok_or_else(|| {
             let (variable, call) = (app.url_variable(), app.url_setter());
+            let prefix = &self.shared.variable_prefix;
             Error::configuration(format!(
-                "the URL of the {app} application is missing: set {variable}, or call `{call}` on the builder"
+                "the URL of the {app} application is missing: set {prefix}{variable}, or call `{call}` on the builder"
             ))
         })
     }
@@ -182,9 +185,10 @@ impl Suite {
         });
         if let Some(twin) = twin {
             let (variable, call) = (app.audience_variable(), app.audience_setter());
+            let prefix = &self.shared.variable_prefix;
             return Err(Error::configuration(format!(
-                "{app} and {twin} have the same origin, so their tokens need different audiences: set {variable}, or call \
-                 `{call}` on the builder"
+                "{app} and {twin} have the same origin, so their tokens need different audiences: set {prefix}{variable}, or \
+                 call `{call}` on the builder"
             )));
         }
         Ok(origin.ascii_serialization())

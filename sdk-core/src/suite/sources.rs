@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::secret::value::Secret;
 
 /// A setting that a program or its environment can make.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Key {
     Url(App),
     Audience(App),
@@ -18,16 +18,8 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// The credential, and what belongs to it.
-    pub(super) const CREDENTIAL: [Self; 4] = [
-        Self::ClientId,
-        Self::ClientSecret,
-        Self::AuthMethod,
-        Self::AudienceField,
-    ];
-
-    /// The environment variable that sets it.
-    pub(super) fn variable(self) -> &'static str {
+    /// The environment variable that sets it, without the prefix of an installation.
+    fn variable(self) -> &'static str {
         match self {
             Self::Url(app) => app.url_variable(),
             Self::Audience(app) => app.audience_variable(),
@@ -47,16 +39,6 @@ impl Key {
             Self::TokenUrl => "token_url".to_owned(),
             _ => "credentials".to_owned(),
         }
-    }
-
-    fn of_variable(name: &str) -> Option<Self> {
-        let of_apps = App::each(|app| [Self::Url(app), Self::Audience(app)]);
-        let mut keys = of_apps
-            .into_iter()
-            .flatten()
-            .chain([Self::TokenUrl])
-            .chain(Self::CREDENTIAL);
-        keys.find(|key| key.variable() == name)
     }
 }
 
@@ -79,23 +61,24 @@ pub(super) struct Setting<'a> {
     pub(super) kind: SourceKind,
 }
 
-/// The settings from one place. One of them is secret, so none is printed.
+/// The settings from one place, by the names of their variables. One of them is secret, so none is printed.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Source(HashMap<Key, Secret>);
+pub(super) struct Source(HashMap<String, Secret>);
 
 impl Source {
     /// Takes the variables that [`Suite::from_env`](crate::Suite::from_env) lists. An empty one counts as missing, and all
     /// others are taken unchanged, blanks included.
     pub(super) fn read(&mut self, variables: impl IntoIterator<Item = (String, String)>) {
         for (name, value) in variables {
-            if let Some(key) = Key::of_variable(&name).filter(|_| !value.is_empty()) {
-                self.set(key, value);
+            if !value.is_empty() {
+                self.0.insert(name, Secret::from(value));
             }
         }
     }
 
     pub(super) fn set(&mut self, key: Key, value: impl Into<String>) {
-        self.0.insert(key, Secret::from(value.into()));
+        let name = key.variable().to_owned();
+        self.0.insert(name, Secret::from(value.into()));
     }
 }
 
@@ -105,6 +88,8 @@ pub(super) struct SettingSources {
     pub(super) code: Source,
     pub(super) variables: Option<Source>,
     pub(super) environment: Option<Source>,
+    /// Precedes the names of all variables, such as `ACME_`.
+    pub(super) prefix: String,
 }
 
 impl SettingSources {
@@ -128,13 +113,28 @@ impl SettingSources {
             (SourceKind::Environment, self.environment.as_ref()),
         ];
         sources.into_iter().filter_map(move |(kind, source)| {
-            let value = source?.0.get(&key)?.expose();
-            let name = match kind {
-                SourceKind::Code => key.call(),
-                SourceKind::Variables | SourceKind::Environment => key.variable().to_owned(),
+            let (source, variable) = (&source?.0, self.variable(key));
+            let (value, name) = match kind {
+                SourceKind::Code => (source.get(key.variable())?, key.call()),
+                SourceKind::Variables | SourceKind::Environment => {
+                    (source.get(&variable)?, variable)
+                }
             };
+            let value = value.expose();
             Some(Setting { value, name, kind })
         })
+    }
+
+    /// The environment variable of a setting.
+    pub(super) fn variable(&self, key: Key) -> String {
+        self.prefix.clone() + key.variable()
+    }
+
+    /// Whether any variable has the prefix.
+    pub(super) fn has_prefixed(&self) -> bool {
+        let sources = [&self.variables, &self.environment].into_iter().flatten();
+        let mut names = sources.flat_map(|source| source.0.keys());
+        names.any(|name| name.starts_with(&format!("{}SUITE_", self.prefix)))
     }
 
     /// Whether the program takes variables from anywhere, so that errors name missing ones.

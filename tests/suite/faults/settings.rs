@@ -144,6 +144,7 @@ fn fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order() {
                 ("SUITE_CLIENT_ID", "client"),
                 ("SUITE_CLIENT_SECRET", "variable-secret"),
             ])),
+            "acme" => Suite::builder().environment().installation("acme"),
             _ => Suite::builder().environment(),
         };
         let built = suite.build().map(|_| "built".to_owned());
@@ -159,7 +160,9 @@ fn fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order() {
             .env("SUITE_CRM_URL", "https://environment-crm.suite.test")
             .env("SUITE_CLIENT_ID", "client")
             .env("SUITE_CLIENT_SECRET", "environment-secret")
-            .env("SUITE_TOKEN_AUTH_METHOD", "odd");
+            .env("SUITE_TOKEN_AUTH_METHOD", "odd")
+            .env("ACME_SUITE_CLIENT_ID", "acme")
+            .env("ACME_SUITE_CLIENT_SECRET", "acme-secret");
         let told = String::from_utf8(own.output().unwrap().stdout).unwrap();
         let line = told.lines().find(|line| line.contains("case "));
         let line = line.unwrap().to_owned();
@@ -173,6 +176,9 @@ fn fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order() {
         let line = run(case);
         assert!(line.ends_with(": built"), "{line}");
     }
+    // Only the variables of the installation count, so its Platform is missing.
+    let line = run("acme");
+    assert!(line.ends_with("variables: ACME_SUITE_CORE_URL"), "{line}");
 }
 
 #[tokio::test]

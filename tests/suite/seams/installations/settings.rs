@@ -166,3 +166,89 @@ fn a_label_is_one_short_line() {
         assert_says(&format!("{suite:?}"), &[good]);
     }
 }
+
+/// The variables of an installation, and those without its prefix, which are odd.
+fn variables(prefix: &str, peer: &Peer) -> Vec<(String, String)> {
+    let values = [
+        ("CORE_URL", peer.url()),
+        ("CRM_URL", peer.url().replace("127.0.0.1", "localhost")),
+        ("CLIENT_ID", "client".to_owned()),
+        ("CLIENT_SECRET", "secret".to_owned()),
+    ];
+    let odd = values
+        .iter()
+        .map(|(name, _)| (format!("SUITE_{name}"), "odd\n".to_owned()));
+    let named = |(name, value): &(&str, String)| (format!("{prefix}SUITE_{name}"), value.clone());
+    odd.chain(values.iter().map(named)).collect()
+}
+
+#[tokio::test]
+async fn an_installation_takes_the_variables_with_its_prefix_alone() {
+    let peer = Peer::start(always(person()));
+    let of = || {
+        let builder = Suite::builder().variables(variables("ACME_EU_", &peer));
+        builder.installation("acme-eu")
+    };
+    let suite = of().suite();
+    get_person(&suite.crm()).await.unwrap();
+    assert_eq!(suite.label(), Some("acme-eu"));
+    for suite in [
+        of().label("Acme"),
+        of().label("Acme").installation("acme-eu"),
+    ] {
+        assert_eq!(suite.suite().label(), Some("Acme"));
+    }
+
+    // Later errors name the prefixed variables too.
+    let error = sdk_accounting::Client::new(&suite).unwrap_err();
+    assert_says(&error, &["[acme-eu] ", "set ACME_EU_SUITE_ACCOUNTING_URL"]);
+    let odd = [("ACME_EU_SUITE_CALENDAR_URL".to_owned(), "odd".to_owned())];
+    let error = of().variables(odd).build().unwrap_err();
+    assert_says(&error, &["`ACME_EU_SUITE_CALENDAR_URL` must be"]);
+    let crm = peer.url().replace("127.0.0.1", "localhost");
+    let twin = of().application_url(App::Calendar, crm).suite();
+    let error = sdk_calendar::Client::new(&twin).unwrap_err();
+    assert_says(&error, &["set ACME_EU_SUITE_CALENDAR_AUDIENCE"]);
+
+    let rejecting = Peer::start(always(person()).tokens([reply(400)]));
+    let own = of().token_url(rejecting.url() + "/oauth/token");
+    let error = get_person(&own.crm()).await.unwrap_err();
+    assert_says(
+        &error,
+        &["if that is wrong, set ACME_EU_SUITE_CRM_AUDIENCE"],
+    );
+}
+
+#[test]
+fn an_incomplete_installation_is_one_error_with_the_full_names() {
+    let core = (
+        "ACME_SUITE_CORE_URL".to_owned(),
+        "https://core.acme.test".to_owned(),
+    );
+    let of = |variables: Vec<_>| Suite::builder().installation("acme").variables(variables);
+    let error = of(vec![core]).build().unwrap_err().to_string();
+    let missing = "missing environment variables: ACME_SUITE_CLIENT_ID, ACME_SUITE_CLIENT_SECRET";
+    assert!(error.ends_with(missing), "{error}");
+    let none = [
+        "variables: ACME_SUITE_CORE_URL, ACME_SUITE_CLIENT_ID, ACME_SUITE_CLIENT_SECRET",
+        "; no variable begins with ACME_SUITE_",
+    ];
+    let other = ("SUITE_CORE_URL".to_owned(), "https://core.test".to_owned());
+    for variables in [vec![], vec![other]] {
+        let error = of(variables).build().unwrap_err();
+        assert_unsent(&error, ErrorKind::Configuration, &none);
+        assert_eq!(error.installation(), Some("acme"));
+    }
+    let own = Suite::builder().installation("acme");
+    let own = own.credentials(ClientCredentials::new("client", "secret"));
+    let error = own.build().unwrap_err();
+    assert_says(&error, &["set ACME_SUITE_CORE_URL or ACME_SUITE_TOKEN_URL"]);
+
+    for bad in ["", "a b", "a.b", "zürich", "a/b", &"x".repeat(65)] {
+        let error = Suite::builder().installation(bad).environment().build();
+        let error = error.unwrap_err();
+        let words = ["`installation` must be 1 to 64 ASCII letters, digits, `-` and `_`"];
+        assert_unsent(&error, ErrorKind::Configuration, &words);
+        assert!(!error.to_string().contains("missing"), "{error}");
+    }
+}
