@@ -21,9 +21,9 @@ use crate::macros::debug_fields;
 /// # Ok(()) }
 /// ```
 ///
-/// [`try_next`](Self::try_next) needs no other crate. As a [`Stream`] it also works with the combinators of `futures`. The
-/// builder's `limit` is the page size, not the length of the list: to get ten items, take ten and drop the stream.
-/// [The guide](crate::guide::walking) describes all lists.
+/// [`try_next`](Self::try_next) needs no other crate, and neither do [`collect`](Self::collect) and [`take`](Self::take), which
+/// hide the methods of `futures` with the same names. As a [`Stream`] it also works with the other combinators of `futures`. The
+/// builder's `limit` is the page size, not the length of the list. [The guide](crate::guide::walking) describes all lists.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
@@ -32,6 +32,8 @@ pub struct Items<T> {
     at: Checkpoint,
     /// Whether the page at `at` arrived without items.
     is_malformed: bool,
+    /// The number of items to deliver, if it is limited.
+    left: Option<usize>,
 }
 
 impl<T: DeserializeOwned + Send + 'static> Pages<T> {
@@ -48,12 +50,17 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
             pages,
             page: Vec::new().into_iter(),
             is_malformed: false,
+            left: None,
         }
     }
 
     /// Resumes at a checkpoint; see [`Pages::resume`].
     pub fn resume(self, from: Checkpoint) -> Self {
-        Self::new(self.pages.resume(from))
+        let left = self.left;
+        Self {
+            left,
+            ..Self::new(self.pages.resume(from))
+        }
     }
 
     /// The same list from here, with each item decoded into your own type; see
@@ -61,11 +68,59 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     ///
     /// A page that was only partly delivered is fetched again.
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {
-        let pages = self.pages.decode();
-        if self.page.as_slice().is_empty() {
-            return Items::new(pages);
+        let (mut pages, left) = (self.pages.decode(), self.left);
+        if !self.page.as_slice().is_empty() {
+            pages = pages.back_to(self.at);
         }
-        Items::new(pages.back_to(self.at))
+        Items {
+            left,
+            ..Items::new(pages)
+        }
+    }
+
+    /// All items, if there are at most so many. It fetches at most one page more than they need.
+    ///
+    /// ```no_run
+    /// # async fn example(people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
+    /// let people: Vec<_> = people.collect(1_000).await?;
+    /// # let _ = people;
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// With the traits of `futures` in scope, `try_collect` collects without a limit.
+    ///
+    /// # Errors
+    /// If the list has more items, or a page fails as in [`try_next`](Self::try_next). The items so far are dropped. To
+    /// keep them, loop over `try_next`.
+    pub async fn collect(mut self, at_most: usize) -> Result<Vec<T>, Error> {
+        let mut items = Vec::new();
+        while let Some(item) = self.try_next().await? {
+            if items.len() == at_most {
+                let message = format!(
+                    "the list has more than {at_most} items, the limit passed to `collect`"
+                );
+                return Err(self.pages.call().failed(Error::pagination(message)));
+            }
+            items.push(item);
+        }
+        Ok(items)
+    }
+
+    /// The first items from here on, after which the list ends. It fetches only the pages with these items, or one page more
+    /// if it [reads ahead](Self::read_ahead).
+    ///
+    /// [`checkpoint`](Self::checkpoint) is then behind the last of them. [`resume`](Self::resume) doesn't change how many are
+    /// left.
+    ///
+    /// ```no_run
+    /// # async fn example(people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
+    /// let first_ten = people.take(10).collect(10).await?;
+    /// # let _ = first_ten;
+    /// # Ok(()) }
+    /// ```
+    pub fn take(mut self, items: usize) -> Self {
+        self.left = Some(self.left.map_or(items, |left| left.min(items)));
+        self
     }
 
     /// Fetches the next page while you work on the current one; see [`Pages::read_ahead`].
@@ -88,8 +143,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     /// If the next page cannot be fetched or has no items. The list is then over; its checkpoint resumes after the last
     /// delivered item.
     pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
-        if let Some(item) = self.page.next() {
-            self.at.item();
+        if let Some(item) = self.next_of_page() {
             return Ok(Some(item));
         }
         std::future::poll_fn(|context| self.poll_item(context))
@@ -107,13 +161,24 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
+    /// The next item, if its page is here.
+    fn next_of_page(&mut self) -> Option<T> {
+        let left = self.left.map(|left| left.checked_sub(1));
+        if left == Some(None) {
+            return None;
+        }
+        let item = self.page.next()?;
+        self.at.item();
+        self.left = left.flatten();
+        Some(item)
+    }
+
     fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<T, Error>>> {
         loop {
-            if let Some(item) = self.page.next() {
-                self.at.item();
+            if let Some(item) = self.next_of_page() {
                 return Poll::Ready(Some(Ok(item)));
             }
-            if self.pages.is_over() {
+            if self.left == Some(0) || self.pages.is_over() {
                 return Poll::Ready(None);
             }
             let before = self.pages.checkpoint();
@@ -149,14 +214,22 @@ impl<T: DeserializeOwned + Send + 'static> Stream for Items<T> {
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let left = self.page.len();
-        (left, self.pages.is_over().then_some(left))
+        let here = self
+            .left
+            .map_or(self.page.len(), |left| left.min(self.page.len()));
+        let most = if self.pages.is_over() {
+            Some(here)
+        } else {
+            self.left
+        };
+        (here, most)
     }
 }
 
 impl<T: DeserializeOwned + Send + 'static> FusedStream for Items<T> {
     fn is_terminated(&self) -> bool {
-        self.page.as_slice().is_empty() && self.pages.is_over()
+        let is_over = self.page.as_slice().is_empty() && self.pages.is_over();
+        is_over || self.left == Some(0)
     }
 }
 

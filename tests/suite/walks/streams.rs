@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use futures_util::stream::FusedStream;
 use futures_util::{FutureExt as _, Stream as _, StreamExt as _, TryStreamExt as _};
-use sdk_core::{Items, Pages, Record};
+use sdk_core::{ErrorKind, Items, Pages, Record};
 use sdk_reference_server::Operation;
 use tokio::runtime::Builder;
 use tokio::time::timeout;
 
 use super::{crm_of, name, page, rest};
 use crate::peer::Peer;
-use crate::support::{Ahead as _, Clients, Events, crm_at, drop_when, suite_at};
+use crate::support::{Ahead as _, Clients, Events, assert_says, crm_at, drop_when, suite_at};
 
 #[test]
 fn walks_are_send_sync_unpin_and_static() {
@@ -41,7 +41,8 @@ async fn combinators_take_what_they_need_and_no_more() {
     let (server, crm) = crm_of(100);
     let list = || crm.people().list().limit(10);
 
-    let taken: Vec<Record> = list().items().take(15).try_collect().await.unwrap();
+    let taken = list().items().try_filter(|_| async { true }).take(15);
+    let taken: Vec<Record> = taken.try_collect().await.unwrap();
     assert_eq!(taken.len(), 15);
     assert_eq!(server.attempts(Operation::ListPeople), 2);
 
@@ -52,6 +53,65 @@ async fn combinators_take_what_they_need_and_no_more() {
         .map_ok(|person| name(&person));
     let at_once: Vec<_> = at_once.try_collect().await.unwrap();
     assert_eq!(at_once, rest(&mut list().items()).await.0);
+}
+
+#[tokio::test]
+async fn collect_has_all_items_or_fails_beyond_its_limit() {
+    let (server, crm) = crm_of(30);
+    let list = || crm.people().list().limit(10).items();
+    let (names, _) = rest(&mut list()).await;
+    for at_most in [30, 1_000, usize::MAX] {
+        let collected = list().collect(at_most).await.unwrap();
+        assert!(collected.iter().map(name).eq(names.iter().cloned()));
+    }
+    for (at_most, pages) in [(0, 1), (1, 1), (9, 1), (10, 2), (29, 3)] {
+        let before = server.attempts(Operation::ListPeople);
+        let error = list().collect(at_most).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Pagination);
+        let more = format!("more than {at_most} items, the limit passed to `collect`");
+        assert_says(&error, &["crm.listPeople: ", &more]);
+        let fetched = server.attempts(Operation::ListPeople) - before;
+        assert_eq!(fetched, pages, "{at_most}");
+    }
+    // A page that fails is the error of that call.
+    server.fault(Operation::ListPeople).status(404).times(1);
+    assert!(list().collect(30).await.unwrap_err().is_not_found());
+}
+
+#[tokio::test]
+async fn take_ends_the_list_after_the_first_items() {
+    let (server, crm) = crm_of(30);
+    let list = || crm.people().list().limit(10).items();
+    let (names, _) = rest(&mut list()).await;
+    for (wanted, pages) in [(0, 0), (1, 1), (10, 1), (11, 2), (30, 3), (31, 3)] {
+        let before = server.attempts(Operation::ListPeople);
+        let mut first = list().take(wanted);
+        let delivered = wanted.min(30);
+        assert_eq!(rest(&mut first).await.0, names[..delivered]);
+        assert!(first.is_terminated() && first.size_hint() == (0, Some(0)));
+        let fetched = server.attempts(Operation::ListPeople) - before;
+        assert_eq!(fetched, pages, "{wanted}");
+
+        // The checkpoint is behind the last of them.
+        let after = first.checkpoint();
+        let (others, _) = rest(&mut list().resume(after)).await;
+        assert_eq!(others, names[delivered..]);
+    }
+
+    let first_five = list().take(5).take(20).collect(5).await.unwrap();
+    assert_eq!(first_five.len(), 5);
+    assert_eq!(list().take(15).size_hint(), (0, Some(15)));
+    // Neither another type nor a checkpoint changes how many are left.
+    let mut items = list().take(3);
+    items.try_next().await.unwrap();
+    let at = items.checkpoint();
+    let left = items.decode::<Record>().resume(at).collect(30).await;
+    assert!(
+        left.unwrap()
+            .iter()
+            .map(name)
+            .eq(names[1..3].iter().cloned())
+    );
 }
 
 #[tokio::test]
