@@ -36,6 +36,7 @@ const SCHEMA: &str = "https://opentelemetry.io/schemas/1.44.0";
 pub struct Metrics {
     instruments: Arc<Instruments>,
     url_template: bool,
+    server_address: bool,
     installation: bool,
 }
 
@@ -92,6 +93,7 @@ impl Metrics {
         Self {
             instruments: Arc::new(Instruments::of(&meter(provider))),
             url_template: false,
+            server_address: false,
             installation: false,
         }
     }
@@ -100,6 +102,16 @@ impl Metrics {
     #[must_use]
     pub fn with_url_template(mut self) -> Self {
         self.url_template = true;
+        self
+    }
+
+    /// Adds `server.address` and `server.port` to `http.client.request.duration`: a series for each host that is called.
+    ///
+    /// The conventions require both. They are left out by default, because each installation has its own hosts: 500
+    /// installations would have 500 times as many series.
+    #[must_use]
+    pub fn with_server_address(mut self) -> Self {
+        self.server_address = true;
         self
     }
 
@@ -217,19 +229,22 @@ impl Observer for Metrics {
             let call = attempt.call.map(|call| Value::from(call.operation.route));
             others.push(KeyValue::new("url.template", call.unwrap_or_else(exchange)));
         }
+        if self.server_address {
+            let address = Arc::clone(attempt.server_address);
+            others.push(KeyValue::new("server.address", address));
+            others.push(KeyValue::new("server.port", i64::from(attempt.server_port)));
+        }
         let method = KeyValue::new("http.request.method", attempt.method.as_str());
-        let address = KeyValue::new("server.address", Arc::clone(attempt.server_address));
-        let port = KeyValue::new("server.port", i64::from(attempt.server_port));
         let tell = |all: &[KeyValue]| record(&self.instruments.attempts, ended.duration(), all);
         let status = maybe("http.response.status_code", ended.status.map(i64::from));
         let version = maybe("network.protocol.version", ended.protocol_version);
         match (status, version) {
             (Some(status), Some(version)) => {
-                with(others, [method, address, port, status, version], tell);
+                with(others, [method, status, version], tell);
             }
             (status, version) => {
                 others.extend(status.into_iter().chain(version));
-                with(others, [method, address, port], tell);
+                with(others, [method], tell);
             }
         }
     }
@@ -284,6 +299,7 @@ impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metrics")
             .field("url_template", &self.url_template)
+            .field("server_address", &self.server_address)
             .field("installation", &self.installation)
             .finish_non_exhaustive()
     }

@@ -9,8 +9,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{Request, Response};
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use prometheus::{Registry, TextEncoder};
 use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
 use sdk_core::{App, ClientCredentials, Suite, SuiteBuilder};
+use sdk_opentelemetry::Metrics;
 use tokio::task::JoinSet;
 
 use crate::fixtures::{get_person, person};
@@ -160,4 +163,31 @@ async fn nothing_is_left_of_an_installation_that_is_dropped() {
     assert_eq!(Arc::strong_count(&world.calls), before);
     drop(first);
     assert_eq!(Arc::strong_count(&world.calls), 1);
+}
+
+/// How many lines Prometheus scrapes after a call of each installation.
+async fn scraped(installations: usize, change: fn(Metrics) -> Metrics) -> usize {
+    let registry = Registry::new();
+    let exporter = opentelemetry_prometheus::exporter().with_registry(registry.clone());
+    let exporter = exporter.build().unwrap();
+    let provider = SdkMeterProvider::builder().with_reader(exporter).build();
+    let metrics = change(Metrics::new(&provider));
+    let first = World::default().first();
+    for number in 1..=installations {
+        let builder = of(Suite::builder(), number).observer(metrics.clone());
+        get(&builder.transport_of(&first).crm(), number).await;
+    }
+    let text = TextEncoder::new().encode_to_string(&registry.gather());
+    let text = text.unwrap();
+    assert!(text.contains("http_client_request_duration_seconds_count"));
+    text.lines().count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn metrics_of_500_installations_have_as_many_lines_as_those_of_one() {
+    let one = scraped(1, |metrics| metrics).await;
+    assert_eq!(scraped(500, |metrics| metrics).await, one);
+    for chosen in [Metrics::with_server_address, Metrics::with_installation] {
+        assert!(scraped(3, chosen).await > scraped(1, chosen).await);
+    }
 }
