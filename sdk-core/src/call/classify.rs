@@ -15,6 +15,7 @@ use crate::reply::response::{Reply, request_id};
 use crate::secret::redactor::Redactor;
 use crate::text::TextKind;
 use crate::token::bearer::BearerToken;
+use crate::transport::connections::Sender;
 use crate::transport::error::{
     SendState, TransportError, describe_target, is_refused_connection, is_tls, root_cause,
 };
@@ -272,7 +273,8 @@ fn late_body(whole_call: bool, state: &CallState<'_>) -> Error {
 fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_>) -> AttemptResult {
     let (what, target) = (passed_limit(whole_call, state), target(state));
     let (message, effect, retry) = if not_sent {
-        let message = format!("{what} while waiting for a connection to {target}");
+        let or_proxy = state.client.endpoint().sender().or_proxy(None);
+        let message = format!("{what} while waiting for a connection to {target}{or_proxy}");
         (message, Effect::NotSent, true)
     } else {
         let message = format!("{what} without a reply from {target}");
@@ -297,8 +299,11 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
         }
         // A certificate does not change by retrying.
         SendState::NotSent => {
-            let (what, why) = no_connection(tls, &error, why, state);
-            (ErrorKind::Connect, format!("{what} {target}: {why}"), !tls)
+            let sender = state.client.endpoint().sender();
+            let or_proxy = sender.or_proxy(Some(&error));
+            let (what, why) = no_connection(tls, &error, why, sender);
+            let message = format!("{what} {target}{or_proxy}: {why}");
+            (ErrorKind::Connect, message, !tls)
         }
         SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => {
             let kind = if error.is_timeout() {
@@ -325,9 +330,8 @@ fn no_connection(
     tls: bool,
     error: &TransportError,
     why: String,
-    state: &CallState<'_>,
+    sender: &Sender,
 ) -> (&'static str, String) {
-    let sender = state.client.endpoint().sender();
     let what = match (
         tls,
         !sender.opens_connections() && !is_refused_connection(error),

@@ -252,7 +252,11 @@ impl ClientCredentialsSource {
     }
 
     fn failure(&self, error: TransportError) -> TokenError {
-        let error = transport_failure(error, &self.token_url, self.proxy.as_deref());
+        let mut target = describe_target(&self.token_url, self.proxy.as_deref());
+        if error.send_state() == SendState::NotSent {
+            target += &self.sender.or_proxy(Some(&error));
+        }
+        let error = transport_failure(error, &target);
         // A transport may quote the request.
         error.redacted(&self.redactor())
     }
@@ -278,7 +282,7 @@ debug_fields! {
 }
 
 /// Turns a failure of the transport into a token error that names host, port and proxy of the endpoint, but no secret.
-fn transport_failure(error: TransportError, endpoint: &Url, proxy: Option<&str>) -> TokenError {
+fn transport_failure(error: TransportError, endpoint: &str) -> TokenError {
     let kind = match error.send_state() {
         SendState::Redirected => TokenErrorKind::Malformed,
         _ if error.is_timeout() => TokenErrorKind::Timeout,
@@ -290,7 +294,7 @@ fn transport_failure(error: TransportError, endpoint: &Url, proxy: Option<&str>)
         SendState::Unsendable | SendState::Redirected
     );
     let retryable = !lasting && !is_tls(&error);
-    let (endpoint, root) = (describe_target(endpoint, proxy), root_cause(&error));
+    let root = root_cause(&error);
     TokenError::new(kind)
         .with_description(format!("{endpoint}: {root}"))
         .with_retryable(retryable)

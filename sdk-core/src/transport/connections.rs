@@ -82,7 +82,14 @@ impl TransportChoice {
             Self::Http(Inner::Builder(builder)) => {
                 let client =
                     reqwest_013::network(*builder, addresses, timeouts).map_err(build_error)?;
-                Kind::Client(sender_with_timeout(client, timeouts), addresses.to_vec())
+                Kind::Client(
+                    Sender::Reqwest {
+                        client,
+                        connect_timeout: Some(timeouts.connect),
+                        hides_proxy: true,
+                    },
+                    addresses.to_vec(),
+                )
             }
             #[cfg(feature = "reqwest-013")]
             Self::Default => Kind::Default {
@@ -130,7 +137,11 @@ impl Connections {
                         reqwest_013::network(Client::builder(), names, self.timeouts)
                     })
                 };
-                pool.map(|client| sender_with_timeout(client, self.timeouts))
+                pool.map(|client| Sender::Reqwest {
+                    client,
+                    connect_timeout: Some(self.timeouts.connect),
+                    hides_proxy: false,
+                })
             }
         }
     }
@@ -180,15 +191,6 @@ impl Connections {
     }
 }
 
-/// A client whose settings are known.
-#[cfg(feature = "reqwest-013")]
-fn sender_with_timeout(client: Client, timeouts: ConnectionTimeouts) -> Sender {
-    Sender::Reqwest {
-        client,
-        connect_timeout: Some(timeouts.connect),
-    }
-}
-
 /// The client of a pool, which is built if it is needed for the first time.
 #[cfg(feature = "reqwest-013")]
 fn built(
@@ -229,6 +231,8 @@ pub enum Sender {
         client: reqwest::Client,
         /// How long it waits for a connection; `None` for a client that the caller built, which may follow redirects too.
         connect_timeout: Option<Duration>,
+        /// Whether the caller chose its proxies, which it doesn't show.
+        hides_proxy: bool,
     },
 }
 
@@ -250,6 +254,26 @@ impl Sender {
             Self::Reqwest {
                 connect_timeout, ..
             } => *connect_timeout,
+        }
+    }
+
+    /// What else may not have been reached when no connection came up, with the address that was tried.
+    pub(crate) fn or_proxy(&self, error: Option<&TransportError>) -> String {
+        match self {
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest {
+                hides_proxy: true, ..
+            } => {
+                let tried = error.and_then(|error| reqwest_013::tried_address(error));
+                let tried = tried.map_or_else(String::new, |address| format!(" (tried {address})"));
+                format!(" or a proxy of the HTTP client{tried}")
+            }
+            #[cfg(feature = "reqwest-013")]
+            Self::Reqwest { .. } => String::new(),
+            Self::Custom(_) => {
+                let _ = error;
+                String::new()
+            }
         }
     }
 
@@ -276,6 +300,7 @@ impl Sender {
             Self::Reqwest {
                 client,
                 connect_timeout,
+                ..
             } => {
                 let may_redirect = connect_timeout.is_none();
                 let sending = reqwest_013::send(client, may_redirect, request, tracker);
@@ -292,6 +317,7 @@ impl From<reqwest::Client> for Sender {
         Self::Reqwest {
             client,
             connect_timeout: None,
+            hides_proxy: true,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! reqwest 0.13, the default HTTP client.
 
+use std::error::Error;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
@@ -10,6 +12,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 use url::Url;
 
+use crate::error::source::chain;
 use crate::macros::debug_fields;
 use crate::transport::ConnectionTimeouts;
 use crate::transport::error::{SendState, TransportError, is_unprocessed};
@@ -191,6 +194,15 @@ fn finish(builder: ClientBuilder, timeouts: ConnectionTimeouts) -> Result<Client
         .http2_keep_alive_interval(timeouts.ping_interval)
         .http2_keep_alive_timeout(timeouts.ping_timeout);
     builder.build().map_err(reqwest::Error::without_url)
+}
+
+/// The address to which no connection came up. Only the `Debug` output of hyper-util's error has it.
+pub(super) fn tried_address(error: &(dyn Error + 'static)) -> Option<SocketAddr> {
+    chain(error).find_map(|error| {
+        let shown = format!("{error:?}");
+        let rest = shown.strip_prefix("ConnectError(\"tcp connect error\", ")?;
+        rest.split(',').next()?.parse().ok()
+    })
 }
 
 /// The proxy that the environment names for an address, without its credential, for error texts.

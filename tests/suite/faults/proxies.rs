@@ -6,7 +6,7 @@ use std::process::Command;
 use sdk_core::{Effect, ErrorKind, RetryPolicy, SuiteBuilder, TokenError, TokenErrorKind};
 
 use crate::fixtures::{Given, add_person, get_person, person};
-use crate::peer::{self, Peer, Seen, always, raw, reply};
+use crate::peer::{self, Peer, Reserved, Seen, always, raw, reply};
 use crate::programs::{output, program, told};
 use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_at};
 
@@ -14,14 +14,17 @@ use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_
 /// endpoint behind the proxy, or from nowhere.
 fn through(proxy: &Peer, scheme: &str, has_endpoint: bool) -> [SuiteBuilder; 2] {
     let proxy = proxy.url().replace("//", "//ann:hunter2@");
-    peer::through(&proxy, || {
-        let builder = builder_at(&format!("{scheme}://crm.suite.test"));
-        let builder = builder.retry(RetryPolicy::none()).allow_insecure_http();
-        if has_endpoint {
-            return builder.token_url(format!("{scheme}://login.suite.test/sign-in"));
-        }
-        builder.token_source(Given)
-    })
+    peer::through(&proxy, || at(scheme, has_endpoint))
+}
+
+/// A suite of an application, with a token endpoint or with tokens.
+fn at(scheme: &str, has_endpoint: bool) -> SuiteBuilder {
+    let builder = builder_at(&format!("{scheme}://crm.suite.test"));
+    let builder = builder.retry(RetryPolicy::none()).allow_insecure_http();
+    if has_endpoint {
+        return builder.token_url(format!("{scheme}://login.suite.test/sign-in"));
+    }
+    builder.token_source(Given)
 }
 
 /// Checks that requests reached a proxy with the credential.
@@ -109,6 +112,36 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
             }
             assert!(proxy.requests().len() >= 2);
             assert_authorized(&proxy.requests(), "CONNECT", &format!("{host}:443"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_70_a_proxy_that_is_down_is_named_wherever_it_was_set() {
+    let down = Reserved::new();
+    let address = down.url().replace("http://", "");
+    for scheme in ["http", "https"] {
+        for has_endpoint in [false, true] {
+            let host = if has_endpoint { "login" } else { "crm" };
+            let builder = || at(scheme, has_endpoint);
+            let [own, hyper] = peer::through(&down.url(), builder);
+            let proxy = reqwest::Proxy::all(down.url()).unwrap();
+            let client = reqwest::Client::builder().tls_certs_only([]).proxy(proxy);
+            let existing = builder().http_client(client.build().unwrap());
+            let hidden = format!(" or a proxy of the HTTP client (tried {address}): ");
+            let known = format!(" through the proxy {}: ", down.url());
+            for (suite, named) in [(own, &hidden), (existing, &hidden), (hyper, &known)] {
+                let error = add_person(&suite.crm()).await.unwrap_err();
+                let (kind, attempts) = if has_endpoint {
+                    (ErrorKind::TokenUnavailable, 0)
+                } else {
+                    (ErrorKind::Connect, 1)
+                };
+                assert_tried(&error, kind, Effect::NotSent, attempts);
+                assert!(error.is_retryable());
+                let target = format!("{host}.suite.test:");
+                assert_says(&error, &[&target, named, "refused"]);
+            }
         }
     }
 }
