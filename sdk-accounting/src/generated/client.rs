@@ -48,6 +48,9 @@ impl Client {
 
     /// Obtains the token before the first call, within the deadline of a call.
     ///
+    /// A failure changes nothing for later calls, which obtain the token themselves. A process with many installations reports
+    /// it and starts: see [the guide](sdk_core::guide::installations#start-while-an-installation-is-down).
+    ///
     /// # Errors
     /// When no token can be obtained in time.
     pub async fn prewarm(&self) -> Result<(), Error> {
