@@ -299,7 +299,11 @@ async fn token(
         .map(|it| it.to_value())
         .transpose()?
         .unwrap_or_default();
-    let field = |name: &str| body[name].as_str().map(str::to_owned);
+    // Empty fields are those of a skeleton that nobody filled in.
+    let field = |name: &str| {
+        let text = body[name].as_str().filter(|it| !it.is_empty());
+        text.map(str::to_owned)
+    };
     let variable = |name: &str| context.variables().get(name).cloned();
     let mut form = TokenForm::new();
     if let Some(id) = field("client_id").or_else(|| variable("SUITE_CLIENT_ID")) {

@@ -73,7 +73,7 @@ impl Context {
             });
         }
         let variables = match &settings.installation {
-            Some(name) => variables(&format!("{}_", prefix(name)?))?,
+            Some(name) => variables(&prefix(name))?,
             None => variables("")?,
         };
         Ok(Self {
@@ -104,14 +104,16 @@ impl Context {
         self.variables.contains_key(app.url_variable())
     }
 
-    /// A suite with the settings of the installation.
+    /// A suite with the settings of the installation. Its errors name the variables with their prefix.
     pub(crate) fn builder(&self) -> SuiteBuilder {
         let builder = Suite::builder().user_agent(concat!("suite/", env!("CARGO_PKG_VERSION")));
-        let builder = builder.variables(self.variables.clone());
-        match &self.installation {
-            Some(name) => builder.label(name),
-            None => builder,
-        }
+        let Some(name) = &self.installation else {
+            return builder.variables(self.variables.clone());
+        };
+        let prefix = prefix(name);
+        let prefixed = self.variables.iter();
+        let prefixed = prefixed.map(|(name, value)| (format!("{prefix}{name}"), value.clone()));
+        builder.installation(name).variables(prefixed)
     }
 
     pub(crate) fn suite(&self) -> Result<Suite, Failure> {
@@ -119,16 +121,9 @@ impl Context {
     }
 }
 
-/// `ACME` for `acme`.
-fn prefix(name: &str) -> Result<String, Failure> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    if name.is_empty() || !name.chars().all(is_plain) {
-        let rule = "must have only letters, digits, - and _";
-        return Err(Failure::usage(format!(
-            "--installation: {rule}: got {name:?}"
-        )));
-    }
-    Ok(name.to_ascii_uppercase().replace('-', "_"))
+/// `ACME_` for `acme`. Building a suite checks the name.
+fn prefix(name: &str) -> String {
+    name.to_ascii_uppercase().replace('-', "_") + "_"
 }
 
 /// The variables with this prefix that have a value.

@@ -206,7 +206,7 @@ impl<T> ScriptRun<T> {
 
 /// Checks that what is shown has all of these words.
 #[track_caller]
-pub(crate) fn assert_says(shown: &impl Display, words: &[&str]) {
+pub(crate) fn assert_says(shown: &(impl Display + ?Sized), words: &[&str]) {
     let shown = shown.to_string();
     for word in words {
         assert!(shown.contains(word), "{word} in {shown}");

@@ -1,7 +1,9 @@
 //! What all examples owe to whoever runs them, the doctor, the README, and the guide's index of error texts.
 
+mod call;
 mod doctor;
 mod examples;
+mod outbox;
 mod readme;
 mod texts;
 
@@ -50,19 +52,36 @@ impl Drop for Folder {
     }
 }
 
-/// An example. `cargo test` builds it along with the tests; `cargo test --test suite` does not.
+/// An example.
 pub(crate) fn program(name: &str) -> PathBuf {
+    built("--example", name, &format!("examples/{name}"))
+}
+
+/// The program `suite`, without the variables of whoever runs the tests.
+pub(crate) fn suite() -> Command {
+    let mut suite = Command::new(built("--bin", "suite", "suite"));
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.contains("SUITE_") || name.to_ascii_lowercase().ends_with("_proxy") {
+            suite.env_remove(&*name);
+        }
+    }
+    suite
+}
+
+/// A program, which `cargo test` builds along with the tests, and `cargo test --test suite` does not.
+fn built(kind: &str, name: &str, path: &str) -> PathBuf {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let tests = std::env::current_exe().unwrap();
     let profile = tests.parent().and_then(Path::parent).unwrap();
-    let program = profile.join("examples").join(name);
+    let program = profile.join(path);
     let program = program.with_extension(std::env::consts::EXE_EXTENSION);
     // One test after the other, and once for all of them.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if !built.contains(name) && is_stale(&program) {
         let mut cargo = Command::new(env!("CARGO"));
         // `--workspace` selects the features that the tests were built with.
-        cargo.args(["build", "--quiet", "--workspace", "--example", name]);
+        cargo.args(["build", "--quiet", "--workspace", kind, name]);
         // Cargo sets these for the tests. A build script that reads one would run again.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
