@@ -34,26 +34,37 @@ pub(crate) fn print_value(value: &RawJson, format: Format) {
     };
     match (format, page(value)) {
         (Format::Json, _) => put(text(value)),
-        (Format::Jsonl, Some((items, _))) => items.iter().for_each(|it| put(line(&text(it)))),
-        (Format::Jsonl, None) => put(line(&text(value))),
-        (Format::Table, Some((items, rest))) => {
-            print_table(&items, None);
-            for (name, value) in &rest {
-                put(format_args!("{}: {}", one_line(name), cell(value)));
+        (Format::Jsonl, Some(items)) => {
+            for item in &items {
+                put(line(&text(item)));
             }
         }
-        (Format::Table, None) => match fields(value) {
-            Some(fields) => {
-                for (name, value) in &fields {
-                    put(format_args!(
-                        "{:<26}{}",
-                        one_line(name),
-                        one_line(value.as_str())
-                    ));
-                }
-            }
+        (Format::Jsonl, None) => put(line(&text(value))),
+        (Format::Table, _) => match fields(value) {
+            Some(fields) => print_record(&fields),
             None => put(escaped(value.as_str())),
         },
+    }
+}
+
+/// The fields of a record, then a table for each list of records in it.
+fn print_record(fields: &Members) {
+    let (lists, plain): (Vec<_>, Vec<_>) = fields
+        .iter()
+        .map(|(name, value)| (name, value, records(value)))
+        .partition(|(_, _, records)| records.is_some());
+    let widest = plain.iter().map(|(name, ..)| name.chars().count()).max();
+    let widest = widest.unwrap_or(0);
+    for (name, value, _) in plain {
+        put(format_args!(
+            "{:<widest$}  {}",
+            one_line(name),
+            plain_text(value)
+        ));
+    }
+    for (name, _, records) in lists {
+        put(format_args!("\n{}", one_line(name)));
+        print_table(&records.unwrap_or_default(), None);
     }
 }
 
@@ -70,19 +81,17 @@ pub(crate) fn print_rows(rows: &[Value], columns: &[&str], format: Format) {
     }
 }
 
-/// The records of a page, and its other fields. A page has one array of objects.
-fn page(value: &RawJson) -> Option<(Vec<RawJson>, Members)> {
-    let mut rest = fields(value)?;
-    let is_list = |it: &RawJson| it.as_str().starts_with('[');
-    let mut lists = rest.iter().filter(|(_, it)| is_list(it));
-    let (name, list) = lists.next().filter(|_| lists.next().is_none())?;
-    let items: Vec<RawJson> = list.decode().ok()?;
-    if !items.iter().all(|it| it.as_str().starts_with('{')) {
-        return None;
-    }
-    let name = name.to_owned();
-    rest.remove(&name);
-    Some((items, rest))
+/// The records of a page (assumed: A07).
+fn page(value: &RawJson) -> Option<Vec<RawJson>> {
+    records(fields(value)?.get("items")?)
+}
+
+/// The objects of a list, if it is one.
+fn records(value: &RawJson) -> Option<Vec<RawJson>> {
+    let is_list = value.as_str().starts_with('[');
+    let items: Vec<RawJson> = is_list.then(|| value.decode().ok())??;
+    let are_objects = items.iter().all(|it| it.as_str().starts_with('{'));
+    are_objects.then_some(items)
 }
 
 fn fields(value: &RawJson) -> Option<Members> {
@@ -95,10 +104,15 @@ fn line(json: &str) -> String {
     json.replace(['\n', '\r'], " ")
 }
 
-/// A value in one line of bounded length: text without its quotes, everything else as JSON.
-fn cell(value: &RawJson) -> String {
+/// Text without its quotes, everything else as JSON, in one line.
+fn plain_text(value: &RawJson) -> String {
     let text = value.decode::<String>();
-    let text = one_line(&text.unwrap_or_else(|_| value.as_str().to_owned()));
+    one_line(&text.unwrap_or_else(|_| value.as_str().to_owned()))
+}
+
+/// A value in a line of bounded length.
+fn cell(value: &RawJson) -> String {
+    let text = plain_text(value);
     if text.chars().count() <= CELL {
         return text;
     }
@@ -113,7 +127,14 @@ fn print_table(rows: &[RawJson], named: Option<&[&str]>) {
     };
     let columns: Vec<String> = match named {
         Some(named) => named.iter().map(|it| (*it).to_owned()).collect(),
-        None => first.iter().map(|(name, _)| name.to_owned()).collect(),
+        // Whatever is nested needs room, and says little in a cell.
+        None => {
+            let (nested, plain): (Vec<_>, Vec<_>) = first
+                .iter()
+                .partition(|(_, value)| value.as_str().starts_with(['{', '[']));
+            let all = plain.into_iter().chain(nested);
+            all.map(|(name, _)| name.to_owned()).collect()
+        }
     };
     let mut lines: Vec<String> = vec![String::new(); rows.len() + 1];
     let mut width = 0;

@@ -267,7 +267,7 @@ async fn a_result_is_a_table_json_or_lines() {
     let reference = lines[1]["publicReference"].as_str().unwrap();
     assert_says(
         &table,
-        &["publicReference", "displayName", reference, "nextCursor: "],
+        &["publicReference", "displayName", reference, "nextCursor"],
     );
     // Digits of any number stay as they came, and a token is never printed.
     let body = r#"{"amount": {"minorUnits": 123456789012345678901234567890}}"#;
