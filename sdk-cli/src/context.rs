@@ -58,6 +58,7 @@ pub(crate) struct Context {
 
 impl Context {
     /// Reads the variables, or starts the demo server. Nothing is sent.
+    #[cfg_attr(not(feature = "serve"), expect(clippy::unused_async))]
     pub(crate) async fn open(settings: Settings) -> Result<Self, Failure> {
         output::set_quiet(settings.quiet);
         let format = settings.format();

@@ -47,7 +47,9 @@ enum Command {
     Export(export::Args),
     /// Draw the pipeline funnel.
     Funnel(funnel::Args),
-    /// Operate the outbox of a service (sdk-outbox on SQLite): the commands that it stored and sends.
+    /// Operate the outbox of a service: the commands that it stored and sends, on SQLite or PostgreSQL.
+    ///
+    /// It creates or migrates the tables of sdk-outbox where they are missing or older.
     Outbox(outbox::Args),
     /// List all operations.
     Operations,

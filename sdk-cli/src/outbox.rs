@@ -1,12 +1,11 @@
 //! `suite outbox`: the stored commands of a service, for its operators.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
 use sdk_core::App;
-use sdk_outbox::sqlite::Outbox;
-use sdk_outbox::{Error, State, StoredCommand, Worker};
+use sdk_outbox::{Error, Outbox, State, Store, StoredCommand, Worker, sqlite};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -19,9 +18,16 @@ const LISTED: usize = 1_000;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The SQLite file of the outbox
-    #[arg(long, value_name = "FILE", global = true, required = false)]
-    store: Option<PathBuf>,
+    /// The SQLite file of the outbox, or postgres://USER@HOST/DATABASE. A URL with a password belongs into the variable, because
+    /// other users of a machine can see command lines
+    #[arg(
+        long,
+        value_name = "STORE",
+        global = true,
+        env = "SUITE_OUTBOX",
+        hide_env_values = true
+    )]
+    store: Option<String>,
     #[command(subcommand)]
     action: Action,
 }
@@ -102,16 +108,51 @@ impl From<Error> for Failure {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failure> {
-    let file = args
-        .store
-        .ok_or_else(|| Failure::usage("--store is missing"))?;
+    let store = args.store.filter(|it| !it.is_empty());
+    let store = store.ok_or_else(|| Failure::usage("--store is missing"))?;
+    // Both forms that PostgreSQL's own programs take.
+    if ["postgres://", "postgresql://", "host="]
+        .iter()
+        .any(|it| store.starts_with(it))
+    {
+        #[cfg(feature = "postgres")]
+        return act(context, postgres(&store).await?, args.action).await;
+        #[cfg(not(feature = "postgres"))]
+        return Err(Failure::usage(
+            "--store: this program was built without PostgreSQL",
+        ));
+    }
     // Opening would create an empty outbox where there is none, and hide a misspelled name.
-    if !file.is_file() {
-        let message = format!("--store {}: there is no such file", file.display());
+    if !Path::new(&store).is_file() {
+        let message = format!("--store {store}: there is no such file");
         return Err(Failure::usage(message));
     }
-    let outbox = Outbox::open(&file).await?;
-    match args.action {
+    act(context, sqlite::Outbox::open(&store).await?, args.action).await
+}
+
+/// An outbox on PostgreSQL, with TLS unless the server has none or `sslmode` forbids it.
+#[cfg(feature = "postgres")]
+async fn postgres(store: &str) -> Result<sdk_outbox::postgres::Outbox, Failure> {
+    use rustls_platform_verifier::BuilderVerifierExt as _;
+    let config: tokio_postgres::Config = store
+        .parse()
+        // The message of the driver may quote the password.
+        .map_err(|_| Failure::usage("--store is not a valid address of PostgreSQL"))?;
+    let problem = |error| Failure::new(Exit::Setup, "configuration", format!("TLS: {error}"));
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    let tls = rustls::ClientConfig::builder_with_provider(provider.into());
+    let tls = tls.with_safe_default_protocol_versions().map_err(problem)?;
+    let tls = tls.with_platform_verifier().map_err(problem)?;
+    let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls.with_no_client_auth());
+    Ok(sdk_outbox::postgres::Outbox::open(config, tls).await?)
+}
+
+async fn act<S: Store>(
+    context: &Context,
+    outbox: Outbox<S>,
+    action: Action,
+) -> Result<ExitCode, Failure> {
+    match action {
         Action::Status => return status(&outbox, context.format).await,
         Action::List { state } => list(&outbox, state.state(), context.format).await?,
         Action::Show { id } => show(&outbox, id, context.format).await?,
@@ -128,7 +169,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     Ok(ExitCode::SUCCESS)
 }
 
-async fn status(outbox: &Outbox, format: Format) -> Result<ExitCode, Failure> {
+async fn status(outbox: &Outbox<impl Store>, format: Format) -> Result<ExitCode, Failure> {
     let status = outbox.status().await?;
     let count = |it: &sdk_outbox::Count| json!({"state": it.state.as_str(), "reason": it.reason, "commands": it.commands});
     let counts: Vec<Value> = status.counts.iter().map(count).collect();
@@ -152,7 +193,7 @@ async fn status(outbox: &Outbox, format: Format) -> Result<ExitCode, Failure> {
     })
 }
 
-async fn list(outbox: &Outbox, state: State, format: Format) -> Result<(), Failure> {
+async fn list(outbox: &Outbox<impl Store>, state: State, format: Format) -> Result<(), Failure> {
     let commands = outbox.list(state).await?;
     let rows: Vec<Value> = commands.iter().map(row).collect();
     let columns = [
@@ -175,7 +216,7 @@ async fn list(outbox: &Outbox, state: State, format: Format) -> Result<(), Failu
     Ok(())
 }
 
-async fn show(outbox: &Outbox, id: i64, format: Format) -> Result<(), Failure> {
+async fn show(outbox: &Outbox<impl Store>, id: i64, format: Format) -> Result<(), Failure> {
     let found = outbox.find(id).await?;
     let found = found.ok_or_else(|| {
         Failure::new(
@@ -226,7 +267,7 @@ fn row(command: &StoredCommand) -> Value {
 }
 
 /// A worker for the applications that the installation has an address for.
-async fn work(context: &Context, outbox: Outbox) -> Result<ExitCode, Failure> {
+async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode, Failure> {
     let mut stop = Stop::listen()?;
     let suite = context.suite()?;
     let mut worker = Worker::new(outbox);

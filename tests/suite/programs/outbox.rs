@@ -109,3 +109,22 @@ async fn an_operator_sends_decides_and_looks() {
         0
     );
 }
+
+/// Runs with a PostgreSQL: `bash .ci/postgres cargo test --test suite`.
+#[tokio::test]
+async fn a_store_can_be_on_postgresql() {
+    let Ok(store) = std::env::var("OUTBOX_DATABASE") else {
+        return;
+    };
+    let server = server(|it| it).await;
+    let mut list = command(&server, "outbox list --state done");
+    let list = printed(&output(list.env("SUITE_OUTBOX", &store)));
+    assert!(list.starts_with('['), "{list}");
+    // Nobody listens there, and the password is not shown.
+    let mut down = command(
+        &server,
+        "outbox status --store postgres://a:hidden@127.0.0.1:1/x",
+    );
+    let failed = failure(&output(&mut down), 6);
+    assert!(!failed.to_string().contains("hidden"), "{failed}");
+}
