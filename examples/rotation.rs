@@ -1,24 +1,20 @@
-//! A secret that is rotated while the program runs: a file that an operator, or a vault's agent, replaces.
+//! How do I rotate the client secret without a restart, and without a failed call?
 //!
-//! The SDK asks for the credential whenever it exchanges it for a token, so the program takes up a new secret without a
-//! restart, and no call fails.
-//!
-//! ```text
-//! cargo run --example rotation
-//! ```
+//! Dependencies: sdk-crm, futures-util and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
+//! sdk-reference-server and plays the operator; a service has only the credential source and the file.
 
-#[path = "support/mod.rs"]
-mod support;
-
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
-use out::put;
-use sdk_core::{App, ClientCredentials, CredentialSource, CredentialsFuture, Suite, TokenError};
+use futures_util::future::try_join_all;
+use sdk_crm::{
+    App, Client, ClientCredentials, CredentialSource, CredentialsFuture, Suite, TokenError,
+};
 use sdk_reference_server::ReferenceServer;
-use support::{out, private, stop};
 
-/// Reads the secret whenever it is needed.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+/// The SDK calls it before each token exchange, so it always gets the present secret.
 struct SecretFile {
     client_id: String,
     path: PathBuf,
@@ -26,62 +22,55 @@ struct SecretFile {
 
 impl CredentialSource for SecretFile {
     fn credentials(&self) -> CredentialsFuture<'_> {
-        let path = self.path.clone();
-        Box::pin(async move {
-            // A volume may be slow: reading it must not hold up what else this thread serves.
-            let read = tokio::task::spawn_blocking(|| std::fs::read_to_string(path)).await;
-            let secret = read.map_err(TokenError::from_source)?;
-            let secret = secret.map_err(TokenError::from_source)?;
-            // Editors add a line break. An empty secret, as in a file that is being written, is refused and read again.
-            let secret = secret.trim_end();
-            Ok(ClientCredentials::new(&self.client_id, secret))
+        Box::pin(async {
+            let secret = fs::read_to_string(&self.path).map_err(TokenError::from_source)?;
+            // Editors add a line break. The SDK rejects an empty secret, and asks again.
+            Ok(ClientCredentials::new(&self.client_id, secret.trim_end()))
         })
     }
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let mut stop = stop::Stop::listen()?;
+#[tokio::main]
+async fn main() -> Result<()> {
     let server = ReferenceServer::start().await;
-    // Whoever can read the secret is the client. The folder goes with the file in it, on Ctrl-C too.
-    let folder = private::Folder::new("suite-secret")?;
-    let file = folder.0.join("secret");
-    tokio::select! {
-        () = stop.heard() => Ok(stop.status()),
-        done = run(&server, &file) => done.map(|()| out::end(ExitCode::SUCCESS)),
-    }
-}
-
-async fn run(server: &ReferenceServer, file: &Path) -> Result<(), Box<dyn std::error::Error>> {
-    private::replace(file, server.client_secret().as_bytes())?;
-    let source = SecretFile {
-        client_id: server.client_id().to_owned(),
-        path: file.to_owned(),
-    };
+    // In production, only the service and its operator may read this folder. This secret opens nothing but the demonstration.
+    let folder = std::env::temp_dir().join(format!("suite-secret-{}", std::process::id()));
+    fs::create_dir(&folder)?;
+    let path = folder.join("secret");
+    replace(&path, server.client_secret())?;
+    let client_id = server.client_id().to_owned();
     let suite = Suite::builder()
         .core_url(server.core_url())
         .application_url(App::Crm, server.crm_url())
-        .credential_source(source)
+        .credential_source(SecretFile {
+            client_id,
+            path: path.clone(),
+        })
         .build()?;
-    let crm = sdk_crm::Client::new(&suite)?;
+    let crm = Client::new(&suite)?;
     crm.today().get().await?;
-    put!("with the first secret: {:?}", suite.stats());
+    println!("with the first secret: {:?}", suite.stats());
 
-    // First the program's side, then the server's, while calls are under way. Reality leaves minutes for that: most
-    // token endpoints take both secrets for a while, and a token that was issued for the old one stays good.
-    let calls = (0..100).map(|_| crm.today().get().send());
-    let calls = futures_util::future::try_join_all(calls);
-    let rotated = async {
-        private::replace(file, b"second-secret")?;
+    // While calls are in flight, the operator first writes the file, then updates the server. In production there is time
+    // between the two steps, because token endpoints accept both secrets for a while.
+    let calls = try_join_all((0..100).map(|_| crm.today().get().send()));
+    let rotation = async {
+        replace(&path, "second-secret")?;
         server.rotate_secret(server.client_id(), "second-secret");
-        // As if the token had reached the end of its five minutes.
-        server.revoke_tokens();
-        Ok::<_, Box<dyn std::error::Error>>(())
+        server.revoke_tokens(); // as if they had expired
+        Result::Ok(())
     };
-    let (calls, rotated) = tokio::join!(calls, rotated);
+    let (calls, rotated) = tokio::join!(calls, rotation);
     rotated?;
-    put!("while it was rotated: {} calls, none failed", calls?.len());
+    println!("during the rotation: {} calls, none failed", calls?.len());
     crm.today().get().await?;
-    put!("with the second secret: {:?}", suite.stats());
-    Ok(())
+    println!("with the second secret: {:?}", suite.stats());
+    Ok(fs::remove_dir_all(folder)?)
+}
+
+/// Replaces the file in one step, so that the service never reads half of a secret.
+fn replace(path: &Path, secret: &str) -> Result<()> {
+    let new = path.with_extension("new");
+    fs::write(&new, secret)?;
+    Ok(fs::rename(new, path)?)
 }

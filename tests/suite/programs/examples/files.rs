@@ -86,24 +86,6 @@ async fn fault_84_no_link_in_place_of_a_file_is_followed() {
 }
 
 #[tokio::test]
-async fn fault_84_a_temporary_folder_is_its_owners_only_and_goes_with_the_program() {
-    let mut desk = Desk::new(Vec::new());
-    let temporary = desk.folder.0.display().to_string();
-    desk.environment.push(("TMPDIR".to_owned(), temporary));
-    let child = desk.start("token_source");
-    let found = || {
-        let mut names = desk.folder.names().into_iter();
-        names.find(|inner| desk.folder.file(inner).join("token").exists())
-    };
-    until(|| found().is_some()).await;
-    let inner = desk.folder.file(&found().unwrap());
-    assert_eq!((mode(&inner), mode(&inner.join("token"))), (0o700, 0o600));
-    signals::send(&child, "-TERM");
-    Ended::of(child).with(143, &[]);
-    assert_eq!(desk.folder.names(), [""; 0]);
-}
-
-#[tokio::test]
 async fn fault_84_a_second_export_to_the_same_file_is_refused() {
     let (server, pages) = (server().await, Operation::ListPeople);
     let desk = Desk::new(server.environment());

@@ -5,9 +5,8 @@ use std::process::Stdio;
 
 use super::{Desk, Ended};
 
-/// One example for each way of writing: line by line, a list page by page, one document. `.ci/texts.py` checks which examples
-/// write and end by `examples/support/out.rs`.
-const LINES: [&str; 4] = ["drift", "export people --out -", "funnel --out -", "tour"];
+/// One program for each way of writing: a list page by page, one document.
+const LINES: [&str; 2] = ["export people --out -", "funnel --out -"];
 
 #[test]
 fn fault_84_lost_output_is_an_error_unless_its_reader_has_seen_enough() {
@@ -31,7 +30,6 @@ fn fault_84_lost_output_is_an_error_unless_its_reader_has_seen_enough() {
         "export people --out a.csv",
         "export people --out a.csv --restart",
         "funnel --out a.svg",
-        "tour",
     ] {
         run(line, closed().into(), closed().into()).with(0, &[]);
     }
