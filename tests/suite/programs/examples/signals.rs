@@ -67,17 +67,6 @@ async fn fault_84_an_export_to_standard_output_ends_after_a_whole_page() {
 }
 
 #[test]
-fn fault_84_a_measurement_ends_where_it_is() {
-    let desk = Desk::new(Vec::new());
-    let mut child = desk.start("walk_million 100000");
-    first_line(&mut child);
-    send(&child, "-INT");
-    let ended = Ended::of(child).with(130, &[]);
-    let last = "Stopped; a measurement always begins anew.";
-    assert_eq!(ended.out.lines().last(), Some(last));
-}
-
-#[test]
 fn fault_84_the_second_ctrl_c_ends_at_once() {
     // More than a pipe holds: the program waits for its reader.
     let page = json!({"items": [{"a": "a".repeat(1 << 20)}], "nextCursor": null});
