@@ -208,7 +208,18 @@ def outputs():
             report(name, "its main function ends without out::end or out::finish")
 
 
-for check in [links, guide, questions, search_terms, excerpts, fault_88_pins, features, outputs]:
+def examples():
+    """There are at most twelve examples, each of which is one short file. `.ci/examples` checks their dependencies."""
+    files = sorted((ROOT / "examples").glob("*.rs"))
+    if len(files) > 12:
+        report("examples", f"{len(files)} examples are more than twelve")
+    for path in files:
+        lines = path.read_text(encoding="utf-8").count("\n")
+        if lines > 80:
+            report(path.relative_to(ROOT), f"{lines} lines are more than 80")
+
+
+for check in [links, guide, questions, search_terms, excerpts, fault_88_pins, features, outputs, examples]:
     check()
 print("\n".join(problems) or "nothing found")
 sys.exit(bool(problems))

@@ -1,7 +1,8 @@
-//! An order and the command that follows from it, stored in one SQLite transaction and sent by a worker.
+//! How do I store an order and the command that follows from it in one SQLite transaction, and send it with a worker?
 //!
-//! Dependencies: sdk-calendar, sdk-outbox (feature `sqlite`), rusqlite (feature `bundled`) and tokio. The demonstration starts
-//! sdk-reference-server; a service calls `Suite::from_env()` instead, and keeps its database.
+//! Dependencies: sdk-calendar, sdk-outbox (feature `sqlite`), rusqlite (feature `bundled`) and tokio (features `macros`,
+//! `rt-multi-thread`, `signal` and `time`). The demonstration starts sdk-reference-server; a service calls `Suite::from_env()`
+//! instead, and keeps its database.
 
 use std::time::Duration;
 

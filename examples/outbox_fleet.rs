@@ -1,8 +1,8 @@
-//! Orders of two customers, each with its own installation, stored in PostgreSQL and sent by two workers.
+//! How do several workers send the commands of several customers, each with its own installation, from PostgreSQL?
 //!
-//! Dependencies: sdk-calendar, sdk-outbox (feature `postgres`), tokio-postgres and tokio. The demonstration starts
-//! sdk-reference-server twice and has both workers in one process. A fleet runs one in each process, and a database elsewhere
-//! needs a TLS connector instead of `NoTls`.
+//! Dependencies: sdk-calendar, sdk-outbox (feature `postgres`), tokio-postgres (feature `runtime`) and tokio (features
+//! `macros`, `rt-multi-thread`, `signal` and `time`). The demonstration starts sdk-reference-server twice and has both workers
+//! in one process. A fleet runs one in each process, and a database elsewhere needs a TLS connector instead of `NoTls`.
 
 use std::time::Duration;
 

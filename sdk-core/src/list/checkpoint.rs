@@ -28,7 +28,7 @@ const POSITION: [&str; 2] = ["cursor", LIMIT];
 /// ([the guide](crate::guide::walking#going-on-after-a-restart)).
 ///
 /// It serialises. Store it in the same transaction, or the same rename, as the results of the items; then a crash neither
-/// loses nor repeats anything. `examples/export` does this with files.
+/// loses nor repeats anything. The example `list` saves one after each page.
 ///
 /// - It is bound to its operation, its filters and its audience: any other list rejects it. The filters are the path and all
 ///   query parameters but `cursor` and `limit`, so a list may resume with another page size. The audience is the origin of the
