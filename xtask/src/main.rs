@@ -1,4 +1,4 @@
-//! Chores of this workspace: `cargo xtask codegen`, `adopt`, `contract-diff` and `api`.
+//! Chores of this workspace: `cargo xtask codegen`, `adopt`, `contract-diff`, `api` and `picture`.
 
 mod adopt;
 mod api;
@@ -9,6 +9,7 @@ mod findings;
 mod model;
 mod names;
 mod node;
+mod picture;
 mod read;
 mod write;
 
@@ -29,7 +30,9 @@ usage: cargo xtask <chore>
   api               record the public API of the published crates in api/*.txt
   api --check       say what is not as recorded, line by line
   contract-diff OLD NEW [--json|--markdown] [--app NAME]
-                    say what changed from one document to the other, and for whom it breaks";
+                    say what changed from one document to the other, and for whom it breaks
+  picture           draw the README's picture of a lost reply again
+  picture --check   say whether the picture is up to date";
 
 /// A failure is a line (or several) for the person at the keyboard.
 type Result<T> = std::result::Result<T, String>;
@@ -72,6 +75,8 @@ fn chore() -> ExitCode {
         ["adopt", arguments @ ..] => adopt::run(&root, arguments),
         ["api"] => api::run(&root, false),
         ["api", "--check"] => api::run(&root, true),
+        ["picture"] => picture::run(&root, false),
+        ["picture", "--check"] => picture::run(&root, true),
         ["contract-diff", rest @ ..] => return diff::run(&root, rest),
         _ => Err(USAGE.to_owned()),
     };

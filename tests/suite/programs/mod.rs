@@ -1,9 +1,10 @@
-//! What all examples owe to whoever runs them, the doctor, the README, and the guide's index of error texts.
+//! What all examples owe to whoever runs them, the doctor, the README and its picture, and the guide's index of error texts.
 
 mod call;
 mod doctor;
 mod examples;
 mod outbox;
+mod picture;
 mod readme;
 mod texts;
 

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::lane::{Attempt, Lane};
+use super::{Attempt, Lane};
 
 /// The width of a lane, and the space between the two.
 const LANE: u32 = 405;
@@ -43,7 +43,7 @@ font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;font-s
 #lost-reply .wait{stroke:var(--soft);stroke-width:5}";
 
 /// Draws lanes beside each other.
-pub(crate) fn svg(lanes: &[Lane]) -> String {
+pub(super) fn svg(lanes: &[Lane]) -> String {
     let longest = lanes.iter().filter_map(|lane| lane.attempts.last());
     let longest = longest
         .map(|attempt| at(attempt.ended))

@@ -10,12 +10,12 @@ use sdk_reference_server::{Operation, ReferenceServer};
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::lane::{Failure, Lane, Sent, lane, server};
+use super::{Failure, Lane, Sent, lane, server};
 
 /// Of the key and of the wait.
 const SEED: u64 = 7;
 
-pub(crate) async fn run() -> Result<Lane, Failure> {
+pub(super) async fn run() -> Result<Lane, Failure> {
     let server = Arc::new(server());
     let sent = Arc::new(Mutex::new(Vec::new()));
     let suite = Suite::builder()

@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 use tower_service::Service as _;
 
-use crate::lane::{Failure, Lane, Sent, lane, server};
+use super::{Failure, Lane, Sent, lane, server};
 
 type Reply = Result<(u16, Value), Failure>;
 
-pub(crate) async fn run() -> Result<Lane, Failure> {
+pub(super) async fn run() -> Result<Lane, Failure> {
     let server = server();
     let mut invoices = Invoices {
         http: server.service(),

@@ -1,42 +1,65 @@
-//! What happened in a run, and the server that both runs talk to.
+//! The picture of the README: a reply that is lost, with a handwritten loop and with the SDK.
+//!
+//! Both lanes are runs against a reference server in memory, on a paused clock and with fixed seeds, so the picture is the same
+//! each time. `cargo xtask picture` draws it again after a change of the runs.
 
+mod drawing;
+mod handwritten;
+mod sdk;
+
+use std::path::Path;
 use std::time::Duration;
 
 use sdk_reference_server::{Operation, ReferenceServer};
 use tokio::time::Instant;
 
-pub(crate) type Failure = Box<dyn std::error::Error>;
+pub(super) type Failure = Box<dyn std::error::Error>;
+
+const PICTURE: &str = "sdk-core/docs/lost_reply.svg";
+
+#[tokio::test(start_paused = true)]
+async fn the_picture_shows_what_the_runs_do() -> Result<(), Failure> {
+    let svg = drawing::svg(&[handwritten::run().await?, sdk::run().await?]);
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
+    if std::env::var_os("DRAW_PICTURE").is_some() {
+        std::fs::write(&file, &svg)?;
+    }
+    // A checkout may have other ends of lines.
+    let drawn = std::fs::read_to_string(file)?.replace('\r', "");
+    assert!(drawn == svg, "{PICTURE} differs: run `cargo xtask picture`");
+    Ok(())
+}
 
 /// One attempt as its sender saw it, and what the server knows of it.
-pub(crate) struct Attempt {
-    pub(crate) began: Duration,
-    pub(crate) ended: Duration,
+pub(super) struct Attempt {
+    pub(super) began: Duration,
+    pub(super) ended: Duration,
     /// The status; none if no reply came.
-    pub(crate) status: Option<u16>,
+    pub(super) status: Option<u16>,
     /// The key that the server received.
-    pub(crate) key: String,
+    pub(super) key: String,
     /// How many commands the server had committed when the attempt ended.
-    pub(crate) commits: u64,
+    pub(super) commits: u64,
 }
 
 /// A run.
-pub(crate) struct Lane {
-    pub(crate) title: &'static str,
-    pub(crate) attempts: Vec<Attempt>,
+pub(super) struct Lane {
+    pub(super) title: &'static str,
+    pub(super) attempts: Vec<Attempt>,
     /// Whether the last reply was the stored result of an earlier attempt.
-    pub(crate) replayed: bool,
+    pub(super) replayed: bool,
 }
 
 /// What an attempt was, for its sender.
-pub(crate) struct Sent {
-    pub(crate) began: Instant,
-    pub(crate) ended: Instant,
-    pub(crate) status: Option<u16>,
-    pub(crate) commits: u64,
+pub(super) struct Sent {
+    pub(super) began: Instant,
+    pub(super) ended: Instant,
+    pub(super) status: Option<u16>,
+    pub(super) commits: u64,
 }
 
 /// A server that needs 120 ms for a reply, and loses the first one.
-pub(crate) fn server() -> ReferenceServer {
+pub(super) fn server() -> ReferenceServer {
     let server = ReferenceServer::in_memory();
     let draft = Operation::CreateInvoiceDraft;
     server.fault(draft).delay(Duration::from_millis(120));
@@ -45,7 +68,7 @@ pub(crate) fn server() -> ReferenceServer {
 }
 
 /// The lane of what was sent, with the keys that the server received.
-pub(crate) fn lane(
+pub(super) fn lane(
     title: &'static str,
     server: &ReferenceServer,
     sent: &[Sent],
