@@ -208,9 +208,14 @@ pub(crate) fn escaped(text: &str) -> String {
     escaped
 }
 
+/// Whether people want no progress and no notes.
+pub(crate) fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
 /// Tells people something, unless they want quiet.
 pub(crate) fn note(line: impl Display) {
-    if !QUIET.load(Ordering::Relaxed) {
+    if !is_quiet() {
         note_always(line);
     }
 }

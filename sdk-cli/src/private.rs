@@ -1,18 +1,15 @@
-//! Files with what is nobody else's business: customers, commands, tokens.
+//! Files with customer data or commands.
 //!
-//! Only their owner may read and write them, from their first byte on and whatever was there before, and no link in
-//! place of one is followed. Links on the way to its folder are: that is the caller's path. Whoever else may write to
-//! the folder can still exchange whole files, so it should not be a shared one. Where files have no Unix permissions, the
-//! folder's are those that count.
+//! Only their owner may read and write them, from the first byte on and whatever file was there before. A link instead of the
+//! file is not followed; links in the path of its folder are, because the caller chose that path. Other users who may write to
+//! the folder can still exchange whole files, so the folder should not be a shared one. On systems without Unix permissions,
+//! those of the folder apply.
 
-// A test includes it too.
-#![allow(dead_code)]
-
-use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// What is there, if anything is. What is no plain file, such as a link, is an error.
+/// The file at this path, if there is one. Anything but a plain file, such as a link, is an error.
 pub(crate) fn look(path: &Path) -> io::Result<Option<Metadata>> {
     let why = match fs::symlink_metadata(path) {
         Ok(data) if data.is_file() => return Ok(Some(data)),
@@ -24,7 +21,7 @@ pub(crate) fn look(path: &Path) -> io::Result<Option<Metadata>> {
     naming(path, Err(io::Error::other(why)))
 }
 
-/// The file that is there, if one is. From now on it is its owner's alone, and somebody else's is an error.
+/// Opens the file at this path, if there is one, and takes it from all users but its owner. Another user's file is an error.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     look(path)?;
     let open = || -> io::Result<File> {
@@ -40,20 +37,20 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// A new file; an error if there is one.
+/// Creates a file; an existing one is an error.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     naming(path, options().create_new(true).open(path))
 }
 
-/// A new file in place of the one that is there, which may be somebody else's or have another name.
-pub(crate) fn create_anew(path: &Path) -> io::Result<File> {
+/// A new file instead of an existing one, which may belong to another user or have a second name.
+fn create_anew(path: &Path) -> io::Result<File> {
     if look(path)?.is_some() {
         naming(path, fs::remove_file(path))?;
     }
     create(path)
 }
 
-/// Writes a file that is there whole, or as it was before.
+/// Writes a file that is either replaced completely or unchanged.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     look(path)?;
     let fresh = beside(path, ".new");
@@ -63,47 +60,17 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     naming(path, fs::rename(&fresh, path))
 }
 
-/// What became of a file, with its name in the error.
+/// Adds the name of a file to an error.
 pub(crate) fn naming<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
     let named = |error: io::Error| format!("{}: {error}", path.display());
     result.map_err(|error| io::Error::new(error.kind(), named(error)))
 }
 
-/// The name of a file and what is put after it.
+/// The path of a file with a suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
-}
-
-/// A folder for this run of the program, which nobody else can look into. It goes with what is in it.
-pub(crate) struct Folder(pub(crate) PathBuf);
-
-impl Folder {
-    pub(crate) fn new(name: &str) -> io::Result<Self> {
-        let mut builder = DirBuilder::new();
-        builder.recursive(false);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        // What is there already, in a folder that everybody can write to, is not ours, whatever it is.
-        let mut number = std::process::id();
-        loop {
-            let path = std::env::temp_dir().join(format!("{name}-{number}"));
-            match builder.create(&path) {
-                Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                    number = number.wrapping_add(1);
-                }
-                Err(error) => return naming(&path, Err(error)),
-            }
-        }
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 fn options() -> OpenOptions {
@@ -112,7 +79,7 @@ fn options() -> OpenOptions {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
-        // A pipe that took the place of the file in the last moment is not waited for.
+        // Opening a pipe that just replaced the file must not wait for its other end.
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         options.mode(0o600).custom_flags(flags);
     }

@@ -1,8 +1,8 @@
-//! Ctrl-C and SIGTERM: the first asks the program to end at its next safe point, another Ctrl-C ends it at once, and so
-//! does time.
+//! Ctrl-C and SIGTERM: the first signal asks the program to end at its next safe point. A second Ctrl-C, or 40 seconds, end it
+//! immediately.
 
 use std::io;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Duration;
 
 use tokio::sync::watch;
@@ -12,19 +12,19 @@ use tokio::time::timeout;
 const INTERRUPTED: u8 = 130;
 const TERMINATED: u8 = 143;
 
-/// A call ends within half a minute. A program that is at no safe point by then hangs.
+/// By default, a call ends within 30 seconds. A program that reaches no safe point by then hangs.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Whether the program was asked to end.
 pub(crate) struct Stop(watch::Receiver<Option<u8>>);
 
 impl Stop {
-    /// Hears from now on, on a thread of its own, so that the second Ctrl-C works whatever the program is busy with.
+    /// Listens on its own thread, so that the second Ctrl-C works while the program is busy.
     pub(crate) fn listen() -> io::Result<Self> {
         let (asked, stop) = watch::channel(None);
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         let runtime = runtime.enable_all().build()?;
-        // Not on the thread: a signal that came before it ran would kill the program.
+        // Before the thread starts, because an earlier signal would kill the program.
         let within = runtime.enter();
         let mut signals = Signals::listen()?;
         drop(within);
@@ -32,7 +32,7 @@ impl Stop {
             let status = signals.next().await;
             asked.send_replace(Some(status));
             let again = async {
-                // What ends a process often sends SIGTERM to it and to its group: the same word twice.
+                // Supervisors often send SIGTERM to a process and to its group, so a second SIGTERM is not a second wish.
                 while signals.next().await != INTERRUPTED {}
                 INTERRUPTED
             };
@@ -46,27 +46,15 @@ impl Stop {
     /// Returns when the program is asked to end.
     pub(crate) async fn heard(&mut self) {
         if self.0.wait_for(Option::is_some).await.is_err() {
-            // It cannot be asked.
+            // Nobody can ask any more.
             std::future::pending::<()>().await;
         }
     }
 
-    /// Whether it was asked already.
-    pub(crate) fn is_heard(&self) -> bool {
-        self.0.borrow().is_some()
-    }
-
-    /// The exit status of a program that has ended for that reason.
+    /// The exit status of a program that ended because it was asked to.
     pub(crate) fn status(&self) -> ExitCode {
         self.0.borrow().unwrap_or(INTERRUPTED).into()
     }
-}
-
-/// Keeps a child from hearing the Ctrl-C that is meant for this program, which ends it in its own time.
-pub(crate) fn shield(child: &mut Command) -> &mut Command {
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(child, 0);
-    child
 }
 
 /// The signals that ask a program to end.
