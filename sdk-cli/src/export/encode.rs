@@ -1,114 +1,164 @@
 //! Records as lines of JSON or rows of CSV.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
-use std::path::Path;
+use std::io;
 
-use sdk_core::{Error, Members, RawJson, Record};
+use clap::ValueEnum;
+use sdk_core::{Error, Members, RawJson, Record, one_line};
+use serde::{Deserialize, Serialize};
 
-use crate::Failure;
-use crate::cell::{cell, plain};
-use crate::line::{is_hidden, line};
+use crate::output::{Failure, note};
 
-/// Up to how many members without a column are named at the end.
+/// How many fields without a column are named at the end.
 const NAMED: usize = 20;
 
-/// Turns the records of a page into bytes.
-pub(crate) enum Encoder {
-    /// A line per record, each number with the digits that came.
-    Ndjson,
-    /// A row per record. The contract does not show what records hold, and CSV needs columns before its first row: they
-    /// are those that the caller names, or all members that the records of the first page have.
-    Csv(Table),
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FileFormat {
+    /// Rows; text that a spreadsheet would compute, such as =1+1, begins with an apostrophe
+    Csv,
+    /// One record per line, as received
+    Jsonl,
 }
 
-/// A table whose columns may not be known yet.
-#[derive(Default)]
-pub(crate) struct Table {
-    columns: Option<Vec<String>>,
-    header_written: bool,
+/// Turns the records of a page into rows. Its state is a part of checkpoints.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Encoder {
+    pub(crate) format: FileFormat,
+    /// The columns of CSV. The contract doesn't document the fields of records, and CSV needs columns before its first row.
+    /// Unless the user names them, they are all fields of the records on the first page.
+    pub(crate) columns: Option<Vec<String>>,
+    has_header: bool,
+    /// Fields for which this process found no column.
+    #[serde(skip)]
     left_out: BTreeSet<String>,
 }
 
 impl Encoder {
-    /// What the name of a file asks for. `saved` are the columns of an interrupted export.
-    pub(crate) fn for_file(
-        file: &Path,
-        named: Option<&[String]>,
-        saved: Option<Vec<String>>,
-    ) -> Result<Self, Failure> {
-        let csv = file.extension().is_some_and(|extension| extension == "csv");
-        if !csv && named.is_some() {
-            return Err("--columns is for files that end in .csv".into());
-        }
-        if let (Some(named), Some(saved)) = (named, &saved)
-            && named != saved.as_slice()
-        {
-            let columns = line(saved.join(","));
-            return Err(format!(
-                "the interrupted export has the columns {columns}; --restart begins anew"
-            )
-            .into());
-        }
-        Ok(if csv {
-            Self::Csv(Table {
-                header_written: saved.is_some(),
-                columns: saved.or_else(|| named.map(<[String]>::to_vec)),
-                left_out: BTreeSet::new(),
-            })
-        } else {
-            Self::Ndjson
-        })
-    }
-
-    pub(crate) fn encode(&mut self, records: &[Record]) -> Result<Vec<u8>, Failure> {
-        match self {
-            Self::Ndjson => Ok(lines(records)),
-            Self::Csv(table) => table.rows(records),
+    pub(crate) fn new(format: FileFormat, columns: Option<Vec<String>>) -> Self {
+        Self {
+            format,
+            columns,
+            has_header: false,
+            left_out: BTreeSet::new(),
         }
     }
 
-    /// The columns, once the header is written.
-    pub(crate) fn columns(&self) -> Option<Vec<String>> {
-        match self {
-            Self::Csv(table) if table.header_written => table.columns.clone(),
-            _ => None,
+    pub(crate) fn encode(&mut self, records: &[Record]) -> Result<String, Failure> {
+        match self.format {
+            FileFormat::Jsonl => Ok(lines(records)),
+            FileFormat::Csv => self.rows(records),
         }
     }
 
-    /// The members that had no column, if there were any since the program was started.
-    pub(crate) fn left_out(&self) -> Option<String> {
-        match self {
-            Self::Csv(table) if !table.left_out.is_empty() => {
-                let names: Vec<&str> = table.left_out.iter().map(String::as_str).collect();
-                let more = if names.len() < NAMED { "" } else { " …" };
-                Some(line(names.join(", ")) + more)
+    pub(crate) fn note_left_out(&self) {
+        if !self.left_out.is_empty() {
+            let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
+            let more = if names.len() < NAMED { "" } else { " …" };
+            let names = one_line(&names.join(", "));
+            note(format_args!("Fields without a column: {names}{more}"));
+        }
+    }
+
+    fn rows(&mut self, records: &[Record]) -> Result<String, Failure> {
+        let records: Vec<Members> = records
+            .iter()
+            .map(Record::members)
+            .collect::<Result<_, Error>>()?;
+        if self.columns.is_none() && !records.is_empty() {
+            self.columns = Some(columns_of(&records));
+        }
+        // The first page may be empty, and another one follow.
+        let Some(columns) = &self.columns else {
+            return Ok(String::new());
+        };
+        let known: HashSet<&str> = columns.iter().map(String::as_str).collect();
+        let mut rows = csv::Writer::from_writer(Vec::new());
+        if !std::mem::replace(&mut self.has_header, true) {
+            let names = columns.iter().map(|name| defused(name).into_owned());
+            rows.write_record(names).map_err(io::Error::from)?;
+        }
+        for record in &records {
+            // A map, so that the time is linear in the fields. Of several fields with one name, the first counts.
+            let mut values: HashMap<&str, &RawJson> = HashMap::new();
+            for (name, value) in record {
+                values.entry(name).or_insert(value);
+                if self.left_out.len() < NAMED && !known.contains(name) {
+                    self.left_out.insert(name.to_owned());
+                }
             }
-            _ => None,
+            let values = columns.iter().map(|name| values.get(name.as_str()));
+            let cells: Vec<String> = values
+                .map(|value| value.map_or(Ok(String::new()), |value| cell(value)))
+                .collect::<Result<_, Error>>()?;
+            rows.write_record(cells).map_err(io::Error::from)?;
         }
+        let rows = rows.into_inner().map_err(csv::IntoInnerError::into_error)?;
+        Ok(String::from_utf8(rows).map_err(io::Error::other)?)
     }
 }
 
-fn lines(records: &[Record]) -> Vec<u8> {
-    let mut lines = Vec::new();
+fn lines(records: &[Record]) -> String {
+    let mut lines = String::new();
     for record in records {
-        // A record is kept as it came. JSON has line breaks only between its tokens, where a blank does as well.
-        let json = record.raw().as_str().bytes();
-        lines.extend(json.map(|byte| match byte {
-            b'\n' | b'\r' => b' ',
-            other => other,
-        }));
-        lines.push(b'\n');
+        // JSON has line breaks only between its tokens, where a blank means the same.
+        lines += &record.raw().as_str().replace(['\n', '\r'], " ");
+        lines.push('\n');
     }
     lines
 }
 
-/// The same JSON without characters that a terminal would obey or not show.
-pub(crate) fn escaped(lines: &str) -> String {
-    let mut escaped = String::with_capacity(lines.len());
-    for letter in lines.chars() {
-        // Blanks stand between tokens, where nothing can be escaped.
-        if is_hidden(letter) && !letter.is_ascii_whitespace() {
+/// All fields of these records, in the order of their first appearance.
+fn columns_of(records: &[Members]) -> Vec<String> {
+    let mut met = HashSet::new();
+    let names = records.iter().flat_map(Members::iter).map(|(name, _)| name);
+    names
+        .filter(|name| met.insert(*name))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The text of a string, nothing for null, and the JSON of any other value.
+fn cell(value: &RawJson) -> Result<String, Error> {
+    Ok(match value.as_str() {
+        "null" => String::new(),
+        text if text.starts_with('"') => defused(&value.decode::<String>()?).into_owned(),
+        json if json.starts_with(['{', '[']) => defused(json).into_owned(),
+        // -5 is no formula.
+        number => number.to_owned(),
+    })
+}
+
+/// Text with an apostrophe before each formula.
+///
+/// Spreadsheets compute text that begins with `=`, `+`, `-` or `@`. Anybody who can enter a name into the CRM could otherwise
+/// run a formula on the computer of the person who opens the export. Some spreadsheets drop quotes and blanks before a
+/// formula. Others are set to semicolons or tabs, so that cells begin within this text.
+fn defused(text: &str) -> Cow<'_, str> {
+    let separators = [';', '\t', '\r', '\n'];
+    let mut defused = String::new();
+    for (at, piece) in text.split_inclusive(separators).enumerate() {
+        let bare = piece.trim_start_matches(|letter: char| {
+            letter.is_whitespace() || is_hidden(letter) || "\"'`“”„‘’‚«»".contains(letter)
+        });
+        let is_formula = bare.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+        // Some spreadsheets drop these leading blanks and read on. A first line `sep=` changes the separator.
+        let is_order = piece.starts_with(['\t', '\r', '\n']) || piece.starts_with("sep=");
+        if is_formula || at == 0 && is_order {
+            defused.push('\'');
+        }
+        defused.push_str(piece);
+    }
+    defused.into()
+}
+
+/// Rows for a terminal: characters that steer it or that it doesn't show are escaped. Lines of JSON remain the same JSON.
+pub(crate) fn escaped(rows: &str) -> String {
+    let mut escaped = String::with_capacity(rows.len());
+    for letter in rows.chars() {
+        if is_hidden(letter) && !matches!(letter, '\n' | '\t') {
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 let _ = write!(escaped, "\\u{unit:04x}");
             }
@@ -119,50 +169,8 @@ pub(crate) fn escaped(lines: &str) -> String {
     escaped
 }
 
-impl Table {
-    fn rows(&mut self, records: &[Record]) -> Result<Vec<u8>, Failure> {
-        let members: Vec<Members> = records
-            .iter()
-            .map(Record::members)
-            .collect::<Result<_, Error>>()?;
-        if self.columns.is_none() && !members.is_empty() {
-            self.columns = Some(columns_of(&members));
-        }
-        // A first page may be empty, and another one follow.
-        let Some(columns) = &self.columns else {
-            return Ok(Vec::new());
-        };
-        let known: HashSet<&str> = columns.iter().map(String::as_str).collect();
-        let mut rows = csv::Writer::from_writer(Vec::new());
-        if !std::mem::replace(&mut self.header_written, true) {
-            rows.write_record(columns.iter().map(|name| plain(name).into_owned()))?;
-        }
-        for record in &members {
-            // One look at each member, however many there are. Of several with one name the first counts.
-            let mut values: HashMap<&str, &RawJson> = HashMap::new();
-            for (name, value) in record {
-                values.entry(name).or_insert(value);
-                if self.left_out.len() < NAMED && !known.contains(name) {
-                    self.left_out.insert(name.to_owned());
-                }
-            }
-            for column in columns {
-                let value = values.get(column.as_str());
-                let cell = value.map(|value| cell(value)).transpose()?;
-                rows.write_field(cell.unwrap_or_default())?;
-            }
-            rows.write_record(None::<&[u8]>)?;
-        }
-        Ok(rows.into_inner().map_err(csv::IntoInnerError::into_error)?)
-    }
-}
-
-/// All members of these records, in the order in which they are first met.
-fn columns_of(records: &[Members]) -> Vec<String> {
-    let mut met = HashSet::new();
-    let names = records.iter().flat_map(Members::iter).map(|(name, _)| name);
-    names
-        .filter(|name| met.insert(*name))
-        .map(str::to_owned)
-        .collect()
+/// Whether a character is a control character, such as ESC, or invisible.
+fn is_hidden(letter: char) -> bool {
+    let is_plain = letter.is_ascii_graphic() || letter == ' ';
+    !is_plain && one_line(letter.encode_utf8(&mut [0; 4])).is_empty()
 }
