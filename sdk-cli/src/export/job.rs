@@ -1,97 +1,94 @@
-//! One export to a file: pages in, bytes and checkpoints out.
+//! One export to a file: it reads pages and writes rows and checkpoints.
 
+use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use sdk_core::{ErrorKind, Page, Pages, Record};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use sdk_core::{Error, ErrorKind, Pages, Record};
 
-use crate::Failure;
-use crate::encode::Encoder;
-use crate::options::Options;
-use crate::out::note;
-use crate::progress::Progress;
+use super::Args;
+use super::encode::Encoder;
+use super::target::{Saved, Target};
+use crate::output::{self, Exit, Failure, note};
 use crate::stop::Stop;
-use crate::target::{self, Found, Place, Target};
 
-const GO_ON: &str = "the same command goes on from here";
+const RESTART: &str = "--restart begins anew";
 
 pub(crate) struct Job {
     pages: Pages<Record>,
     encoder: Encoder,
     target: Target,
     progress: Progress,
-    /// Pages from one checkpoint to the next.
+    /// The number of pages from one checkpoint to the next.
     save_every: u32,
 }
 
 impl Job {
-    /// An export that begins, or goes on where an earlier one stopped; `None` if that one was complete.
+    /// Begins or resumes an export.
     pub(crate) fn open(
         file: &Path,
-        pages: Pages<Record>,
-        options: &Options,
-    ) -> Result<Option<Self>, Failure> {
-        let place = Place::claim(file)?;
-        let found = if options.restart {
-            Found::Nothing
+        mut pages: Pages<Record>,
+        args: &Args,
+    ) -> Result<Self, Failure> {
+        let mut target = Target::claim(file)?;
+        let interrupted = if args.restart {
+            Ok(None)
         } else {
-            place.look()?
+            target.interrupted()
         };
-        let columns = options.columns.as_deref();
-        let (pages, encoder, target) = match found {
-            Found::Complete(saved) => {
-                target::forget(file)?;
-                let records = saved.checkpoint.delivered();
-                note!("{} was complete: {records} records", file.display());
-                return Ok(None);
+        let encoder = match interrupted.map_err(|error| Failure::from(error).with_hint(RESTART))? {
+            None => {
+                target.begin()?;
+                Encoder::new(args.format(), args.columns.clone())
             }
-            Found::Interrupted(saved) => {
-                let encoder = Encoder::for_file(file, columns, saved.columns.clone())?;
-                let target = place.go_on(&saved)?;
-                let pages = pages.resume(saved.checkpoint);
-                note!("Going on after {} records.", pages.checkpoint().delivered());
-                (pages, encoder, target)
-            }
-            Found::Nothing => {
-                let encoder = Encoder::for_file(file, columns, None)?;
-                (pages, encoder, place.begin()?)
+            Some(saved) => {
+                check(args, &saved)?;
+                target.resume(saved.bytes)?;
+                let records = HumanCount(saved.checkpoint.delivered());
+                note(format_args!("Resuming after {records} records."));
+                pages = pages.resume(saved.checkpoint);
+                saved.encoder
             }
         };
-        Ok(Some(Self {
-            progress: Progress::new(options.list.name(), pages.checkpoint().delivered()),
+        Ok(Self {
+            progress: Progress::new(file, pages.checkpoint().delivered()),
             pages,
             encoder,
             target,
-            save_every: options.save_every,
-        }))
+            save_every: args.save_every,
+        })
     }
 
-    /// Runs to the end, or until it is to stop. The exit status says which.
+    /// Runs until the list ends or a signal arrives.
     pub(crate) async fn run(mut self, mut stop: Stop) -> Result<ExitCode, Failure> {
         let mut unsaved = 0;
         loop {
-            // A walk may be cancelled between two of its pages: what it has under way is fetched again.
+            // Cancelling the fetch of a page loses nothing: the page is fetched again.
             let next = tokio::select! {
                 biased;
                 () = stop.heard() => {
-                    self.save()?;
-                    self.progress.stopped(GO_ON);
+                    self.leave()?;
+                    note(format_args!("To continue: {}", resume_command()));
                     return Ok(stop.status());
                 }
                 next = self.pages.try_next() => next,
             };
             match next {
-                Ok(Some(page)) => self.write(page.into_inner())?,
+                Ok(Some(page)) => {
+                    let rows = self.encoder.encode(&page.into_inner().into_items()?)?;
+                    self.target.append(rows.as_bytes())?;
+                    self.progress.at(self.pages.checkpoint().delivered());
+                }
                 Ok(None) => return self.complete(),
                 Err(error) => {
-                    self.save()?;
-                    // A cursor that the service no longer takes will not do tomorrow either, nor a place in another list.
-                    let next = match (error.status(), error.kind()) {
-                        (Some(400), _) | (_, ErrorKind::Pagination) => "--restart begins anew",
-                        _ => GO_ON,
-                    };
-                    self.progress.stopped(next);
-                    return Err(error.into());
+                    let hint = self.hint(&error);
+                    self.leave()?;
+                    let mut failure = Failure::from(error);
+                    failure.hint = hint;
+                    return Err(failure);
                 }
             }
             unsaved += 1;
@@ -102,26 +99,125 @@ impl Job {
         }
     }
 
-    fn write(&mut self, page: Page<Record>) -> Result<(), Failure> {
-        let bytes = self.encoder.encode(&page.into_items()?)?;
-        self.target.append(&bytes)?;
-        self.progress.at(self.pages.checkpoint().delivered());
+    /// Makes all rows so far count.
+    fn save(&mut self) -> Result<(), Failure> {
+        let checkpoint = self.pages.checkpoint();
+        Ok(self.target.save(&checkpoint, &self.encoder)?)
+    }
+
+    /// Ends early. An export without records leaves no files.
+    fn leave(&mut self) -> Result<(), Failure> {
+        if self.pages.checkpoint().delivered() == 0 {
+            self.target.discard()?;
+        } else {
+            self.save()?;
+        }
+        self.progress.end(", stopped");
         Ok(())
     }
 
-    /// Everything that was delivered is in the file, and this is where to go on.
-    fn save(&mut self) -> Result<(), Failure> {
-        let columns = self.encoder.columns();
-        Ok(self.target.save(self.pages.checkpoint(), columns)?)
+    /// The next step after an error.
+    fn hint(&self, error: &Error) -> Option<String> {
+        let has_cursor = self.pages.checkpoint().cursor().is_some();
+        match (error.status(), error.kind()) {
+            // The service will reject the same cursor again, and the SDK the checkpoint of another list.
+            (_, ErrorKind::Pagination) => Some(RESTART.to_owned()),
+            (Some(400), _) if has_cursor => Some(RESTART.to_owned()),
+            (Some(400), _) | (_, ErrorKind::InvalidInput) => None,
+            _ => Some(format!("to continue: {}", resume_command())),
+        }
     }
 
     fn complete(mut self) -> Result<ExitCode, Failure> {
         self.save()?;
-        let (file, bytes) = self.target.publish()?;
-        self.progress.complete(&file, bytes);
-        if let Some(names) = self.encoder.left_out() {
-            note!("Members without a column, left out: {names}");
-        }
+        let bytes = HumanBytes(self.target.publish()?);
+        let time = HumanDuration(self.progress.bar.elapsed());
+        self.progress.end(format_args!(", {bytes}, in {time}"));
+        self.encoder.note_left_out();
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Whether an interrupted export may continue with these arguments. The SDK checks the list and its filters.
+fn check(args: &Args, saved: &Saved) -> Result<(), Failure> {
+    let encoder = &saved.encoder;
+    let has_other_columns = args.columns.is_some() && args.columns != encoder.columns;
+    let (message, hint) = if !args.resume {
+        let records = HumanCount(saved.checkpoint.delivered());
+        let message = format!("an earlier export was interrupted after {records} records");
+        (message, "--resume continues it, --restart begins anew")
+    } else if has_other_columns || encoder.format != args.format() {
+        let message = "the interrupted export has another format or other columns".to_owned();
+        (message, RESTART)
+    } else {
+        return Ok(());
+    };
+    Err(Failure::new(Exit::Failed, "file", message).with_hint(hint))
+}
+
+/// This command line with `--resume`, for a shell.
+fn resume_command() -> String {
+    let quoted = |argument: OsString| {
+        let argument = argument.to_string_lossy();
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,".contains(letter);
+        if !argument.is_empty() && argument.chars().all(is_plain) {
+            return argument.into_owned();
+        }
+        format!("'{}'", argument.replace('\'', r"'\''"))
+    };
+    let arguments = std::env::args_os().skip(1);
+    let arguments = arguments.filter(|it| it != "--restart" && it != "--resume");
+    let words: Vec<String> = arguments.map(quoted).collect();
+    format!("suite {} --resume", words.join(" "))
+}
+
+/// A moving line on a terminal, plain lines elsewhere.
+struct Progress {
+    /// It is hidden unless standard error is a terminal. No list has a length, so it is a spinner.
+    bar: ProgressBar,
+    last_line: Instant,
+}
+
+/// The time between plain lines, which people read later in a log.
+const PAUSE: Duration = Duration::from_secs(5);
+
+impl Progress {
+    fn new(file: &Path, records: u64) -> Self {
+        let bar = if output::is_quiet() {
+            ProgressBar::hidden()
+        } else {
+            ProgressBar::new_spinner()
+        };
+        let bar = bar.with_message(file.display().to_string());
+        let bar = bar.with_position(records);
+        let template = "{spinner} {msg}: {human_pos} records, {per_sec}, {elapsed}";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        if !bar.is_hidden() {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self {
+            bar,
+            last_line: Instant::now(),
+        }
+    }
+
+    fn at(&mut self, records: u64) {
+        self.bar.set_position(records);
+        if self.bar.is_hidden() && self.last_line.elapsed() >= PAUSE {
+            self.last_line = Instant::now();
+            self.line(" so far");
+        }
+    }
+
+    fn end(&self, how: impl Display) {
+        self.bar.finish_and_clear();
+        self.line(how);
+    }
+
+    fn line(&self, rest: impl Display) {
+        let (file, records) = (self.bar.message(), HumanCount(self.bar.position()));
+        note(format_args!("{file}: {records} records{rest}"));
     }
 }
