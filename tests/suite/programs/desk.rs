@@ -1,77 +1,111 @@
-//! What the examples owe to the people who run them, as programs: row 84 of the list of faults. Their purposes are tested
-//! in `walks` and `commands`.
+//! The program `suite` as people and scripts run it.
 
-#[cfg(unix)]
-mod files;
-mod output;
-#[cfg(unix)]
-mod signals;
-mod text;
-
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use sdk_reference_server::{ReferenceServer, Transport};
 
-use crate::programs::{Folder, program, told};
+use super::{Folder, suite, told};
 use crate::support::assert_says;
 
-async fn server() -> ReferenceServer {
-    let server = ReferenceServer::builder().transport(Transport::Hyper);
-    server.people(100).start().await
+/// A server with so many people that another process can reach.
+pub(crate) async fn server_of(people: u64) -> ReferenceServer {
+    let builder = ReferenceServer::builder().transport(Transport::Hyper);
+    builder.people(people).start().await
 }
 
-/// A folder in which examples run, and the variables that they see.
-struct Desk {
-    folder: Folder,
+/// A folder in which the program runs, and the variables that it gets.
+pub(crate) struct Desk {
+    pub(crate) folder: Folder,
     environment: Vec<(String, String)>,
 }
 
 impl Desk {
-    fn new(environment: Vec<(String, String)>) -> Self {
-        let folder = Folder::new("example");
+    pub(crate) fn new(environment: Vec<(String, String)>) -> Self {
+        let folder = Folder::new("desk");
         Self {
             folder,
             environment,
         }
     }
 
-    /// An example with its arguments.
-    fn command(&self, line: &str) -> Command {
-        let mut words = line.split(' ');
-        let mut command = Command::new(program(words.next().unwrap()));
-        command.args(words).current_dir(&self.folder.0);
+    pub(crate) fn of(server: &ReferenceServer) -> Self {
+        Self::new(server.environment())
+    }
+
+    /// The program with its arguments.
+    pub(crate) fn command(&self, line: &str) -> Command {
+        let mut command = suite();
+        command.args(line.split(' ')).current_dir(&self.folder.0);
         command.envs(self.environment.clone());
         command
     }
 
-    /// Starts an example, and hears all that it says.
-    fn start(&self, line: &str) -> Child {
+    /// Starts the program with pipes.
+    pub(crate) fn start(&self, line: &str) -> Child {
         let mut command = self.command(line);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    fn run(&self, line: &str) -> Ended {
+    #[track_caller]
+    pub(crate) fn run(&self, line: &str) -> Ended {
         Ended::of(self.start(line))
+    }
+
+    /// Runs the program at a terminal, which shows its results and its messages.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn run_at_terminal(&self, line: &str) -> Ended {
+        use rustix::fs::{Mode, OFlags, open};
+        use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
+
+        let screen = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        unlockpt(&screen).unwrap();
+        let name = ptsname(&screen, Vec::new()).unwrap();
+        let terminal = open(&*name, OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+        let mut command = self.command(line);
+        command.env("TERM", "xterm").stdin(Stdio::null());
+        command.stdout(terminal.try_clone().unwrap());
+        let mut child = command.stderr(terminal).spawn().unwrap();
+        // Its copy of the terminal would keep it open.
+        drop(command);
+        let (mut screen, mut shown) = (fs::File::from(screen), Vec::new());
+        // The last read fails, because nobody has the terminal open.
+        let _ = screen.read_to_end(&mut shown);
+        Ended {
+            code: child.wait().unwrap().code(),
+            said: String::new(),
+            out: String::from_utf8(shown).unwrap().replace("\r\n", "\n"),
+        }
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.file(name)).unwrap()
+    }
+
+    pub(crate) fn write(&self, name: impl AsRef<Path>, content: &str) {
+        fs::write(self.folder.0.join(name), content).unwrap();
     }
 }
 
-/// How an example ended, what it said to people until then, and what it put out.
-struct Ended {
-    code: Option<i32>,
-    said: String,
-    out: String,
+/// How the program ended, its messages, and its results.
+pub(crate) struct Ended {
+    pub(crate) code: Option<i32>,
+    pub(crate) said: String,
+    pub(crate) out: String,
 }
 
 impl Ended {
-    fn of(child: Child) -> Self {
+    pub(crate) fn of(child: Child) -> Self {
         child.wait_with_output().unwrap().into()
     }
 
-    /// Checks the exit status, and that it said these words.
+    /// Checks the exit status, and that the messages contain these words.
     #[track_caller]
-    fn with(self, code: i32, words: &[&str]) -> Self {
-        assert_eq!(self.code, Some(code), "{}", self.said);
+    pub(crate) fn with(self, code: i32, words: &[&str]) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.said, self.out);
         assert_says(&self.said, words);
         assert!(!self.said.contains("panicked"), "{}", self.said);
         self

@@ -1,11 +1,20 @@
-//! What all examples owe to whoever runs them, the doctor, the README and its picture, and the guide's index of error texts.
+//! The program `suite` and the promises of row 84 of the list of faults, the README and its picture, and the guide's index of
+//! error texts.
 
 mod call;
+mod desk;
 mod doctor;
-mod examples;
+mod export;
+#[cfg(unix)]
+mod files;
+mod funnel;
 mod outbox;
+mod output;
 mod picture;
 mod readme;
+#[cfg(unix)]
+mod signals;
+mod text;
 mod texts;
 
 use std::collections::BTreeSet;
@@ -104,7 +113,7 @@ fn is_stale(program: &Path) -> bool {
     !program.exists() || sources.any(|source| modified(source) > modified(program))
 }
 
-/// The variables of an example that talks to a peer.
+/// The variables of a program that talks to a peer.
 pub(crate) fn environment(peer: &Peer) -> Vec<(String, String)> {
     // One origin cannot be the audience of all.
     let of_app = |app: App| {
@@ -125,7 +134,7 @@ pub(crate) fn output(command: &mut Command) -> Output {
     command.stderr(Stdio::piped()).output().unwrap()
 }
 
-/// What it said to people.
+/// Its messages.
 pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

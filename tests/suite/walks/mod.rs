@@ -1,15 +1,13 @@
-//! Lists as streams: where they end, where they resume, what they survive; and the examples `export` and `funnel`. `fault_NN_…` is row NN of the list of faults.
+//! Lists as streams: where they end, where they resume, what they survive. `fault_NN_…` is row NN of the list of faults.
 
 mod checkpoints;
 mod ends;
-mod export;
-mod funnel;
 mod resuming;
 mod streams;
 mod types;
 
 use sdk_core::{Error, Items, Pages, Record};
-use sdk_reference_server::{ReferenceServer, Transport};
+use sdk_reference_server::ReferenceServer;
 use serde_json::{Value, json};
 
 use crate::peer::{self, Peer, Script, Step};
@@ -28,12 +26,6 @@ fn crm_of(people: u64) -> (ReferenceServer, sdk_crm::Client) {
 /// A client of a server in memory.
 fn client_of(server: &ReferenceServer) -> sdk_crm::Client {
     builder_for(server).transport(server.service()).crm()
-}
-
-/// A server with so many people that another process can reach.
-async fn server_of(people: u64) -> ReferenceServer {
-    let builder = ReferenceServer::builder().transport(Transport::Hyper);
-    builder.people(people).start().await
 }
 
 /// A page of people with these references.
