@@ -1,114 +1,261 @@
-//! What the program writes and says.
+//! `suite export`: its rows, and that an export that was killed, stopped or rejected resumes without losing or repeating one.
 
-use std::fs;
-use std::process::Command;
+use std::time::Duration;
 
 use sdk_core::Record;
 use sdk_reference_server::Operation;
 
-use super::super::server_of;
-use super::export;
-use crate::programs::{Folder, output, program, told};
-use crate::support::assert_says;
+use super::desk::{Desk, Ended, server_of};
+use crate::peer::{self, Peer, always};
+use crate::programs::environment;
+use crate::support::{assert_says, until};
+
+const PAGES: Operation = Operation::ListPeople;
+
+/// Pages per checkpoint: two. It is killed after 0, 1, … 9 further pages, so in each state between two checkpoints.
+#[tokio::test]
+async fn an_export_killed_at_ten_places_equals_an_undisturbed_one() {
+    let server = server_of(300).await;
+    let desk = Desk::of(&server);
+    let line = "export people --limit 5 --save-every 2 --out";
+    for (name, lines) in [("people.jsonl", 300), ("people.csv", 301)] {
+        desk.run(&format!("{line} whole-{name}")).with(0, &[]);
+        let line = format!("{line} {name} --resume");
+        for answered in 0..10 {
+            let held = server.fault(PAGES).skip(answered).stall();
+            let begun = server.attempts(PAGES);
+            let mut child = desk.start(&line);
+            until(|| server.attempts(PAGES) > begun + answered).await;
+            child.kill().unwrap();
+            child.wait().unwrap();
+            held.remove();
+            assert!(!desk.folder.file(name).exists());
+        }
+        desk.run(&line).with(0, &["Resuming after "]);
+        let (file, whole) = (desk.read(name), desk.read(&format!("whole-{name}")));
+        assert!(file == whole, "{} bytes of {}", file.len(), whole.len());
+        assert_eq!(file.lines().count(), lines);
+    }
+    assert_eq!(desk.folder.names().len(), 4, "{:?}", desk.folder.names());
+}
+
+#[tokio::test]
+async fn an_export_survives_the_death_of_its_token() {
+    let server = server_of(100).await;
+    let desk = Desk::of(&server);
+    let line = "export people --limit 5 --out";
+    desk.run(&format!("{line} whole.csv")).with(0, &[]);
+    let (attempts, exchanges) = (server.attempts(PAGES), server.exchanges());
+
+    let held = server.fault(PAGES).skip(5).times(1);
+    let held = held.delay(Duration::from_millis(200));
+    let child = desk.start(&format!("{line} a.csv"));
+    until(|| held.struck() == 1).await;
+    server.revoke_tokens();
+    Ended::of(child).with(0, &["a.csv: 100 records, "]);
+
+    assert!(desk.read("a.csv") == desk.read("whole.csv"));
+    // 20 pages, and the one that was rejected with 401.
+    assert_eq!(server.attempts(PAGES) - attempts, 21);
+    assert_eq!(server.exchanges() - exchanges, 2);
+}
+
+#[tokio::test]
+async fn an_interrupted_export_is_touched_only_by_an_option_that_fits() {
+    let server = server_of(100).await;
+    let desk = Desk::of(&server);
+    let line = "export people --limit 10 --save-every 1 --out a.csv";
+    // Nothing to resume: it begins.
+    let fault = server.fault(PAGES).skip(5).status(403);
+    let hint = format!("to continue: suite {line} --resume");
+    let stopped = ["403", "a.csv: 50 records, stopped", &hint];
+    desk.run(&format!("{line} --resume")).with(1, &stopped);
+    let files = || ["a.csv.part", "a.csv.checkpoint"].map(|name| desk.read(name));
+    let before = files();
+
+    let interrupted = ["interrupted after 50 records", "--resume", "--restart"];
+    desk.run(line).with(1, &interrupted);
+    for (other, word) in [
+        ("--filter status=active", "other filters"),
+        ("--columns displayName", "other columns"),
+        ("--format jsonl", "another format"),
+    ] {
+        let other = format!("{line} --resume {other}");
+        desk.run(&other).with(1, &[word, "--restart begins anew"]);
+    }
+    desk.run(&format!("{line} --resume --restart")).with(2, &[]);
+    assert_eq!(files(), before);
+
+    fault.remove();
+    let seen = server.attempts(PAGES);
+    desk.run(&format!("{line} --resume"))
+        .with(0, &["Resuming after 50 records"]);
+    assert_eq!(server.attempts(PAGES) - seen, 5);
+    assert_eq!(desk.read("a.csv").lines().count(), 101);
+
+    server.fault(PAGES).skip(5).times(1).status(403);
+    desk.run(line).with(1, &[]);
+    desk.run(&format!("{line} --restart --columns displayName"))
+        .with(0, &[]);
+    assert_eq!(desk.read("a.csv").lines().count(), 101);
+    assert_eq!(desk.folder.names(), ["a.csv"]);
+}
+
+#[tokio::test]
+async fn an_error_shows_how_the_export_continues() {
+    let server = server_of(100).await;
+    let line = "export people --limit 10 --out a.csv";
+    for (status, code, hint) in [
+        (400, 1, "\"--restart begins anew\""),
+        (
+            429,
+            6,
+            "\"to continue: suite export people --limit 10 --out a.csv --resume\"",
+        ),
+    ] {
+        let desk = Desk::of(&server);
+        let fault = server.fault(PAGES).skip(5).status(status);
+        // The SDK doesn't wait that long.
+        let fault = fault.retry_after("3600");
+        desk.run(line).with(code, &["\"hint\":", hint]);
+        assert_eq!(desk.folder.names(), ["a.csv.checkpoint", "a.csv.part"]);
+        fault.remove();
+    }
+    // Without records, there is nothing to continue.
+    let desk = Desk::of(&server);
+    for (option, code) in [("--limit 60", 2), ("--filter status=none", 1)] {
+        let line = format!("export people --out a.csv {option}");
+        desk.run(&line).with(code, &["\"hint\":null"]);
+        assert_eq!(desk.folder.names(), [""; 0]);
+    }
+}
 
 #[tokio::test]
 async fn each_of_the_six_lists_is_exported() {
     let server = server_of(60).await;
-    let folder = Folder::new("export-lists");
-    let file = folder.file("list.ndjson");
+    let desk = Desk::of(&server);
     let timeline = format!("timeline:{}", server.sample_person());
-    for list in [
+    let lists = [
         "people",
         "organizations",
         "opportunities",
         "tasks",
         "intake",
-        &timeline,
-    ] {
-        let (code, said) = export(&server, list, &file, &[]);
-        assert_eq!(code, 0, "{list}: {said}");
-        let text = fs::read_to_string(&file).unwrap();
-        assert!(text.lines().count() > 10, "{list}");
-        for line in text.lines() {
+    ];
+    for list in lists.into_iter().chain([&*timeline]) {
+        let lines = desk.run(&format!("export {list}")).with(0, &[]).out;
+        assert!(lines.lines().count() > 10, "{list}");
+        for line in lines.lines() {
             line.parse::<Record>().unwrap().members().unwrap();
         }
+        desk.run(&format!("export {list} --out list.jsonl"))
+            .with(0, &[]);
+        assert_eq!(desk.read("list.jsonl"), lines, "{list}");
     }
 }
 
 #[tokio::test]
 async fn the_columns_are_those_of_the_first_page_or_those_that_are_named() {
     let server = server_of(5).await;
-    let folder = Folder::new("export-columns");
-    let file = folder.file("people.csv");
-
-    assert_eq!(export(&server, "people", &file, &[]).0, 0);
-    let mut rows = csv::Reader::from_path(&file).unwrap();
+    let desk = Desk::of(&server);
+    desk.run("export people --out people.csv").with(0, &[]);
+    let table = desk.read("people.csv");
+    assert_eq!(
+        desk.run("export people --format csv").with(0, &[]).out,
+        table
+    );
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
     let mut header: Vec<_> = rows.headers().unwrap().iter().map(str::to_owned).collect();
     header.sort();
     assert_eq!(header.len(), 8);
     assert_eq!((&*header[0], &*header[7]), ("displayName", "updatedAt"));
     assert_eq!(rows.records().map(Result::unwrap).count(), 5);
 
-    let columns = "displayName,recordVersion,nickname,organization";
-    let (_, said) = export(&server, "people", &file, &["--columns", columns]);
-    assert_says(&said, &["left out: email, jobTitle"]);
-    let mut rows = csv::Reader::from_path(&file).unwrap();
-    for row in rows.records().map(Result::unwrap) {
+    let columns = "--columns displayName,recordVersion,nickname,organization";
+    let line = format!("export people --out people.csv {columns}");
+    desk.run(&line)
+        .with(0, &["without a column: email, jobTitle"]);
+    let table = desk.read("people.csv");
+    for row in csv::Reader::from_reader(table.as_bytes()).records() {
+        let row = row.unwrap();
         assert!(!row[0].is_empty() && !row[0].starts_with('"'));
         assert!(row[1].parse::<u64>().is_ok() && row[2].is_empty());
         assert!(row[3].is_empty() || row[3].starts_with("{\""));
     }
 
-    let nobody = ["--filter", "q=nobody-of-that-name"];
-    for (name, columns, text) in [
-        ("people.ndjson", &[][..], ""),
-        ("people.csv", &[], ""),
-        ("people.csv", &["--columns", "a,b"], "a,b\n"),
+    let nobody = "export people --filter q=nobody-of-that-name";
+    for (options, text) in [
+        ("", ""),
+        (" --format csv", ""),
+        (" --format csv --columns a,b", "a,b\n"),
     ] {
-        let (file, options) = (folder.file(name), [&nobody, columns].concat());
-        assert_eq!(export(&server, "people", &file, &options).0, 0);
-        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        let line = format!("{nobody}{options}");
+        assert_eq!(desk.run(&line).with(0, &[]).out, text);
+        desk.run(&format!("{line} --out a")).with(0, &[]);
+        assert_eq!(desk.read("a"), text);
     }
-}
-
-#[tokio::test]
-async fn an_interrupted_export_rejects_other_filters_and_columns_and_can_be_begun_anew() {
-    let server = server_of(100).await;
-    let folder = Folder::new("export-other");
-    let file = folder.file("people.csv");
-    let options = ["--limit", "10", "--save-every", "1"];
-    let fault = server.fault(Operation::ListPeople).skip(5).status(403);
-    let run = |more: &[&str]| export(&server, "people", &file, &[&options, more].concat());
-
-    let stopped = ["403", "goes on from here", "stopped after 50 records"];
-    for (more, words) in [
-        (&[][..], &stopped[..]),
-        (
-            &["--filter", "status=active"],
-            &["other filters", "--restart"],
-        ),
-        (
-            &["--columns", "displayName"],
-            &["the interrupted export has the columns ", "--restart"],
-        ),
-    ] {
-        let (code, said) = run(more);
-        assert_eq!(code, 1, "{said}");
-        assert_says(&said, words);
-    }
-    fault.remove();
-    let (code, said) = run(&["--restart", "--columns", "displayName"]);
-    assert_eq!(code, 0, "{said}");
-    assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 101);
 }
 
 #[test]
 fn a_command_line_that_makes_no_sense_is_explained() {
-    for arguments in ["", "persons", "people --limit", "people --limit x"] {
-        let mut export = Command::new(program("export"));
-        let output = output(export.args(arguments.split_whitespace()));
-        let said = told(&output);
-        assert_eq!(output.status.code(), Some(2), "{said}");
-        assert_says(&said, &["usage: export LIST"]);
+    let desk = Desk::new(Vec::new());
+    for (arguments, word) in [
+        ("export", "<LIST>"),
+        (
+            "export persons",
+            "people, organizations, opportunities, tasks, intake",
+        ),
+        ("export people --limit", "--limit <N>"),
+        ("export people --limit x", "--limit <N>"),
+        ("export people --save-every 0", "--save-every <N>"),
+        ("export people --filter a", "NAME=VALUE"),
+        ("export people --resume", "--out <FILE>"),
+        ("export people --columns a", "--columns is for CSV only"),
+    ] {
+        desk.run(arguments).with(2, &[word]);
     }
+    let lists = desk.run("export --help").with(0, &[]).out;
+    assert_says(&lists, &["intake, timeline:"]);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn progress_is_shown_on_a_terminal_only() {
+    let server = server_of(100).await;
+    let desk = Desk::of(&server);
+    let slow = server.fault(PAGES).skip(3).every(6);
+    slow.delay(Duration::from_millis(200));
+    let line = "export people --limit 10 --out a.csv";
+
+    let shown = desk.run_at_terminal(line).with(0, &[]).out;
+    assert_says(
+        &shown,
+        &["\u{1b}[", "a.csv: 30 records, ", "a.csv: 100 records, "],
+    );
+    let said = desk.run(line).with(0, &["a.csv: 100 records, "]).said;
+    assert_eq!(said.lines().count(), 1, "{said}");
+    let quiet = format!("{line} --quiet");
+    assert_eq!(desk.run_at_terminal(&quiet).with(0, &[]).out, "");
+    assert_eq!(desk.run(&quiet).with(0, &[]).said, "");
+}
+
+/// Only a terminal obeys them. Anything else gets the rows unchanged.
+#[cfg(target_os = "linux")]
+#[test]
+fn rows_steer_no_terminal() {
+    let name = "Ann\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\r\nBob";
+    let page = serde_json::json!({"items": [{"name": name}], "nextCursor": null});
+    let peer = Peer::start(always(peer::json(200, &page)));
+    let desk = Desk::new(environment(&peer));
+
+    assert_says(&desk.run("export people").out, &["\u{9b}31m\u{202e}"]);
+    let shown = desk.run_at_terminal("export people").out;
+    let record: serde_json::Value = serde_json::from_str(shown.trim()).unwrap();
+    assert_eq!(record, page["items"][0], "it is the same JSON");
+    let table = desk.run_at_terminal("export people --format csv").out;
+    assert_eq!(
+        table,
+        "name\n\"Ann\\u001b]0;x\\u0007\\u009b31m\\u202e\\u000d\nBob\"\n"
+    );
+    assert!(!(shown + &table).contains(|letter: char| letter != '\n' && letter.is_control()));
 }

@@ -1,35 +1,19 @@
-//! The `funnel` example, as a program.
-
-use std::process::Command;
+//! `suite funnel`: the content of its picture.
 
 use serde_json::json;
 
-use super::server_of;
+use super::desk::{Desk, server_of};
 use crate::peer::{self, Peer, always};
-use crate::programs::{Folder, environment, output, program, told};
+use crate::programs::environment;
 use crate::support::assert_says;
-
-/// Runs the example: its exit status, its picture, and its messages.
-fn drawn(environment: Vec<(String, String)>, options: &[&str]) -> (Option<i32>, String, String) {
-    let mut funnel = Command::new(program("funnel"));
-    let output = output(funnel.args(options).envs(environment));
-    let svg = String::from_utf8(output.stdout.clone()).unwrap();
-    (output.status.code(), svg, told(&output))
-}
 
 #[tokio::test]
 async fn the_picture_has_the_window_every_stage_and_its_counts() {
     let server = server_of(1).await;
-    let folder = Folder::new("funnel");
-    let file = folder.file("funnel.svg");
-    let window = ["--from", "2025-12-01", "--to", "2026-01-01T00:00:00Z"];
-    let drawn_to = |out: &str| {
-        let options = [&window[..], &["--out", out]].concat();
-        drawn(server.environment(), &options)
-    };
+    let desk = Desk::of(&server);
+    let line = "funnel --from 2025-12-01 --to 2026-01-01T00:00:00Z";
 
-    let (code, svg, said) = drawn_to("-");
-    assert_eq!(code, Some(0), "{said}");
+    let svg = desk.run(line).with(0, &[]).out;
     assert!(svg.starts_with("<svg ") && svg.trim_end().ends_with("</svg>"));
     let texts = [
         "Flow from 1 December 2025 to 1 January 2026",
@@ -40,21 +24,20 @@ async fn the_picture_has_the_window_every_stage_and_its_counts() {
     ];
     assert_says(&svg, &texts);
 
-    let (_, _, said) = drawn_to(file.to_str().unwrap());
-    assert_says(&said, &["funnel.svg: 9 stages"]);
-    assert_eq!(std::fs::read_to_string(&file).unwrap(), svg);
+    let words = ["funnel.svg: 9 stages"];
+    desk.run(&format!("{line} --out funnel.svg"))
+        .with(0, &words);
+    assert_eq!(desk.read("funnel.svg"), svg);
 
-    for (window, status, words) in [
-        (&["--from", "yesterday"][..], 2, "usage: funnel"),
+    for (window, words) in [
+        ("--from yesterday", "neither a day nor a time"),
         (
-            &["--from", "2026-02-01", "--to", "2026-01-01"],
-            1,
+            "--from 2026-02-01 --to 2026-01-01",
             "from: must not be after to",
         ),
     ] {
-        let (code, _, said) = drawn(server.environment(), window);
-        assert_eq!(code, Some(status), "{said}");
-        assert_says(&said, &[words]);
+        let code = if window.contains("yesterday") { 2 } else { 1 };
+        desk.run(&format!("funnel {window}")).with(code, &[words]);
     }
 }
 
@@ -66,20 +49,29 @@ fn a_missing_or_odd_value_is_drawn_as_such() {
         {"stage": "<&>"},
     ]);
     let reasons = vec![json!({}); 7];
-    let counts = ["9,223,372,036,854,775,807", "−3", "1,234,567", "and 2 more"];
+    let shown = [
+        "A stage whose name nobody e…",
+        "9,223,372,036,854,775,807",
+        "−3",
+        "1,234,567",
+        "and 2 more",
+        "(no name)",
+        "&lt;&amp;&gt;",
+        "not reported",
+    ];
     for (stages, outcomes, words) in [
         (json!([]), json!({}), &["No stages were reported."][..]),
         (
             stages,
             json!({"won": 1_234_567, "byCloseReason": reasons}),
-            &counts,
+            &shown,
         ),
     ] {
         let funnel = json!({"schemaVersion": "suite-crm-funnel.v1", "window": {}, "stages": stages,
             "outcomes": outcomes, "provenance": {}});
         let peer = Peer::start(always(peer::json(200, &funnel)));
-        let (code, svg, said) = drawn(environment(&peer), &["--out", "-"]);
-        assert_eq!(code, Some(0), "{said}");
+        let desk = Desk::new(environment(&peer));
+        let svg = desk.run("funnel --out -").with(0, &[]).out;
         assert_says(&svg, words);
         assert_says(
             &svg,
