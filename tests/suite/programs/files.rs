@@ -1,17 +1,19 @@
-//! What the examples write is for its owner only, goes where they were told to put it, and one file is for one export at a
-//! time.
+//! Files of the program belong to their owner only, no link leads elsewhere, one export at a time writes to a file, and each
+//! state in which a crash can leave the files of an export resumes or is rejected.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use sdk_reference_server::Operation;
-use serde_json::json;
+use sdk_reference_server::{Operation, ReferenceServer};
+use serde_json::{Value, json};
 
-use super::{Desk, Ended, server, signals};
+use super::desk::{Desk, Ended, server_of};
+use super::signals;
 use crate::peer::{Peer, json as page, script};
-use crate::programs::environment;
+use crate::programs::{Folder, environment, program};
 use crate::support::until;
 
 fn mode(path: &Path) -> u32 {
@@ -27,10 +29,10 @@ fn widen(path: &Path) {
 
 #[tokio::test]
 async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
-    let server = server().await;
+    let server = server_of(100).await;
     // An export of people is interrupted.
     server.fault(Operation::ListPeople).skip(2).status(403);
-    let export = "export people --out a.csv --limit 10 --save-every 1";
+    let export = "export people --out a.csv --limit 10 --save-every 1 --resume";
     for (line, before, written) in [
         (
             export,
@@ -40,11 +42,11 @@ async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
         ("export tasks --out a.csv", "a.csv a.csv.part", "a.csv"),
         ("funnel --out a.svg", "a.svg", "a.svg"),
     ] {
-        let desk = Desk::new(server.environment());
+        let desk = Desk::of(&server);
         for name in before.split_whitespace() {
             widen(&desk.folder.file(name));
         }
-        // The second run finds its own files open to everybody, and goes on with them.
+        // The second run finds its own files open to everybody, and resumes them.
         for _ in 0..2 {
             desk.run(line);
             assert_eq!(desk.folder.names().join(" "), written, "{line}");
@@ -58,15 +60,15 @@ async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
 
 #[tokio::test]
 async fn fault_84_no_link_in_place_of_a_file_is_followed() {
-    let server = server().await;
-    server.fault(Operation::ListPeople).skip(2).status(403);
+    let server = server_of(100).await;
     // The folder may be reached by a link: that is the caller's path.
-    let export = "export people --out way/a.csv --limit 10";
+    let export = "export people --out way/a.csv --limit 10 --resume";
     let of_export = "a.csv a.csv.part a.csv.checkpoint a.csv.checkpoint.new";
     for (line, names) in [(export, of_export), ("funnel --out a.svg", "a.svg")] {
         // Without files of an earlier run, and with them.
         for (name, runs) in names.split(' ').flat_map(|name| [(name, 0), (name, 1)]) {
-            let desk = Desk::new(server.environment());
+            let desk = Desk::of(&server);
+            let fault = server.fault(Operation::ListPeople).skip(2).status(403);
             symlink(".", desk.folder.file("way")).unwrap();
             (0..runs).for_each(|_| drop(desk.run(line)));
             // A link to a file of the same content.
@@ -81,19 +83,20 @@ async fn fault_84_no_link_in_place_of_a_file_is_followed() {
 
             assert!(link.is_symlink() && mode(&victim) == 0o666, "{name}");
             assert_eq!(fs::read(&victim).unwrap(), text, "{name}");
+            fault.remove();
         }
     }
 }
 
 #[tokio::test]
-async fn fault_84_a_second_export_to_the_same_file_is_refused() {
-    let (server, pages) = (server().await, Operation::ListPeople);
-    let desk = Desk::new(server.environment());
+async fn fault_84_a_second_export_to_the_same_file_is_rejected() {
+    let (server, pages) = (server_of(100).await, Operation::ListPeople);
+    let desk = Desk::of(&server);
     let line = "export people --limit 10 --save-every 1 --out a.csv";
-    // The first one begins, and then goes on with what it has left.
-    for seen in [0, 3] {
+    // The first one begins, and then resumes.
+    for (seen, resume) in [(0, ""), (3, " --resume")] {
         let slow = server.fault(pages).skip(2).delay(Duration::from_secs(60));
-        let first = desk.start(line);
+        let first = desk.start(&format!("{line}{resume}"));
         until(|| server.attempts(pages) == seen + 3).await;
         for line in [line, &format!("{line} --restart")] {
             desk.run(line)
@@ -104,7 +107,7 @@ async fn fault_84_a_second_export_to_the_same_file_is_refused() {
         slow.remove();
         assert_eq!(desk.folder.names(), ["a.csv.checkpoint", "a.csv.part"]);
     }
-    desk.run(line).with(0, &[]);
+    desk.run(&format!("{line} --resume")).with(0, &[]);
     assert_eq!(desk.folder.names(), ["a.csv"]);
     let rows = fs::read_to_string(desk.folder.file("a.csv")).unwrap();
     assert_eq!(rows.lines().count(), 101);
@@ -112,8 +115,8 @@ async fn fault_84_a_second_export_to_the_same_file_is_refused() {
 
 #[tokio::test]
 async fn fault_84_what_goes_wrong_with_a_file_names_it() {
-    let server = server().await;
-    let desk = Desk::new(server.environment());
+    let server = server_of(100).await;
+    let desk = Desk::of(&server);
     for (line, file) in [
         ("export people --out nowhere/a.csv", "nowhere/a.csv.part"),
         ("funnel --out nowhere/a.svg", "nowhere/a.svg.new"),
@@ -130,4 +133,72 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
     fs::remove_file(desk.folder.file("a.csv.part")).unwrap();
     peer.release(1);
     Ended::of(child).with(1, &["a.csv.part: No such file"]);
+}
+
+const EXPORT: &str = "export people --limit 10 --save-every 1 --out a.jsonl";
+const RESUME: &str = "export people --limit 10 --save-every 1 --out a.jsonl --resume";
+
+/// An export that was interrupted after 30 of 100 records.
+async fn interrupted() -> (ReferenceServer, Desk) {
+    let server = server_of(100).await;
+    let desk = Desk::of(&server);
+    let fault = server.fault(Operation::ListPeople).skip(3).status(403);
+    desk.run(EXPORT).with(1, &["30 records, stopped"]);
+    fault.remove();
+    (server, desk)
+}
+
+#[tokio::test]
+async fn bytes_after_the_last_checkpoint_are_cut_off() {
+    let (_server, desk) = interrupted().await;
+    let part = desk.read("a.jsonl.part");
+    desk.write("a.jsonl.part", &format!("{part}{{\"half of a rec"));
+    desk.write("a.jsonl.checkpoint.new", "{\"chec");
+    desk.run(RESUME).with(0, &["Resuming after 30 records"]);
+    assert_eq!(desk.folder.names(), ["a.jsonl"]);
+    assert_eq!(desk.read("a.jsonl"), desk.run("export people").out);
+}
+
+#[tokio::test]
+async fn an_export_that_died_at_its_end_is_published_by_the_next_run() {
+    let (server, desk) = interrupted().await;
+    // Of an earlier export, to be replaced.
+    desk.write("a.jsonl", "old");
+    let mut saved: Value = serde_json::from_str(&desk.read("a.jsonl.checkpoint")).unwrap();
+    saved["checkpoint"]["finished"] = true.into();
+    desk.write("a.jsonl.checkpoint", &saved.to_string());
+    let (part, seen) = (desk.read("a.jsonl.part"), server.requests().len());
+    desk.run(EXPORT).with(1, &["--resume"]);
+    desk.run(RESUME).with(0, &["a.jsonl: 30 records"]);
+    assert_eq!(
+        (desk.read("a.jsonl"), server.requests().len()),
+        (part, seen)
+    );
+
+    // It died between the rename and the removal of the checkpoint, so there is nothing to resume.
+    desk.write("a.jsonl.checkpoint", &saved.to_string());
+    desk.run(EXPORT).with(0, &["a.jsonl: 100 records"]);
+    assert_eq!(desk.folder.names(), ["a.jsonl"]);
+}
+
+#[tokio::test]
+async fn files_that_do_not_fit_are_rejected_until_they_are_discarded() {
+    for (name, content, why) in [
+        ("a.jsonl.part", "{", "a.jsonl.part: it has fewer than the "),
+        ("a.jsonl.checkpoint", "{", "a.jsonl.checkpoint: EOF"),
+        (
+            "a.jsonl.checkpoint",
+            "{}",
+            "a.jsonl.checkpoint: missing field",
+        ),
+    ] {
+        let (_server, desk) = interrupted().await;
+        desk.write(name, content);
+        for line in [EXPORT, RESUME] {
+            desk.run(line).with(1, &[why, "--restart begins anew"]);
+        }
+        assert_eq!(desk.read(name), content);
+        desk.run(&format!("{EXPORT} --restart")).with(0, &[]);
+        assert_eq!(desk.read("a.jsonl").lines().count(), 100);
+    }
 }

@@ -1,4 +1,4 @@
-//! The first Ctrl-C, or SIGTERM, is heard at the next safe point, the second one at once.
+//! The first Ctrl-C, or SIGTERM, ends the program at its next safe point, and the second one immediately.
 
 use std::io::Read as _;
 use std::process::{Child, Command};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use sdk_reference_server::Operation;
 use serde_json::json;
 
-use super::{Desk, Ended, server};
+use super::desk::{Desk, Ended, server_of};
 use crate::peer::{Peer, always, json as page_of};
 use crate::programs::environment;
 use crate::support::until;
@@ -18,48 +18,45 @@ pub(super) fn send(child: &Child, signal: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Waits until it has put out a line, byte by byte, so that the rest stays where it is.
-fn first_line(child: &mut Child) {
-    let (out, mut byte) = (child.stdout.as_mut().unwrap(), [0]);
-    while byte != *b"\n" {
-        out.read_exact(&mut byte).unwrap();
-    }
-}
-
 #[tokio::test]
 async fn fault_84_an_export_ends_at_the_next_page_with_a_checkpoint() {
-    let (server, pages) = (server().await, Operation::ListPeople);
-    let desk = Desk::new(server.environment());
+    let (server, pages) = (server_of(100).await, Operation::ListPeople);
+    let desk = Desk::of(&server);
     let line = "export people --limit 5 --save-every 99 --out";
     desk.run(&format!("{line} whole.csv")).with(0, &[]);
     for (signal, status) in [("-INT", 130), ("-TERM", 143)] {
         let slow = server.fault(pages).skip(3).delay(Duration::from_secs(60));
         let seen = server.attempts(pages);
-        let child = desk.start(&format!("{line} a.csv"));
+        let child = desk.start(&format!("{line} a.csv --restart"));
         until(|| server.attempts(pages) == seen + 4).await;
         send(&child, signal);
-        Ended::of(child).with(status, &["the same command goes on from here"]);
+        let resume = format!("{line} a.csv --resume");
+        let hint = format!("To continue: suite {resume}");
+        Ended::of(child).with(status, &[&hint, "records, stopped"]);
         slow.remove();
         let names = ["a.csv.checkpoint", "a.csv.part", "whole.csv"];
         assert_eq!(desk.folder.names(), names);
 
-        desk.run(&format!("{line} a.csv")).with(0, &[]);
+        desk.run(&resume).with(0, &[]);
         // 20 pages, the fourth one twice, and perhaps the third one too.
         assert!(server.attempts(pages) - seen <= 22);
-        let [file, whole] = ["a.csv", "whole.csv"].map(|name| desk.folder.file(name));
-        assert!(std::fs::read(&file).unwrap() == std::fs::read(whole).unwrap());
-        std::fs::remove_file(file).unwrap();
+        assert!(desk.read("a.csv") == desk.read("whole.csv"));
+        std::fs::remove_file(desk.folder.file("a.csv")).unwrap();
     }
 }
 
 #[tokio::test]
 async fn fault_84_an_export_to_standard_output_ends_after_a_whole_page() {
-    let server = server().await;
+    let server = server_of(100).await;
     let slow = server.fault(Operation::ListPeople).skip(1);
     slow.delay(Duration::from_secs(60));
-    let desk = Desk::new(server.environment());
-    let mut child = desk.start("export people --limit 10 --out -");
-    first_line(&mut child);
+    let desk = Desk::of(&server);
+    let mut child = desk.start("export people --limit 10");
+    // Byte by byte, so that the second line remains in the pipe.
+    let (out, mut byte) = (child.stdout.as_mut().unwrap(), [0]);
+    while byte != *b"\n" {
+        out.read_exact(&mut byte).unwrap();
+    }
     send(&child, "-TERM");
     let said = "after 10 records; the same command begins anew";
     let ended = Ended::of(child).with(143, &[said]);
@@ -68,18 +65,19 @@ async fn fault_84_an_export_to_standard_output_ends_after_a_whole_page() {
 
 #[test]
 fn fault_84_the_second_ctrl_c_ends_at_once() {
-    // More than a pipe holds: the program waits for its reader.
+    // More than a pipe holds, so the program waits for its reader.
     let page = json!({"items": [{"a": "a".repeat(1 << 20)}], "nextCursor": null});
     let peer = Peer::start(always(page_of(200, &page)));
     let desk = Desk::new(environment(&peer));
-    let mut child = desk.start("export people --out -");
+    let mut child = desk.start("export people");
     let (out, mut byte) = (child.stdout.as_mut().unwrap(), [0]);
     out.read_exact(&mut byte).unwrap();
-    // SIGTERM twice is still one wish: it often comes to the process and to its group.
+    // A supervisor often sends SIGTERM to a process and to its group.
     send(&child, "-TERM");
     send(&child, "-TERM");
     std::thread::sleep(Duration::from_millis(50));
     assert!(child.try_wait().unwrap().is_none());
     send(&child, "-INT");
-    Ended::of(child).with(130, &[]);
+    // Nobody reads the rest, so only the signal can end the program.
+    assert_eq!(child.wait().unwrap().code(), Some(130));
 }

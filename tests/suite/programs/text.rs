@@ -1,34 +1,30 @@
-//! Text of the suite: CSV that a spreadsheet may open, and lines for a terminal that are nothing but text.
+//! Text of the service: CSV that a spreadsheet may open, and messages that steer no terminal.
 
-use std::fs;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{Desk, Ended};
+use super::desk::{Desk, Ended};
 use crate::peer::{self, Peer, Step, always};
 use crate::programs::environment;
 use crate::support::assert_says;
 
-/// Runs an example against a peer that always replies like this.
-fn run(line: &str, reply: Step) -> (Desk, Ended) {
-    let peer = Peer::start(always(reply));
-    let desk = Desk::new(environment(&peer));
-    let ended = desk.run(line);
-    (desk, ended)
+/// Runs the program against a peer that always sends this response.
+fn run(line: &str, response: Step) -> Ended {
+    let peer = Peer::start(always(response));
+    Desk::new(environment(&peer)).run(line)
 }
 
-/// The file of an export of these people.
-fn export(name: &str, people: &Value) -> String {
+/// The rows of an export of these people.
+fn export(format: &str, people: &Value) -> String {
     let page = peer::json(200, &json!({"items": people, "nextCursor": null}));
-    let (desk, ended) = run(&format!("export people --out {name}"), page);
-    ended.with(0, &[]);
-    fs::read_to_string(desk.folder.file(name)).unwrap()
+    let ended = run(&format!("export people --format {format}"), page);
+    ended.with(0, &[]).out
 }
 
-/// The cells of the header and of the rows.
+/// The cells of the header and of the rows, as CSV.
 fn cells(people: &Value) -> Vec<Vec<String>> {
-    let table = export("a.csv", people);
+    let table = export("csv", people);
     let mut reader = csv::ReaderBuilder::new();
     let mut rows = reader.has_headers(false).from_reader(table.as_bytes());
     rows.deserialize().map(Result::unwrap).collect()
@@ -51,65 +47,52 @@ fn fault_84_a_spreadsheet_computes_nothing_of_an_export() {
 
     // Numbers stay numbers, and JSON stays as it is.
     let person = json!({"a": -5, "b": -0.25, "c": 12, "d": true, "e": null, "f": "=1"});
-    let lines = export("a.ndjson", &json!([person]));
+    let lines = export("jsonl", &json!([person]));
     assert_eq!(lines, format!("{person}\n"));
     let rows = cells(&json!([person]));
     assert_eq!(rows[1].join("|"), "-5|-0.25|12|true||'=1");
 }
 
 #[test]
-fn fault_84_ten_times_the_members_take_about_ten_times_as_long() {
-    let time = |members: u32| -> Duration {
-        let members = (0..members).map(|at| (format!("member{at:06}"), at.into()));
-        let (person, began) = (Value::Object(members.collect()), Instant::now());
-        export("a.csv", &json!([person]));
+fn fault_84_ten_times_the_fields_take_about_ten_times_as_long() {
+    let time = |fields: u32| -> Duration {
+        let fields = (0..fields).map(|at| (format!("field{at:06}"), at.into()));
+        let (person, began) = (Value::Object(fields.collect()), Instant::now());
+        export("csv", &json!([person]));
         began.elapsed()
     };
     // It was a hundred times. A busy machine may hold one export up, but not the larger one each time.
     assert!((0..5).any(|_| time(30_000) < time(3_000) * 20));
 }
 
-/// What no person is called: a title for the window, colours, the other direction, nothing at all, a line of its own.
+/// A hostile name: it sets the title of a window, changes colors and the direction, hides, and begins a line.
 const NAME: &str = "Ann\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{200b}\u{feff}\u{ad}\u{2028}\r\nBob";
-
-/// What an example puts out and says, none of which steers a terminal.
-fn lines(line: &str, reply: Step) -> Ended {
-    let (_, ended) = run(line, reply);
-    for line in ended.out.lines().chain(ended.said.lines()) {
-        let steers =
-            |letter: char| letter.is_control() || NAME.contains(letter) && !letter.is_ascii();
-        assert!(
-            !line.contains(steers) && !line.starts_with("Bob"),
-            "{line:?}"
-        );
-    }
-    ended
-}
 
 #[test]
 fn fault_84_names_steer_no_terminal_and_break_no_picture() {
-    let long = NAME.repeat(1_000);
-    let page = json!({
-        "schemaVersion": NAME, "nextCursor": null, "items": [{"displayName": NAME, "a": 1, NAME: 2, (long.clone()): 3}],
-        "organization": {"displayName": NAME}, "installation": {"workspace": long},
-    });
-    let reply = || peer::json(200, &page);
+    let messages = |line: &str, response| {
+        let ended = run(line, response);
+        for line in ended.said.lines().chain(ended.out.lines()) {
+            let steers =
+                |letter: char| letter.is_control() || NAME.contains(letter) && !letter.is_ascii();
+            let is_forged = line.contains(steers) || line.starts_with("Bob");
+            assert!(!is_forged, "{line:?}");
+            assert!(line.chars().count() < 1_100, "{line:?}");
+        }
+        ended
+    };
+    let person = json!({"a": 1, NAME: 2, (NAME.repeat(1_000)): 3});
+    let page = peer::json(200, &json!({"nextCursor": null, "items": [person]}));
+    let export = messages("export people --columns a --out a.csv", page);
+    assert_says(&export.said, &["without a column: Ann ]0"]);
 
-    let export = lines("export people --columns a --out a.csv", reply());
-    assert_says(&export.said, &["left out: Ann ]0"]);
-    assert!(export.said.lines().all(|line| line.chars().count() < 1_100));
-
-    let export = lines("export people --out -", reply());
-    let record: Value = serde_json::from_str(export.out.trim()).unwrap();
-    assert_eq!(record, page["items"][0], "it is the same JSON");
-
-    let refused = json!({"error": {"code": NAME, "message": NAME, "requestId": NAME}});
-    let refused = peer::json(403, &refused).header("x-request-id", "r\u{9b}31m");
-    let rejected = lines("export people --out -", refused);
+    let rejected = json!({"error": {"code": NAME, "message": NAME, "requestId": NAME}});
+    let rejected = peer::json(403, &rejected).header("x-request-id", "r\u{9b}31m");
+    let rejected = messages("export people", rejected);
     assert_says(&rejected.said, &["crm.listPeople: 403"]);
 
     let funnel = json!({"schemaVersion": "suite-crm-funnel.v1", "window": {}, "provenance": {},
         "stages": [{"stage": NAME}], "outcomes": {"byCloseReason": [{"reasonCode": NAME, "count": 1}]}});
-    let svg = lines("funnel --out -", peer::json(200, &funnel)).out;
+    let svg = messages("funnel", peer::json(200, &funnel)).out;
     assert_eq!(svg.matches("Ann ]0;x").count(), 2, "{svg}");
 }
