@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Display;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ impl Job {
                 Encoder::new(args.format(), args.columns.clone())
             }
             Some(saved) => {
-                check(args, &saved)?;
+                check(file, args, &saved)?;
                 target.resume(saved.bytes)?;
                 let records = HumanCount(saved.checkpoint.delivered());
                 note(format_args!("Resuming after {records} records."));
@@ -79,7 +80,8 @@ impl Job {
             match next {
                 Ok(Some(page)) => {
                     let rows = self.encoder.encode(&page.into_inner().into_items()?)?;
-                    self.target.append(rows.as_bytes())?;
+                    let appended = self.target.append(rows.as_bytes());
+                    appended.map_err(resumable)?;
                     self.progress.at(self.pages.checkpoint().delivered());
                 }
                 Ok(None) => return self.complete(),
@@ -102,7 +104,8 @@ impl Job {
     /// Makes all rows so far count.
     fn save(&mut self) -> Result<(), Failure> {
         let checkpoint = self.pages.checkpoint();
-        Ok(self.target.save(&checkpoint, &self.encoder)?)
+        let saved = self.target.save(&checkpoint, &self.encoder);
+        saved.map_err(resumable)
     }
 
     /// Ends early. An export without records leaves no files.
@@ -139,20 +142,27 @@ impl Job {
 }
 
 /// Whether an interrupted export may continue with these arguments. The SDK checks the list and its filters.
-fn check(args: &Args, saved: &Saved) -> Result<(), Failure> {
+fn check(file: &Path, args: &Args, saved: &Saved) -> Result<(), Failure> {
     let encoder = &saved.encoder;
     let has_other_columns = args.columns.is_some() && args.columns != encoder.columns;
     let (message, hint) = if !args.resume {
         let records = HumanCount(saved.checkpoint.delivered());
         let message = format!("an earlier export was interrupted after {records} records");
-        (message, "--resume continues it, --restart begins anew")
+        let hint = "--resume continues it, --restart begins anew";
+        (message, hint)
     } else if has_other_columns || encoder.format != args.format() {
         let message = "the interrupted export has another format or other columns".to_owned();
         (message, RESTART)
     } else {
         return Ok(());
     };
+    let message = format!("{}: {message}", file.display());
     Err(Failure::new(Exit::Failed, "file", message).with_hint(hint))
+}
+
+/// A file that cannot be written, as on a full disk. The last checkpoint is still valid.
+fn resumable(error: io::Error) -> Failure {
+    Failure::from(error).with_hint(format!("to continue: {}", resume_command()))
 }
 
 /// This command line with `--resume`, for a shell.

@@ -109,7 +109,7 @@ impl Args {
 
     fn format(&self) -> FileFormat {
         let by_name = match self.file().and_then(Path::extension) {
-            Some(extension) if extension == "csv" => FileFormat::Csv,
+            Some(extension) if extension.eq_ignore_ascii_case("csv") => FileFormat::Csv,
             _ => FileFormat::Jsonl,
         };
         self.format.unwrap_or(by_name)
