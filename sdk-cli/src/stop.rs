@@ -32,7 +32,7 @@ impl Stop {
             let status = signals.next().await;
             asked.send_replace(Some(status));
             let again = async {
-                // Supervisors often send SIGTERM to a process and to its group, so a second SIGTERM is not a second wish.
+                // Supervisors often send SIGTERM to a process and to its group, so a second SIGTERM ends nothing early.
                 while signals.next().await != INTERRUPTED {}
                 INTERRUPTED
             };
@@ -46,7 +46,7 @@ impl Stop {
     /// Returns when the program is asked to end.
     pub(crate) async fn heard(&mut self) {
         if self.0.wait_for(Option::is_some).await.is_err() {
-            // Nobody can ask any more.
+            // The thread has ended, so no signal will arrive.
             std::future::pending::<()>().await;
         }
     }

@@ -70,7 +70,7 @@ impl Encoder {
         if self.columns.is_none() && !records.is_empty() {
             self.columns = Some(columns_of(&records));
         }
-        // The first page may be empty, and another one follow.
+        // The first page may be empty, with a cursor of the next page.
         let Some(columns) = &self.columns else {
             return Ok(String::new());
         };
@@ -133,7 +133,7 @@ fn cell(value: &RawJson) -> Result<String, Error> {
 
 /// Text with an apostrophe before each formula.
 ///
-/// Spreadsheets compute text that begins with `=`, `+`, `-` or `@`. Anybody who can enter a name into the CRM could otherwise
+/// Spreadsheets compute text that begins with `=`, `+`, `-` or `@`. A person who can enter a name into the CRM could otherwise
 /// run a formula on the computer of the person who opens the export. Some spreadsheets drop quotes and blanks before a
 /// formula. Others are set to semicolons or tabs, so that cells begin within this text.
 fn defused(text: &str) -> Cow<'_, str> {

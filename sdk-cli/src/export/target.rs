@@ -61,8 +61,8 @@ impl Target {
         })
     }
 
-    /// The state of an interrupted export. If the part is empty, a checkpoint is that of an export that died after it
-    /// published its file.
+    /// The state of an interrupted export. With an empty part there is nothing to resume, even if an export that died after
+    /// it published its file left a checkpoint.
     pub(crate) fn interrupted(&self) -> io::Result<Option<Saved>> {
         let (length, path) = (self.part.metadata()?.len(), checkpoint(&self.file));
         let Some(mut file) = private::open(&path)?.filter(|_| length > 0) else {

@@ -108,7 +108,7 @@ fn open(svg: &mut Svg, stages: &[FunnelStage], row: i32) {
             svg.polygon(corners.map(|(x, y)| (FUNNEL + x, y)), BETWEEN);
         }
         svg.rect((FUNNEL - half, from), (FUNNEL + half, to), OPEN);
-        // A number that doesn't fit into its bar stands next to it.
+        // A number that doesn't fit into its bar is drawn next to it.
         let needed = 10 * i32::try_from(text.len()).unwrap_or(i32::MAX / 10) + 12;
         let (x, anchor, font) = match half {
             0 => (FUNNEL, MIDDLE, Plain(15, SOFT)),
@@ -246,7 +246,7 @@ enum Font {
     Bold(i32, &'static str),
 }
 
-/// The part of a text that is at its point.
+/// Which end of a text is at its point.
 const START: &str = "start";
 const MIDDLE: &str = "middle";
 const END: &str = "end";

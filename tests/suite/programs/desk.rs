@@ -72,7 +72,7 @@ impl Desk {
         // Its copy of the terminal would keep it open.
         drop(command);
         let (mut screen, mut shown) = (fs::File::from(screen), Vec::new());
-        // The last read fails, because nobody has the terminal open.
+        // The last read fails, because the program has closed the terminal.
         let _ = screen.read_to_end(&mut shown);
         Ended {
             code: child.wait().unwrap().code(),

@@ -123,7 +123,7 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
     ] {
         desk.run(line).with(1, &[&format!("{file}: No such file")]);
     }
-    // Somebody tidies up while it is written.
+    // The part is removed while the export writes it.
     let [first, last] = [json!("2"), json!(null)]
         .map(|next| page(200, &json!({"items": [{"a": 1}], "nextCursor": next})));
     let peer = Peer::start(script([first, last.held()]));

@@ -24,7 +24,7 @@ async fn fault_84_lost_output_is_an_error_unless_its_reader_has_seen_enough() {
             run(line, full.into(), Stdio::piped()).with(1, &[why]);
         }
     }
-    // Nobody has to read the messages.
+    // Without a reader, messages are dropped.
     for line in ["export people --out a.csv", "funnel --out a.svg"] {
         run(line, closed().into(), closed().into()).with(0, &[]);
     }

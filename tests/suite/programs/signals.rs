@@ -78,6 +78,6 @@ fn fault_84_the_second_ctrl_c_ends_at_once() {
     std::thread::sleep(Duration::from_millis(50));
     assert!(child.try_wait().unwrap().is_none());
     send(&child, "-INT");
-    // Nobody reads the rest, so only the signal can end the program.
+    // The test doesn't read the rest, so only the signal can end the program.
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
