@@ -198,16 +198,6 @@ def features():
             report(path, "it doesn't define the feature jiff-02 once")
 
 
-def outputs():
-    """Programs write and end by `support/out.rs`, which notices a full disk and a closed pipe. Examples of one file needn't."""
-    for path in sorted((ROOT / "examples").glob("*/*.rs")):
-        text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT)
-        for macro in re.finditer(r"\be?print(?:ln)?!\(", text):
-            report(name, f"{macro[0]} instead of put! or note!", text, macro.start())
-        if "fn main()" in text and not re.search(r"\bout::(?:end|finish)\(", text):
-            report(name, "its main function ends without out::end or out::finish")
-
-
 def examples():
     """There are at most twelve examples, each of which is one short file. `.ci/examples` checks their dependencies."""
     files = sorted((ROOT / "examples").glob("*.rs"))
@@ -219,7 +209,7 @@ def examples():
             report(path.relative_to(ROOT), f"{lines} lines are more than 80")
 
 
-for check in [links, guide, questions, search_terms, excerpts, fault_88_pins, features, outputs, examples]:
+for check in [links, guide, questions, search_terms, excerpts, fault_88_pins, features, examples]:
     check()
 print("\n".join(problems) or "nothing found")
 sys.exit(bool(problems))

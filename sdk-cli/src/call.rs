@@ -247,7 +247,7 @@ fn confirm() -> Result<(), Failure> {
         let failure = Failure::usage("a write without a terminal needs --yes; nothing was sent");
         return Err(failure);
     }
-    eprint!("Send it? Type yes: ");
+    note_always("Send it? Type yes.");
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     if answer.trim() == "yes" {

@@ -1,6 +1,7 @@
 //! The program `suite`: the command line, and the command that it selects.
 
-#![allow(dead_code, reason = "its commands follow")]
+// `output` notices a full disk and a closed pipe.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(
     clippy::doc_markdown,
     reason = "comments on options are the help of the program"

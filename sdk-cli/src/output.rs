@@ -53,7 +53,7 @@ pub(crate) struct Failure {
     pub(crate) exit: Exit,
     kind: &'static str,
     message: String,
-    hint: Option<String>,
+    pub(crate) hint: Option<String>,
     /// The key of a command that may have been applied.
     key: Option<String>,
     /// The error of the call, if there was one.

@@ -125,16 +125,15 @@ fn print_table(rows: &[RawJson], named: Option<&[&str]>) {
     let Some(first) = rows.first() else {
         return put("no records");
     };
-    let columns: Vec<String> = match named {
-        Some(named) => named.iter().map(|it| (*it).to_owned()).collect(),
+    let columns: Vec<String> = if let Some(named) = named {
+        named.iter().map(|it| (*it).to_owned()).collect()
+    } else {
         // Whatever is nested needs room, and says little in a cell.
-        None => {
-            let (nested, plain): (Vec<_>, Vec<_>) = first
-                .iter()
-                .partition(|(_, value)| value.as_str().starts_with(['{', '[']));
-            let all = plain.into_iter().chain(nested);
-            all.map(|(name, _)| name.to_owned()).collect()
-        }
+        let (nested, plain): (Vec<_>, Vec<_>) = first
+            .iter()
+            .partition(|(_, value)| value.as_str().starts_with(['{', '[']));
+        let all = plain.into_iter().chain(nested);
+        all.map(|(name, _)| name.to_owned()).collect()
     };
     let mut lines: Vec<String> = vec![String::new(); rows.len() + 1];
     let mut width = 0;
