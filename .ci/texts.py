@@ -11,13 +11,16 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CLIENTS = ["core", "crm", "calendar", "accounting", "platform"]
 VERSION = r"\d[0-9A-Za-z.]*"  # exactly one, not a range
 problems = []
 
 
 def read(path):
     return (ROOT / path).read_text(encoding="utf-8")
+
+
+# The folders of the applications' clients, and of the core, without `sdk-`.
+CLIENTS = ["core"] + re.findall(r'^    app\("(\w+)", ', read("xtask/src/model/app.rs"), re.M)
 
 
 def report(path, problem, text="", at=0):

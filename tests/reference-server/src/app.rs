@@ -34,6 +34,13 @@ impl App {
         App::ALL.iter().copied()
     }
 
+    /// Every application in the order of their ports and variables.
+    #[doc(hidden)]
+    pub fn platform_first() -> impl Iterator<Item = App> {
+        let others = App::all().filter(|app| *app != App::Platform);
+        std::iter::once(App::Platform).chain(others)
+    }
+
     /// The identifier used as entitlement and as `appId`.
     #[must_use]
     pub const fn id(self) -> &'static str {

@@ -370,7 +370,7 @@ async fn send_prepared(
         "crm" => suite.crm().send_prepared(command).await,
         "calendar" => suite.calendar().send_prepared(command).await,
         "accounting" => suite.accounting().send_prepared(command).await,
-        other => panic!("{other} has no commands"),
+        other => panic!("add the client of {other} here"),
     }
 }
 

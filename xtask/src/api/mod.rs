@@ -7,17 +7,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use crate::model::app::APPS;
 use crate::{Result, at};
 
 pub(crate) use self::rustdoc::{WRAPPED, stand_in};
 
-/// The published crates.
+/// The published crates, without the clients of [`APPS`].
 const CRATES: &[&str] = &[
     "sdk-core",
-    "sdk-crm",
-    "sdk-calendar",
-    "sdk-accounting",
-    "sdk-platform",
     "sdk-opentelemetry",
     "sdk-transport-hyper",
     "sdk-outbox",
@@ -26,9 +23,11 @@ const CRATES: &[&str] = &[
 
 /// Records the API of each crate below `root`, or with `check` only says what is recorded otherwise.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
-    let documents = rustdoc::document(root, CRATES)?;
+    let clients = APPS.iter().map(|app| app.package);
+    let crates: Vec<_> = clients.chain(CRATES.iter().copied()).collect();
+    let documents = rustdoc::document(root, &crates)?;
     let mut differs = Vec::new();
-    for (name, document) in CRATES.iter().zip(&documents) {
+    for (name, document) in crates.into_iter().zip(&documents) {
         let path = format!("api/{name}.txt");
         let actual = listing::of(document).map_err(at(name))?;
         let recorded = fs::read_to_string(root.join(&path)).unwrap_or_default();

@@ -8,6 +8,10 @@ use std::time::Duration;
 
 use crate::{App, Builder, ReferenceServer, RequestLog, Signing, Transport};
 
+/// How many applications have a port. The control endpoint has the next one.
+#[expect(clippy::cast_possible_truncation, reason = "there are few")]
+const APPS: u16 = App::ALL.len() as u16;
+
 pub(crate) const HELP: &str = "\
 Serves the suite's CRM, Calendar, Accounting and Platform with demo data, as the contract documents them.
 
@@ -158,8 +162,9 @@ impl Args {
             let flag = (name == "--frozen").then(|| "true".to_owned());
             args.set(&name, flag.or_else(|| words.next()))?;
         }
-        if args.port_base > u16::MAX - 4 {
-            let rule = "must be at most 65531, for five ports";
+        if args.port_base > u16::MAX - APPS {
+            let (most, ports) = (u16::MAX - APPS, APPS + 1);
+            let rule = format!("must be at most {most}, for {ports} ports");
             return Err(format!("--port-base: {rule}: got {}", args.port_base));
         }
         Ok(wanted(Box::new(args)))
@@ -267,7 +272,7 @@ impl Args {
 
     /// The port of the control endpoint, which comes after those of the applications.
     pub(crate) fn control_port(&self) -> u16 {
-        self.control_port.unwrap_or_else(|| self.port(4))
+        self.control_port.unwrap_or_else(|| self.port(APPS))
     }
 
     fn port(&self, place: u16) -> u16 {
@@ -279,8 +284,6 @@ impl Args {
 
     /// The server that the options describe, unless a file cannot be read.
     pub(crate) fn builder(&self) -> Result<Builder, String> {
-        let in_order: [App; App::ALL.len()] =
-            [App::Platform, App::Crm, App::Calendar, App::Accounting];
         let port = |place| self.port(place);
         let mut builder = self
             .builder
@@ -290,7 +293,8 @@ impl Args {
             .control_port(self.control_port())
             .seed(self.seed)
             .people(self.people);
-        let places = (0..).zip(in_order).map(|(place, app)| (app, port(place)));
+        let places = (0..).zip(App::platform_first());
+        let places = places.map(|(place, app)| (app, port(place)));
         // A later port of the same application wins.
         for (app, port) in places.chain(self.chosen_ports.iter().copied()) {
             builder = builder.port(app, port);

@@ -175,20 +175,15 @@ impl ReferenceServer {
     /// [`Builder::contradict`] changed.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        let urls: [(&str, String); App::ALL.len()] = [
-            ("SUITE_CORE_URL", self.core_url()),
-            ("SUITE_CRM_URL", self.crm_url()),
-            ("SUITE_CALENDAR_URL", self.calendar_url()),
-            ("SUITE_ACCOUNTING_URL", self.accounting_url()),
-        ];
+        let of_app = |app: App| (app.short().to_ascii_uppercase() + "_URL", self.url(app));
         let credential = [
-            ("SUITE_CLIENT_ID", self.client_id().to_owned()),
-            ("SUITE_CLIENT_SECRET", self.client_secret().to_owned()),
+            ("CLIENT_ID".to_owned(), self.client_id().to_owned()),
+            ("CLIENT_SECRET".to_owned(), self.client_secret().to_owned()),
         ];
-        let mut variables: Vec<(String, String)> = urls
-            .into_iter()
+        let mut variables: Vec<(String, String)> = App::platform_first()
+            .map(of_app)
             .chain(credential)
-            .map(|(name, value)| (name.to_owned(), value))
+            .map(|(name, value)| (format!("SUITE_{name}"), value))
             .collect();
         for app in App::all() {
             let chosen = self.suite.settings.audiences.get(&app);

@@ -290,7 +290,7 @@ const MISTAKES: &str = r#"
     --peopel 3 | 2 | unknown option --peopel
     --people many | 2 | --people: invalid digit found in string: got "many"
     --people | 2 | --people needs a value
-    --port-base 65533 | 2 | --port-base: must be at most 65531, for five ports: got 65533
+    --port-base 65533 | 2 | --port-base: must be at most 65531, for 5 ports: got 65533
     --contradict a07,A7 | 2 | --contradict: "A7" cannot be contradicted, only A01, A02,
     --token-lifetime 301 | 1 | --token-lifetime: must be
     --read-timeout 86401 | 1 | --read-timeout: must be

@@ -5,7 +5,7 @@ use serde_yaml_ng::Value;
 use suite_proof::json::{Field, NUMBERS, Shape, TEXTS};
 
 /// The specs by application.
-const SPECS: [(&str, &str); 4] = [
+const SPECS: &[(&str, &str)] = &[
     ("crm", include_str!("../../../../specs/crm.yaml")),
     ("calendar", include_str!("../../../../specs/calendar.yaml")),
     (
