@@ -43,6 +43,12 @@ impl App {
         std::array::from_fn(|place| value(Self::ALL[place]))
     }
 
+    /// Whether `ALL` has it, at the place by which arrays have its value.
+    pub(crate) const fn is_listed(self) -> bool {
+        let place = self as usize;
+        place < Self::ALL.len() && Self::ALL[place] as usize == place
+    }
+
     /// All applications.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied()

@@ -293,8 +293,15 @@ pub struct RawOperations {
 
 impl RawOperations {
     /// Those of an application.
+    ///
+    /// # Panics
+    /// If `App::ALL` lacks the application: its client, which has them in a static, then doesn't compile.
     #[must_use]
     pub const fn of(application: App) -> Self {
+        assert!(
+            application.is_listed(),
+            "the application is missing in `App::ALL`"
+        );
         Self {
             read: raw(application, Method::Get, Safety::Read),
             command: raw(application, Method::Post, Safety::Unkeyed),

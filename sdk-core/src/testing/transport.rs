@@ -101,7 +101,7 @@ impl ScriptedTransport {
         self.then(Answer::Stalled)
     }
 
-    /// A suite of all four applications that sends through it, to be changed before it is built. Application `crm` is at
+    /// A suite of all applications that sends through it, to be changed before it is built. Application `crm` is at
     /// `https://crm.suite.test`, and so on.
     pub fn suite(&self) -> SuiteBuilder {
         let suite = Suite::builder()

@@ -1,9 +1,11 @@
-//! Rows 44, 49, 60, 61, 74 and 83: addresses, names and credentials, what is rejected where it is set, and what takes precedence.
+//! Rows 44, 49, 60, 61, 74, 83 and 93: addresses, names and credentials, what is rejected where it is set, and what takes precedence.
 
 use std::process::Command;
 
+use sdk_core::testing::ScriptedTransport;
 use sdk_core::{App, ClientCredentials, Error, ErrorKind, Suite, SuiteBuilder};
 use sdk_crm::Client;
+use sdk_reference_server::ReferenceServer;
 
 use crate::fixtures::{get_person, in_memory, person};
 use crate::peer::{Peer, always};
@@ -329,4 +331,22 @@ async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
     assert_eq!(peer.exchanges().len(), 2);
     let suite = one().suite();
     assert!(Client::new(&suite).is_ok() && sdk_calendar::Client::new(&suite).is_err());
+}
+
+/// The lists of the runtime and of the reference server have any application that is in `App::ALL`.
+#[test]
+fn fault_93_testing_and_environment_take_every_application() {
+    let scripted = ScriptedTransport::new().suite().max_in_flight(1).suite();
+    let shown = format!("{scripted:?}");
+    let served = ReferenceServer::in_memory().environment();
+    for app in App::all() {
+        assert_says(&shown, &[&format!("{app:?}")]);
+        scripted.with_scopes(app, ["app:read"]).unwrap();
+        let (url, audience) = (app.url_variable(), app.audience_variable());
+        assert!(served.iter().any(|(name, _)| name == url), "{url}");
+        for (name, odd) in [(url, "nonsense"), (audience, "a\nb")] {
+            let variables = Suite::builder().variables(of(&[(name, odd)]));
+            assert_unbuilt(variables, &[&format!("`{name}` must")]);
+        }
+    }
 }
