@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use sdk_core::{App, Effect, IdempotencyKey, PreparedCommand, RawCall, RawJson, Receipt, Suite};
+use sdk_core::{App, Effect, IdempotencyKey, PreparedCommand, RawJson, Receipt, Suite};
 use sdk_platform::types::TokenForm;
 use serde_json::Value;
 
@@ -132,7 +132,7 @@ pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitC
         return token(context, &suite, body).await;
     }
 
-    let mut call = raw_call(&suite, &entry)?;
+    let mut call = catalog::raw_call(&suite, entry.operation.application, entry.operation)?;
     for (parameter, value) in values {
         call = if parameter.in_path {
             call.path(parameter.name, value)
@@ -192,16 +192,6 @@ fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure>
     entry.check_body(&value)?;
     let raw: RawJson = text.trim().parse().map_err(|error| problem(&error))?;
     Ok(Some(raw))
-}
-
-fn raw_call(suite: &Suite, entry: &Entry) -> Result<RawCall, Failure> {
-    let operation = entry.operation;
-    Ok(match operation.application {
-        App::Crm => sdk_crm::Client::new(suite)?.raw_call(operation),
-        App::Calendar => sdk_calendar::Client::new(suite)?.raw_call(operation),
-        App::Accounting => sdk_accounting::Client::new(suite)?.raw_call(operation),
-        _ => sdk_platform::Client::new(suite)?.raw_call(operation),
-    })
 }
 
 /// Shows a command exactly as it will be sent, and where.

@@ -3,7 +3,7 @@
 //! `RawCall` checks only the segments of a path. A request that the contract forbids must fail before it is sent, so its rules are
 //! checked here, from the same specs that the typed clients are generated from.
 
-use sdk_core::{App, Operation, one_line};
+use sdk_core::{App, Error, Operation, RawCall, RawTarget, Suite, one_line};
 use serde_json::{Map, Value, json};
 
 use crate::output::Failure;
@@ -49,6 +49,20 @@ pub(crate) fn operations(app: App) -> &'static [&'static Operation] {
         // An application that this program has no client for.
         _ => &[],
     }
+}
+
+/// A call of an operation or a path of an application.
+pub(crate) fn raw_call(
+    suite: &Suite,
+    app: App,
+    target: impl Into<RawTarget>,
+) -> Result<RawCall, Error> {
+    Ok(match app {
+        App::Crm => sdk_crm::Client::new(suite)?.raw_call(target),
+        App::Calendar => sdk_calendar::Client::new(suite)?.raw_call(target),
+        App::Accounting => sdk_accounting::Client::new(suite)?.raw_call(target),
+        _ => sdk_platform::Client::new(suite)?.raw_call(target),
+    })
 }
 
 impl Entry {

@@ -105,14 +105,26 @@ impl Context {
         self.variables.contains_key(app.url_variable())
     }
 
+    /// The prefix of its variables, such as `ACME_`.
+    pub(crate) fn prefix(&self) -> String {
+        self.installation
+            .as_deref()
+            .map_or_else(String::new, prefix)
+    }
+
     /// A suite with the settings of the installation. Its errors name the variables with their prefix.
     pub(crate) fn builder(&self) -> SuiteBuilder {
+        self.builder_with(&self.variables)
+    }
+
+    /// A suite with other settings of the same installation.
+    pub(crate) fn builder_with(&self, variables: &Variables) -> SuiteBuilder {
         let builder = Suite::builder().user_agent(concat!("suite/", env!("CARGO_PKG_VERSION")));
         let Some(name) = &self.installation else {
-            return builder.variables(self.variables.clone());
+            return builder.variables(variables.clone());
         };
         let prefix = prefix(name);
-        let prefixed = self.variables.iter();
+        let prefixed = variables.iter();
         let prefixed = prefixed.map(|(name, value)| (format!("{prefix}{name}"), value.clone()));
         builder.installation(name).variables(prefixed)
     }

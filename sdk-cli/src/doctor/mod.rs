@@ -1,11 +1,201 @@
-//! `suite doctor`.
+//! `suite doctor`: compares an installation with the assumptions of the SDK.
+//!
+//! It gets a token for each application, sends a fixed list of reads, and judges each assumption by everything that came.
+
+mod assumptions;
+mod exchange;
+mod facts;
+mod headers;
+mod judges;
+mod meter;
+mod reader;
+mod reads;
+mod report;
+mod shape;
+mod token;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
-use crate::context::Context;
-use crate::output::Failure;
+use sdk_core::{
+    App, Error, Method, MissingScopes, RetryPolicy, SchemaPolicy, Suite, SuiteBuilder, TokenPolicy,
+};
+use url::Url;
 
+use crate::catalog::{self, operations};
+use crate::context::{Context, Variables};
+use crate::output::{self, Failure, Format};
+use exchange::Exchange;
+use meter::{MOST, Meter};
+use reader::Reader;
+use report::Report;
+use token::Outcome;
+
+const USER_AGENT: &str = "suite-doctor";
+const SET: &str = "set the variables that the message names";
+
+/// An application that has an address, and its origin.
+type Place = (App, String);
+
+/// The exit status is 0 if all is well, 1 if there is something to set or to know, and 2 if the SDK doesn't work as it is set
+/// up.
 pub(crate) async fn run(context: &Context) -> Result<ExitCode, Failure> {
-    let _ = context;
-    Ok(ExitCode::SUCCESS)
+    output::note(format_args!(
+        "Reads only: at most {MOST} requests, token requests included, each once."
+    ));
+    let (began, meter) = (Instant::now(), Meter::default());
+    let report = examine(context, &meter).await;
+    let (sent, took) = (meter.sent(), began.elapsed());
+    match context.format {
+        Format::Table => output::put(report.text(sent, took)),
+        Format::Json => output::put(format_args!("{:#}", report.json(sent, took))),
+        Format::Jsonl => output::put(report.json(sent, took)),
+    }
+    Ok(ExitCode::from(report.status()))
+}
+
+async fn examine(context: &Context, meter: &Meter) -> Report {
+    let mut report = Report::new(context.prefix());
+    let variables = context.variables();
+    credential(&mut report, variables);
+    // The same checks as those of a service.
+    if let Err(error) = context.builder().build() {
+        report.failure(
+            error.to_string(),
+            "set the variables that the message names",
+        );
+        return report;
+    }
+    let places = places(&mut report, variables);
+    let exchange = Exchange::new(variables.clone(), meter.clone(), report.secrets.clone());
+    let mut reader = Reader::new(report, meter.clone());
+    let mut has_tokens = false;
+    match exchange {
+        Ok(exchange) => has_tokens = tokens(&mut reader, context, meter, exchange, &places).await,
+        Err(error) => {
+            let remedy = "check SUITE_CORE_URL and SUITE_TOKEN_URL";
+            reader.report.failure(error, remedy);
+        }
+    }
+    for (index, (name, reads)) in reads::steps().enumerate() {
+        // The first step needs no token.
+        if index > 0 && !has_tokens {
+            break;
+        }
+        reader.step(name, &reads).await;
+        if index == 0 {
+            reader.contracts().await;
+        }
+    }
+    let Reader {
+        mut report, facts, ..
+    } = reader;
+    headers::find(&mut report, &facts);
+    report.judge(assumptions::verdicts(&facts));
+    report
+}
+
+/// Hides the secret, and adds a finding on white space around the credential.
+fn credential(report: &mut Report, variables: &Variables) {
+    for name in ["SUITE_CLIENT_ID", "SUITE_CLIENT_SECRET"] {
+        let value = variables.get(name).map_or("", String::as_str);
+        if name == "SUITE_CLIENT_SECRET" {
+            report.secrets.hide(value);
+        }
+        if value.trim() != value {
+            let remedy = format!("set {name} without it (`$(cat file)` drops the end of a line)");
+            report.problem(format!("{name} begins or ends with white space"), remedy);
+        }
+    }
+}
+
+/// The applications that have an address.
+fn places(report: &mut Report, variables: &Variables) -> Vec<Place> {
+    let mut places = Vec::new();
+    for app in App::all() {
+        let name = app.url_variable();
+        let Some(url) = variables.get(name) else {
+            let remedy = format!("set {name} to its routed origin, if the service uses it");
+            report.problem(format!("{app} has no address and is left out"), remedy);
+            continue;
+        };
+        let origin = Url::parse(url.trim()).map(|url| url.origin().ascii_serialization());
+        let origin = origin.unwrap_or_default();
+        report.ok(format!("{app} is at {origin}"));
+        places.push((app, origin));
+    }
+    places
+}
+
+/// Gets the token of each application, and makes the clients for the reads. Returns whether there is any token.
+async fn tokens(
+    reader: &mut Reader,
+    context: &Context,
+    meter: &Meter,
+    mut exchange: Exchange,
+    places: &[Place],
+) -> bool {
+    reader.report.step("token");
+    let mut served: Vec<&Place> = Vec::new();
+    for place in places {
+        match token::first(reader, &mut exchange, place).await {
+            Outcome::Token => served.push(place),
+            Outcome::Rejected => {}
+            Outcome::Hopeless => break,
+        }
+    }
+    let crm = served.iter().find(|(app, _)| *app == App::Crm);
+    if let Some(place) = crm.or(served.first()) {
+        token::probe(reader, &exchange, place).await;
+    }
+    reader.report.step("scopes");
+    // The doctor requests the tokens of the calls itself, so that it can hide them. The SDK's own request is checked as well.
+    let once = || once(context.builder_with(&exchange.variables), meter);
+    let (own, known) = (
+        once().build(),
+        once().token_source(exchange.clone()).build(),
+    );
+    let (Ok(own), Ok(known)) = (own, known) else {
+        return false;
+    };
+    for (app, _) in places {
+        // A client checks more settings than a suite.
+        if let Err(error) = catalog::raw_call(&known, *app, (Method::Get, "/")) {
+            reader.report.failure(error.to_string(), SET);
+            continue;
+        }
+        reader.apps.insert(*app);
+        if served.iter().any(|(it, _)| it == app) {
+            let missing = missing_scopes(&own, *app).await;
+            reader::scopes(&mut reader.report, *app, missing);
+        }
+    }
+    reader.suite = Some(known);
+    !served.is_empty()
+}
+
+async fn missing_scopes(suite: &Suite, app: App) -> Result<MissingScopes, Error> {
+    let all = operations(app);
+    match app {
+        App::Crm => sdk_crm::Client::new(suite)?.missing_scopes(all).await,
+        App::Calendar => sdk_calendar::Client::new(suite)?.missing_scopes(all).await,
+        App::Accounting => {
+            sdk_accounting::Client::new(suite)?
+                .missing_scopes(all)
+                .await
+        }
+        _ => sdk_platform::Client::new(suite)?.missing_scopes(all).await,
+    }
+}
+
+/// Settings with which each call is one request, counted, and not waited for too long.
+fn once(builder: SuiteBuilder, meter: &Meter) -> SuiteBuilder {
+    let mut tokens = TokenPolicy::default();
+    tokens.attempts = 1;
+    let builder = builder.user_agent(USER_AGENT).observer(meter.clone());
+    let builder = builder.retry(RetryPolicy::none()).token_policy(tokens);
+    let builder = builder.schema_policy(SchemaPolicy::Warn);
+    builder
+        .timeout(Duration::from_secs(10))
+        .deadline(Duration::from_secs(15))
 }

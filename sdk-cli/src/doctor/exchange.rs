@@ -1,0 +1,273 @@
+//! Token requests by hand, in the form that the SDK uses, so that the doctor can look at responses and rejections.
+
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use http::HeaderMap;
+use percent_encoding::percent_decode_str;
+use reqwest::RequestBuilder;
+use sdk_core::{AccessToken, App, TokenError, TokenFuture, TokenRequest, TokenSource};
+use serde_json::Value;
+use url::Url;
+use url::form_urlencoded::{Serializer, byte_serialize};
+
+use super::meter::Meter;
+use super::report::Secrets;
+use crate::context::Variables;
+
+pub(crate) const GRANT: &str = "client_credentials";
+pub(crate) const POST: &str = "client_secret_post";
+pub(crate) const METHOD: &str = "SUITE_TOKEN_AUTH_METHOD";
+pub(crate) const FIELD: &str = "SUITE_TOKEN_AUDIENCE_FIELD";
+pub(crate) const URL: &str = "SUITE_TOKEN_URL";
+const ID: &str = "SUITE_CLIENT_ID";
+const SECRET: &str = "SUITE_CLIENT_SECRET";
+const METADATA: &str = "/.well-known/oauth-authorization-server";
+const LONGEST_RESPONSE: usize = 1 << 16;
+
+/// The codes of RFC 6749, section 5.2, and RFC 8707. Others are not printed, because they may be anything.
+const CODES: [&str; 7] = [
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+    "invalid_target",
+];
+
+/// The form of a token request, and the field of a response that is the token.
+#[derive(Clone)]
+pub(crate) struct Exchange {
+    pub(crate) url: Url,
+    pub(crate) variables: Variables,
+    pub(crate) token_field: String,
+    meter: Meter,
+    secrets: Secrets,
+    http: reqwest::Client,
+}
+
+/// A response of the token endpoint.
+#[derive(Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) json: Value,
+}
+
+impl Answer {
+    /// The field with the token, if there is one: `access_token`, or else the longest string that may be a token.
+    pub(crate) fn field(&self) -> Option<&str> {
+        let fields = self.json.as_object()?;
+        if !(200..300).contains(&self.status) || fields.contains_key("error") {
+            return None;
+        }
+        if let Some(token) = fields.get("access_token").and_then(Value::as_str) {
+            return (!token.is_empty()).then_some("access_token");
+        }
+        let strings = fields
+            .iter()
+            .filter_map(|(name, it)| Some((name, it.as_str()?)));
+        let tokens = strings.filter(|(_, it)| it.len() >= 16 && !it.contains(' '));
+        let longest = tokens.max_by_key(|(_, it)| it.len());
+        longest.map(|(name, _)| name.as_str())
+    }
+
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.json[self.field()?].as_str()
+    }
+
+    /// The header (0) or the claims (1) of a token that is a JWT.
+    pub(crate) fn part(&self, index: usize) -> Option<Value> {
+        let part = self.token()?.split('.').nth(index)?;
+        serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).ok()?).ok()
+    }
+
+    /// Whether the token is for this audience, if it says so.
+    pub(crate) fn is_for(&self, audience: &str) -> Option<bool> {
+        let claims = self.part(1)?;
+        let among = |all: &Vec<Value>| all.iter().any(|it| *it == *audience);
+        let one = claims["aud"].as_str().map(|it| it == audience);
+        one.or_else(|| claims["aud"].as_array().map(among))
+    }
+
+    pub(crate) fn code(&self) -> &'static str {
+        let code = self.json["error"].as_str();
+        let known = CODES.into_iter().find(|it| Some(*it) == code);
+        known.unwrap_or("no known code")
+    }
+
+    /// Its status and code.
+    pub(crate) fn told(&self) -> String {
+        format!("{}, {}", self.status, self.code())
+    }
+
+    /// Whether it rejects the request for good.
+    pub(crate) fn is_rejection(&self) -> bool {
+        (400..500).contains(&self.status) && !matches!(self.status, 408 | 423 | 425 | 429)
+    }
+}
+
+impl Exchange {
+    /// By these variables, which the SDK has checked.
+    pub(crate) fn new(
+        variables: Variables,
+        meter: Meter,
+        secrets: Secrets,
+    ) -> Result<Self, String> {
+        let get = |name: &str| variables.get(name).map_or("", |it| it.trim());
+        let platform = format!(
+            "{}/oauth/token",
+            get("SUITE_CORE_URL").trim_end_matches('/')
+        );
+        let own = Some(get(URL)).filter(|url| !url.is_empty());
+        let url = Url::parse(own.unwrap_or(&platform)).map_err(|error| error.to_string())?;
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .timeout(Duration::from_secs(10))
+            .user_agent(super::USER_AGENT);
+        // As the SDK does: unencrypted requests go to loopback, and not through a proxy.
+        let http = match url.scheme() {
+            "http" => http.no_proxy(),
+            _ => http,
+        };
+        let http = http.build().map_err(|error| innermost(&error))?;
+        let exchange = Self {
+            url,
+            variables,
+            token_field: "access_token".to_owned(),
+            meter,
+            secrets,
+            http,
+        };
+        let (id, secret) = (exchange.get(ID), exchange.get(SECRET));
+        let basic = format!("{}:{}", encoded(id), encoded(secret));
+        for form in [secret, &encoded(secret), &BASE64_STANDARD.encode(basic)] {
+            exchange.secrets.hide(form);
+        }
+        Ok(exchange)
+    }
+
+    /// The same with a variable set.
+    pub(crate) fn with(&self, name: &str, value: &str) -> Result<Self, String> {
+        let mut variables = self.variables.clone();
+        variables.insert(name.to_owned(), value.to_owned());
+        Self::new(variables, self.meter.clone(), self.secrets.clone())
+    }
+
+    /// The same without a credential.
+    pub(crate) fn without_credential(&self) -> Self {
+        let mut other = self.clone();
+        other
+            .variables
+            .retain(|name, _| name != ID && name != SECRET);
+        other
+    }
+
+    /// A variable; empty if it is not set.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.variables.get(name).map_or("", String::as_str)
+    }
+
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        !self.get(name).is_empty()
+    }
+
+    pub(crate) fn audience(&self, app: App, origin: &str) -> String {
+        let own = Some(self.get(app.audience_variable())).filter(|it| !it.is_empty());
+        own.unwrap_or(origin).to_owned()
+    }
+
+    /// Requests a token.
+    pub(crate) async fn post(
+        &self,
+        grant: &str,
+        audience: &str,
+        scope: &str,
+    ) -> Result<Answer, String> {
+        let (id, secret) = (self.get(ID), self.get(SECRET));
+        let field = Some(self.get(FIELD)).filter(|it| !it.is_empty());
+        let audience = (field.unwrap_or("audience"), audience);
+        let mut fields = vec![("grant_type", grant), audience, ("scope", scope)];
+        let mut request = self.http.post(self.url.clone());
+        if self.get(METHOD) == POST {
+            fields.extend([("client_id", id), ("client_secret", secret)]);
+        } else if !id.is_empty() {
+            // Form-encoded first (RFC 6749, section 2.3.1).
+            request = request.basic_auth(encoded(id), Some(encoded(secret)));
+        }
+        fields.retain(|(_, value)| !value.is_empty());
+        let form = Serializer::new(String::new()).extend_pairs(fields).finish();
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        let answer = self.send(request.body(form)).await?;
+        self.secrets.hide(answer.token().unwrap_or_default());
+        Ok(answer)
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<Answer, String> {
+        if !self.meter.may_send() {
+            return Err("the announced requests are used up".to_owned());
+        }
+        self.meter.count();
+        let response = request.header("accept", "application/json").send().await;
+        let mut response = response.map_err(|error| innermost(&error))?;
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| innermost(&error))? {
+            body.extend_from_slice(&chunk);
+            if body.len() > LONGEST_RESPONSE {
+                return Err(format!(
+                    "the response has more than {LONGEST_RESPONSE} bytes"
+                ));
+            }
+        }
+        Ok(Answer {
+            status,
+            headers,
+            json: serde_json::from_slice(&body).unwrap_or_default(),
+        })
+    }
+
+    /// The token endpoint in the Platform's metadata (RFC 8414), if it is a plain address.
+    pub(crate) async fn announced(&self) -> Option<Url> {
+        let metadata = self.http.get(self.url.join(METADATA).ok()?);
+        let metadata = self.send(metadata).await.ok()?;
+        let url = Url::parse(metadata.json["token_endpoint"].as_str()?).ok()?;
+        let is_plain =
+            !url.authority().contains('@') && url.query().is_none() && url.fragment().is_none();
+        let path = percent_decode_str(url.path()).decode_utf8_lossy();
+        (is_plain && !path.contains(self.get(SECRET))).then_some(url)
+    }
+}
+
+impl TokenSource for Exchange {
+    fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
+        Box::pin(async move {
+            let audience = request.audience().unwrap_or_default();
+            let answer = self.post(GRANT, audience, "").await;
+            let json = answer.map_err(TokenError::unavailable)?.json;
+            let token = json[&self.token_field].as_str();
+            let token = token.ok_or_else(|| TokenError::unavailable("no token"))?;
+            let scopes = json["scope"].as_str().unwrap_or_default();
+            Ok(AccessToken::new(token).with_scopes(scopes.split_whitespace()))
+        })
+    }
+}
+
+fn encoded(text: &str) -> String {
+    byte_serialize(text.as_bytes()).collect()
+}
+
+/// The innermost cause, which says the most.
+fn innermost(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    if error.is_timeout() {
+        format!("no response in time: {cause}")
+    } else {
+        cause.to_string()
+    }
+}

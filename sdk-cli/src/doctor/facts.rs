@@ -1,0 +1,149 @@
+//! Everything that the requests showed. Findings and verdicts follow from it.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::DATE;
+use jiff::Timestamp;
+use sdk_core::{App, ContractReport, Operation};
+use serde_json::Value;
+
+use super::assumptions::Evidence;
+use super::exchange::Answer;
+use super::judges::contradicted;
+
+#[derive(Default)]
+pub(crate) struct Facts {
+    pub(crate) changes: Vec<Change>,
+    pub(crate) tokens: Vec<Token>,
+    /// Responses of the token endpoint to unusual requests, by name.
+    pub(crate) probes: BTreeMap<&'static str, Answer>,
+    /// The scope that one of them requested.
+    pub(crate) scope: &'static str,
+    pub(crate) contracts: BTreeMap<App, ContractReport>,
+    pub(crate) responses: Vec<Seen>,
+    /// The evidence of the schemas, by assumption.
+    pub(crate) shapes: Vec<(&'static str, Evidence)>,
+}
+
+/// A setting without which there was no token.
+pub(crate) struct Change {
+    /// The assumption that it contradicts.
+    pub(crate) id: &'static str,
+    pub(crate) app: App,
+    pub(crate) variable: &'static str,
+    pub(crate) value: String,
+    /// The rejection that it answers: status and code.
+    pub(crate) rejection: String,
+}
+
+impl Change {
+    pub(crate) fn evidence(&self) -> Evidence {
+        let (app, rejection, variable) = (self.app, &self.rejection, self.variable);
+        let text = format!("{app}: {rejection} until {variable} is set");
+        contradicted(text, format!("set {variable}={}", self.value))
+    }
+}
+
+/// A token, and how it was requested.
+pub(crate) struct Token {
+    pub(crate) app: App,
+    pub(crate) audience: String,
+    /// Whether the audience is the origin, because no other is set.
+    pub(crate) is_by_origin: bool,
+    /// Whether the Platform issued it, because no other address is set.
+    pub(crate) is_by_platform: bool,
+    pub(crate) answer: Answer,
+}
+
+/// A response, whether or not the SDK accepted it.
+pub(crate) struct Seen {
+    /// The name of the read.
+    pub(crate) name: &'static str,
+    pub(crate) app: App,
+    /// `None` for a path that no operation has.
+    pub(crate) operation: Option<&'static Operation>,
+    pub(crate) with_token: bool,
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// How many seconds this machine's clock is ahead of the server's.
+    pub(crate) skew: Option<i64>,
+}
+
+impl Seen {
+    pub(crate) fn new(name: &'static str, app: App, status: u16, headers: &HeaderMap) -> Self {
+        let date = headers.get(DATE).and_then(|date| date.to_str().ok());
+        let date = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
+        let skew = date.map(|date| Timestamp::now().as_second() - date.timestamp().as_second());
+        Self {
+            name,
+            app,
+            operation: None,
+            with_token: false,
+            status,
+            headers: headers.clone(),
+            body: Bytes::new(),
+            skew,
+        }
+    }
+
+    /// The ID of its operation, or the name of the path.
+    pub(crate) fn label(&self) -> &'static str {
+        self.operation.map_or(self.name, |it| it.id)
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// Whether the application rejected the request for good. A gateway sends other statuses, and for a while.
+    pub(crate) fn is_rejection(&self) -> bool {
+        matches!(self.status, 400 | 401 | 403 | 404 | 405 | 409 | 422)
+    }
+
+    /// Whether it answers the request, and isn't about the rights of the client.
+    pub(crate) fn is_telling(&self) -> bool {
+        self.is_success() || matches!(self.status, 400 | 404 | 405 | 422)
+    }
+
+    pub(crate) fn needs_token(&self) -> bool {
+        self.operation.is_some_and(|it| it.authenticated)
+    }
+
+    pub(crate) fn json(&self) -> Option<Value> {
+        serde_json::from_slice(&self.body).ok()
+    }
+
+    /// The JSON of a success.
+    pub(crate) fn success(&self) -> Option<Value> {
+        self.json().filter(|_| self.is_success())
+    }
+}
+
+impl Facts {
+    pub(crate) fn get(&self, name: &str) -> Option<&Seen> {
+        self.responses.iter().find(|it| it.name == name)
+    }
+
+    pub(crate) fn telling(&self, name: &str) -> Option<&Seen> {
+        self.get(name).filter(|it| it.is_telling())
+    }
+
+    pub(crate) fn success(&self, name: &str) -> Option<Value> {
+        self.get(name)?.success()
+    }
+
+    pub(crate) fn metadata(&self, app: App) -> Option<Value> {
+        let metadata = self.contracts.get(&app)?.metadata.as_ref()?;
+        metadata.to_value().ok()
+    }
+}
+
+/// The first array of a page, whatever its name.
+pub(crate) fn records(page: &Value) -> &[Value] {
+    let mut fields = page.as_object().into_iter().flatten();
+    let array = fields.find_map(|(_, it)| it.as_array());
+    array.map_or(&[], Vec::as_slice)
+}

@@ -1,0 +1,210 @@
+//! The report: findings by step, a verdict on each assumption, and the settings that help. Names and types only.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sdk_core::one_line;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::assumptions::{CONFIRMED, CONTRADICTED, NOT_SEEN, Verdict};
+use super::meter::MOST;
+use crate::output;
+
+/// How bad a finding is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    /// As expected.
+    Ok,
+    /// Worth knowing.
+    Note,
+    /// Something to set, or to live with.
+    Problem,
+    /// The SDK doesn't work as it is set up.
+    Failure,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    step: &'static str,
+    level: Level,
+    found: String,
+    remedy: Option<String>,
+}
+
+/// Strings that must not be printed, whoever repeats them.
+#[derive(Clone, Default)]
+pub(crate) struct Secrets(Arc<Mutex<Vec<String>>>);
+
+impl Secrets {
+    pub(crate) fn hide(&self, secret: &str) {
+        // Replacing a shorter string would hide nothing, and damage the text.
+        if secret.len() >= 4 {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push(secret.to_owned());
+        }
+    }
+
+    fn remove(&self, text: &str) -> String {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let hide = |text: String, secret: &String| text.replace(secret.as_str(), "[redacted]");
+        all.iter().fold(text.to_owned(), hide)
+    }
+}
+
+pub(crate) struct Report {
+    step: &'static str,
+    findings: Vec<Finding>,
+    verdicts: Vec<Verdict>,
+    /// The variables that help, with their values.
+    settings: BTreeMap<String, String>,
+    pub(crate) secrets: Secrets,
+    /// The prefix of the installation's variables, such as `ACME_`.
+    prefix: String,
+}
+
+impl Report {
+    pub(crate) fn new(prefix: String) -> Self {
+        Self {
+            step: "settings",
+            findings: Vec::new(),
+            verdicts: Vec::new(),
+            settings: BTreeMap::new(),
+            secrets: Secrets::default(),
+            prefix,
+        }
+    }
+
+    /// Begins a step. People who wait see it.
+    pub(crate) fn step(&mut self, step: &'static str) {
+        output::note(format_args!("… {step}"));
+        self.step = step;
+    }
+
+    pub(crate) fn ok(&mut self, found: impl Into<String>) {
+        self.find(Level::Ok, found.into(), None);
+    }
+
+    pub(crate) fn note(&mut self, found: impl Into<String>) {
+        self.find(Level::Note, found.into(), None);
+    }
+
+    pub(crate) fn problem(&mut self, found: impl Into<String>, remedy: impl Into<String>) {
+        self.find(Level::Problem, found.into(), Some(remedy.into()));
+    }
+
+    pub(crate) fn failure(&mut self, found: impl Into<String>, remedy: impl Into<String>) {
+        self.find(Level::Failure, found.into(), Some(remedy.into()));
+    }
+
+    /// Adds a finding, unless it is there already.
+    fn find(&mut self, level: Level, found: String, remedy: Option<String>) {
+        if self.findings.iter().all(|it| it.found != found) {
+            self.findings.push(Finding {
+                step: self.step,
+                level,
+                found,
+                remedy,
+            });
+        }
+    }
+
+    /// Proposes a variable.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.settings.insert(name.to_owned(), value.to_owned());
+    }
+
+    pub(crate) fn judge(&mut self, verdicts: Vec<Verdict>) {
+        self.verdicts = verdicts;
+    }
+
+    fn worst(&self) -> Level {
+        let levels = self.findings.iter().map(|it| it.level);
+        let contradicted = self.verdicts.iter().any(|it| it.word == CONTRADICTED);
+        let of_verdicts = contradicted.then_some(Level::Problem);
+        levels.chain(of_verdicts).max().unwrap_or(Level::Ok)
+    }
+
+    /// The exit status of the program.
+    pub(crate) fn status(&self) -> u8 {
+        match self.worst() {
+            Level::Ok | Level::Note => 0,
+            Level::Problem => 1,
+            Level::Failure => 2,
+        }
+    }
+
+    pub(crate) fn json(&self, requests: usize, took: Duration) -> Value {
+        self.clean(&json!({
+            "worst": self.worst(), "findings": self.findings, "assumptions": self.verdicts,
+            "settings": self.settings, "requests": requests, "atMost": MOST, "seconds": took.as_secs_f64(),
+        }))
+    }
+
+    /// The same for people. The contradicted assumptions come last, where people look first.
+    pub(crate) fn text(&self, requests: usize, took: Duration) -> String {
+        let report = self.json(requests, took);
+        let rows = |name: &str| report[name].as_array().into_iter().flatten();
+        let of = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
+        let mut lines = Vec::new();
+        let mut step = String::new();
+        for row in rows("findings") {
+            if of(row, "step") != step {
+                step = of(row, "step");
+                lines.push(step.clone());
+            }
+            lines.push(format!("  {:<8} {}", of(row, "level"), of(row, "found")));
+            if row["remedy"].is_string() {
+                lines.push(format!("           remedy: {}", of(row, "remedy")));
+            }
+        }
+        let mut counts = Vec::new();
+        for word in [CONFIRMED, NOT_SEEN, CONTRADICTED] {
+            let before = lines.len();
+            for row in rows("assumptions").filter(|row| row["verdict"] == word) {
+                let (id, title, evidence) = (of(row, "id"), of(row, "title"), of(row, "evidence"));
+                lines.push(format!("  {id}  {title}: {evidence}"));
+                if row["remedy"].is_string() {
+                    lines.push(format!("       remedy: {}", of(row, "remedy")));
+                }
+            }
+            let count = self.verdicts.iter().filter(|it| it.word == word).count();
+            if count > 0 {
+                lines.insert(before, format!("\nassumptions: {word}"));
+            }
+            counts.push(format!("{count} {word}"));
+        }
+        let (counts, seconds) = (counts.join(", "), took.as_secs_f64());
+        lines.push(format!("\n{counts}; {requests} requests in {seconds:.1} s"));
+        if !self.settings.is_empty() {
+            lines.push("\nto set:".to_owned());
+        }
+        for (name, value) in report["settings"].as_object().into_iter().flatten() {
+            let value = value.as_str().unwrap_or_default();
+            lines.push(format!("  export {name}={value}"));
+        }
+        lines.join("\n")
+    }
+
+    /// The same with safe strings: one line each, without secrets, and with the prefix of the installation before each variable.
+    fn clean(&self, value: &Value) -> Value {
+        let text = |text: &str| {
+            let text = one_line(&self.secrets.remove(text));
+            let prefixed = format!("{}SUITE_", self.prefix);
+            // The SDK's own messages have it already.
+            text.replace(&prefixed, "SUITE_")
+                .replace("SUITE_", &prefixed)
+        };
+        match value {
+            Value::String(string) => text(string).into(),
+            Value::Array(all) => all.iter().map(|it| self.clean(it)).collect(),
+            Value::Object(all) => {
+                let all = all.iter().map(|(name, it)| (text(name), self.clean(it)));
+                Value::Object(all.collect())
+            }
+            other => other.clone(),
+        }
+    }
+}

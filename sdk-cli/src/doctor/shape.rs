@@ -1,0 +1,228 @@
+//! Compares responses with the specs: which documented and assumed fields came, and of which type.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sdk_core::Operation;
+use serde_json::{Map, Value};
+
+use super::assumptions::Evidence;
+use super::judges::judged;
+use super::report::Report;
+use crate::specs::{resolved, specs};
+
+/// An integer beyond 64 bits (A49).
+const BIG: &str = "integer beyond 64 bits";
+
+/// The JSON type of a value.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_i64() => "integer",
+        Value::Number(number) => match number.as_f64() {
+            Some(whole) if whole.fract() == 0.0 && whole.abs() >= 9.2e18 => BIG,
+            Some(whole) if whole.fract() == 0.0 => "integer",
+            _ => "number",
+        },
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// Names of fields with their types. A name that may be a value, such as an address, is only counted.
+pub(crate) fn named(value: &Value) -> String {
+    let Some(fields) = value.as_object() else {
+        return format!("no fields: it is {}", kind(value));
+    };
+    let plain = fields.iter().filter(|(name, _)| is_name(name)).take(20);
+    let plain = plain.map(|(name, it)| format!("{name} ({})", kind(it)));
+    let mut all: Vec<String> = plain.collect();
+    if all.len() < fields.len() {
+        all.push(format!("{} more", fields.len() - all.len()));
+    }
+    all.join(", ")
+}
+
+fn is_name(name: &str) -> bool {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || matches!(it, '_' | '-');
+    name.len() <= 40
+        && name.chars().all(is_plain)
+        && name.starts_with(|it: char| it.is_ascii_alphabetic())
+}
+
+/// The comparison of a response with its schema. Places are paths such as `.items[].title`.
+pub(crate) struct Shape {
+    spec: &'static Value,
+    /// Differences from the documented fields.
+    differences: BTreeSet<String>,
+    /// Fields that the contract doesn't have.
+    unknown: BTreeSet<String>,
+    /// Places by assumption, and whether they are as assumed.
+    assumed: BTreeMap<(&'static str, bool), BTreeSet<String>>,
+}
+
+/// Compares the response of an operation with its schema, if it has one.
+pub(crate) fn check(operation: &Operation, response: &Value) -> Option<Shape> {
+    let spec = specs()["specs"].get(operation.application.name())?;
+    let method = operation.method.as_str().to_ascii_lowercase();
+    let responses = &spec["paths"][operation.route][method]["responses"];
+    let schema = responses["200"].pointer("/content/application~1json/schema")?;
+    let mut shape = Shape {
+        spec,
+        differences: BTreeSet::new(),
+        unknown: BTreeSet::new(),
+        assumed: BTreeMap::new(),
+    };
+    shape.value(schema, response, "", &[]);
+    Some(shape)
+}
+
+impl Shape {
+    /// Adds the findings on documented fields.
+    pub(crate) fn find(&self, report: &mut Report, operation: &str) {
+        for difference in &self.differences {
+            let remedy = "the contract documents it otherwise: ask its vendor, and read the response with `raw_call` until then";
+            report.problem(format!("{operation}: {difference}"), remedy);
+        }
+        let unknown: Vec<&str> = self.unknown.iter().take(10).map(String::as_str).collect();
+        if !unknown.is_empty() {
+            let all = unknown.join(", ");
+            report.note(format!("{operation} has undocumented fields: {all}"));
+        }
+        if self.differences.is_empty() {
+            report.ok(format!("{operation} has the documented shape"));
+        }
+    }
+
+    /// The evidence on each assumption that the schema rests on.
+    pub(crate) fn evidence(
+        &self,
+        operation: &'static str,
+    ) -> impl Iterator<Item = (&'static str, Evidence)> {
+        self.assumed.iter().map(move |((id, holds), places)| {
+            let first = places.first().map_or("", String::as_str);
+            let text = match places.len() - 1 {
+                0 => format!("{operation}{first}"),
+                more => format!("{operation}{first} and {more} more"),
+            };
+            (*id, judged(*holds, text))
+        })
+    }
+
+    fn assume(&mut self, id: &'static str, holds: bool, place: &str) {
+        let places = self.assumed.entry((id, holds)).or_default();
+        places.insert(place.to_owned());
+    }
+
+    /// Compares a value, which rests on the assumptions `above` besides those of its schema.
+    fn value(&mut self, schema: &'static Value, value: &Value, at: &str, above: &[&'static str]) {
+        let schema = resolved(self.spec, schema);
+        let Some(wanted) = schema["type"].as_str() else {
+            return;
+        };
+        if value.is_null() && schema["nullable"] == true {
+            return;
+        }
+        let is = kind(value);
+        let fits = is == wanted || (wanted == "number" && is == "integer");
+        let is_big = wanted == "integer" && is == BIG;
+        let mut assumed = ids(schema, "x-type-assumption");
+        assumed.extend(above);
+        let told = if fits {
+            at.to_owned()
+        } else {
+            format!("{at} is {is}, not {wanted}")
+        };
+        // A list without records shows nothing of them.
+        let is_bare = value.as_array().is_some_and(Vec::is_empty);
+        for id in assumed.iter().filter(|_| !is_bare) {
+            self.assume(id, fits, &told);
+        }
+        if wanted == "integer" && (fits || is_big) {
+            self.assume("A49", fits, &told);
+        }
+        if !fits && !is_big && assumed.is_empty() {
+            self.differences.insert(told);
+        }
+        match value {
+            _ if !fits => {}
+            Value::Object(fields) => self.fields(schema, fields, at),
+            Value::Array(items) => {
+                let most = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
+                if most < items.len() as u64 {
+                    let found = format!("{at} has {} items, documented are {most}", items.len());
+                    self.differences.insert(found);
+                }
+                for item in items {
+                    self.value(&schema["items"], item, &format!("{at}[]"), above);
+                }
+            }
+            Value::String(text) => self.string(schema, text, at, above),
+            _ => {}
+        }
+    }
+
+    fn fields(&mut self, schema: &'static Value, fields: &Map<String, Value>, at: &str) {
+        let properties = schema["properties"].as_object();
+        let inherited = ids(schema, "x-assumption");
+        let required = schema["required"].as_array();
+        for (name, property) in properties.into_iter().flatten() {
+            let place = format!("{at}.{name}");
+            let own = ids(property, "x-assumption");
+            let property = resolved(self.spec, property);
+            if let Some(value) = fields.get(name) {
+                // The assumption of an object is about the format of its references.
+                let is_reference = property["pattern"].is_string();
+                let above = if is_reference { &inherited } else { &own };
+                self.value(property, value, &place, above);
+            } else if !own.is_empty() {
+                let others = named(&Value::Object(fields.clone()));
+                for id in own {
+                    self.assume(id, false, &format!("{place} is missing beside {others}"));
+                }
+            } else if required.is_some_and(|all| all.iter().any(|it| it == name.as_str())) {
+                self.differences.insert(format!("{place} is missing"));
+            }
+        }
+        // The other fields of a page are undocumented.
+        let known = properties.filter(|it| !it.is_empty() && !it.contains_key("nextCursor"));
+        if let Some(known) = known {
+            let unknown = fields.keys().filter(|it| !known.contains_key(*it));
+            let unknown = unknown.filter(|it| is_name(it)).cloned();
+            self.unknown.extend(unknown);
+        }
+    }
+
+    /// Compares constants and the formats of references.
+    fn string(&mut self, schema: &'static Value, text: &str, at: &str, above: &[&'static str]) {
+        let pattern = schema["pattern"].as_str();
+        if pattern.is_some_and(|pattern| !matches(pattern, text)) {
+            let found = format!("{at} does not have the documented format");
+            for id in above {
+                self.assume(id, false, &found);
+            }
+            if above.is_empty() {
+                self.differences.insert(found);
+            }
+        }
+        let values = schema["enum"].as_array();
+        if values.is_some_and(|all| all.iter().all(|it| it != text)) {
+            let found = format!("{at} has an undocumented value");
+            self.differences.insert(found);
+        }
+    }
+}
+
+/// The assumptions that a schema rests on.
+fn ids(schema: &'static Value, name: &str) -> Vec<&'static str> {
+    match &schema[name] {
+        Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
+        one => one.as_str().into_iter().collect(),
+    }
+}
+
+fn matches(pattern: &str, text: &str) -> bool {
+    // The specs are tested to have valid patterns.
+    regex_lite::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
+}

@@ -1,0 +1,269 @@
+//! Tokens: the responses and rejections of the token endpoint. A rejected request is tried in the other forms that the SDK can
+//! be set to.
+
+use http::StatusCode;
+use sdk_core::App;
+
+use super::Place;
+use super::exchange::{Answer, Exchange, FIELD, GRANT, METHOD, POST, URL};
+use super::facts::{Change, Seen, Token};
+use super::reader::{Reader, for_app};
+use super::reads::operation;
+use super::report::Report;
+use crate::catalog::operations;
+
+/// The outcome for one application.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Token,
+    /// Another application may get a token.
+    Rejected,
+    /// No other will.
+    Hopeless,
+}
+
+/// Settings to try together: the assumption that they contradict, the variable and its value.
+type Attempt = Vec<(&'static str, &'static str, String)>;
+
+/// Requests a token for an application, and finds the settings that it needs.
+pub(crate) async fn first(
+    reader: &mut Reader,
+    exchange: &mut Exchange,
+    (app, origin): &Place,
+) -> Outcome {
+    let (report, facts, app) = (&mut reader.report, &mut reader.facts, *app);
+    let place = format!("{app}: {}", exchange.url.origin().ascii_serialization());
+    let audience = exchange.audience(app, origin);
+    let first = match exchange.post(GRANT, &audience, "").await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let remedy = "check SUITE_CORE_URL (or SUITE_TOKEN_URL): scheme, host, port; HTTPS_PROXY and NO_PROXY; for an \
+                          unknown certificate, the system's roots or SSL_CERT_FILE";
+            report.failure(format!("{place} cannot be reached: {error}"), remedy);
+            return Outcome::Hopeless;
+        }
+    };
+    let id = "exchangeToken";
+    let mut seen = Seen::new(id, App::Platform, first.status, &first.headers);
+    seen.operation = Some(operation(id));
+    facts.responses.push(seen);
+    let (changes, answer) = search(report, exchange, app, origin, &first).await;
+    if answer.token().is_none() {
+        let (outcome, remedy) = remedy(first.status, first.code());
+        report.failure(
+            format!("{place} rejects: {}", first.told()),
+            for_app(remedy, app),
+        );
+        return outcome;
+    }
+    let set = |it: &Change| format!("{}={}", it.variable, it.value);
+    let settings: Vec<String> = changes.iter().map(set).collect();
+    if settings.is_empty() {
+        report.ok(format!("{app}: a token"));
+    } else {
+        let found = format!("{app}: no token as it is set up ({})", first.told());
+        report.failure(found, format!("set {}", settings.join(" and ")));
+    }
+    if is_old(&answer) {
+        report.note("tokens say that they were issued at another time than now: a strict reader rejects them");
+    }
+    for change in &changes {
+        report.set(change.variable, &change.value);
+    }
+    facts.changes.extend(changes);
+    answer
+        .field()
+        .unwrap_or_default()
+        .clone_into(&mut exchange.token_field);
+    facts.tokens.push(Token {
+        app,
+        audience: exchange.audience(app, origin),
+        is_by_origin: !exchange.is_set(app.audience_variable()),
+        is_by_platform: !exchange.is_set(URL),
+        answer,
+    });
+    Outcome::Token
+}
+
+/// Changes the settings until there is a token. If there is none, the settings stay, and the last rejection is returned.
+async fn search(
+    report: &mut Report,
+    exchange: &mut Exchange,
+    app: App,
+    origin: &str,
+    first: &Answer,
+) -> (Vec<Change>, Answer) {
+    let (mut tried, mut answer) = (exchange.clone(), first.clone());
+    let mut changes: Vec<Change> = Vec::new();
+    // A change that gets another rejection is a step: several settings may be wrong.
+    'steps: while answer.token().is_none() && changes.len() < 4 {
+        for attempt in attempts(report, &tried, app, origin, &answer).await {
+            let mut other = tried.clone();
+            for (_, variable, value) in &attempt {
+                other = other.with(variable, value).unwrap_or(other);
+            }
+            let audience = other.audience(app, origin);
+            let Ok(next) = other.post(GRANT, &audience, "").await else {
+                continue;
+            };
+            let is_token = next.token().is_some() && next.is_for(&audience) != Some(false);
+            let is_other = next.told() != answer.told() && next.status != StatusCode::NOT_FOUND;
+            if is_token || (is_other && next.is_rejection()) {
+                let rejection = answer.told();
+                changes.extend(attempt.into_iter().map(|(id, variable, value)| Change {
+                    id,
+                    app,
+                    variable,
+                    value,
+                    rejection: rejection.clone(),
+                }));
+                (tried, answer) = (other, next);
+                continue 'steps;
+            }
+        }
+        break;
+    }
+    if answer.token().is_some() {
+        *exchange = tried;
+    }
+    (changes, answer)
+}
+
+/// The remedy of a rejection, and whether all applications will get the same one.
+fn remedy(status: u16, code: &str) -> (Outcome, &'static str) {
+    use Outcome::{Hopeless, Rejected};
+    match (status, code) {
+        (401, _) | (_, "invalid_client") => (
+            Hopeless,
+            "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)",
+        ),
+        (_, "unauthorized_client" | "invalid_grant") => (
+            Hopeless,
+            "have the client allowed to exchange its credential",
+        ),
+        (_, "invalid_scope") => (
+            Rejected,
+            "name scopes that the client has for $APP, with `scopes(..)`",
+        ),
+        (404 | 405 | 410, _) => (
+            Hopeless,
+            "set SUITE_CORE_URL to the Platform, or SUITE_TOKEN_URL to the identity provider's endpoint",
+        ),
+        (..=399, _) => (
+            Hopeless,
+            "set SUITE_CORE_URL, or SUITE_TOKEN_URL: this is something else, such as a portal",
+        ),
+        (408 | 423 | 425 | 429 | 500.., _) => (
+            Hopeless,
+            "ask the operator of the identity provider, and run the doctor again",
+        ),
+        _ => (
+            Rejected,
+            "set $AUDIENCE to the exact audience of $APP, and check $URL",
+        ),
+    }
+}
+
+/// The other settings that may be the reason of a rejection.
+async fn attempts(
+    report: &mut Report,
+    exchange: &Exchange,
+    app: App,
+    origin: &str,
+    rejected: &Answer,
+) -> Vec<Attempt> {
+    match (rejected.status, rejected.code()) {
+        (404 | 405 | 410, _) if !exchange.is_set(URL) => {
+            let Some(url) = exchange.announced().await else {
+                return Vec::new();
+            };
+            if url.origin() == exchange.url.origin() {
+                return vec![vec![("A02", URL, url.into())]];
+            }
+            // The credential goes to another origin only if a person decides so.
+            let host = url.origin().ascii_serialization();
+            let found = format!("the Platform's metadata names a token endpoint at {host}");
+            let remedy = "if you trust it with the credential, set SUITE_TOKEN_URL to it";
+            report.problem(found, remedy);
+            Vec::new()
+        }
+        (401, _) | (_, "invalid_client") if !exchange.is_set(METHOD) => {
+            vec![vec![("A04", METHOD, POST.to_owned())]]
+        }
+        (400, "invalid_request" | "invalid_target" | "no known code") => {
+            audiences(exchange, app, origin)
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Other audiences and another form field for it, in all combinations.
+fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Attempt> {
+    let variable = app.audience_variable();
+    let mut audiences = vec![None];
+    if !exchange.is_set(variable) {
+        // An exact comparison may want the slash, or the path.
+        let url = exchange.get(app.url_variable()).to_owned();
+        let others = [format!("{origin}/"), url, app.name().to_owned()];
+        audiences.extend(others.into_iter().filter(|it| it != origin).map(Some));
+    }
+    let fields = [None, Some("resource")];
+    let fields = &fields[..if exchange.is_set(FIELD) { 1 } else { 2 }];
+    let mut attempts = Vec::new();
+    for audience in &audiences {
+        for field in fields {
+            let audience = audience.clone().map(|it| ("A43", variable, it));
+            let field = field.map(|it| ("A03", FIELD, it.to_owned()));
+            attempts.push(audience.into_iter().chain(field).collect());
+        }
+    }
+    // Without any change.
+    attempts.remove(0);
+    attempts
+}
+
+/// Whether a token was issued at another time than now.
+fn is_old(answer: &Answer) -> bool {
+    let issued = answer.part(1).and_then(|claims| claims["iat"].as_i64());
+    let now = jiff::Timestamp::now().as_second();
+    issued.is_some_and(|issued| now.abs_diff(issued) > 60)
+}
+
+/// Sends unusual requests, whose responses show what the token endpoint checks.
+pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, (app, origin): &Place) {
+    let audience = &exchange.audience(*app, origin);
+    let mut scopes = operations(*app).iter().flat_map(|it| it.scopes);
+    let scope = scopes.next().copied().unwrap_or_default();
+    let nobody = &exchange.without_credential();
+    let requests = [
+        (
+            "an unknown grant type",
+            exchange,
+            "urn:suite-doctor:none",
+            audience.as_str(),
+            "",
+        ),
+        (
+            "an unknown audience",
+            exchange,
+            GRANT,
+            "urn:suite-doctor:nobody",
+            "",
+        ),
+        ("no credential", nobody, GRANT, audience, ""),
+        ("one scope", exchange, GRANT, audience, scope),
+    ];
+    let facts = &mut reader.facts;
+    facts.scope = scope;
+    for (name, exchange, grant, audience, scope) in requests {
+        if let Ok(answer) = exchange.post(grant, audience, scope).await {
+            facts.probes.insert(name, answer);
+        }
+    }
+    let open = facts.probes.get("no credential");
+    if open.is_some_and(|it| it.token().is_some()) {
+        let found = "the token endpoint gives tokens without a credential";
+        let remedy = "ask the operator: whoever reaches it gets a token";
+        reader.report.problem(found, remedy);
+    }
+}
