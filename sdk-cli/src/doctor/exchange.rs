@@ -27,15 +27,8 @@ const METADATA: &str = "/.well-known/oauth-authorization-server";
 const LONGEST_RESPONSE: usize = 1 << 16;
 
 /// The codes of RFC 6749, section 5.2, and RFC 8707. Others are not printed, because they may be anything.
-const CODES: [&str; 7] = [
-    "invalid_request",
-    "invalid_client",
-    "invalid_grant",
-    "unauthorized_client",
-    "unsupported_grant_type",
-    "invalid_scope",
-    "invalid_target",
-];
+const CODES: &str = "invalid_request invalid_client invalid_grant unauthorized_client unsupported_grant_type invalid_scope \
+                     invalid_target";
 
 /// The form of a token request, and the field of a response that is the token.
 #[derive(Clone)]
@@ -94,7 +87,7 @@ impl Answer {
 
     pub(crate) fn code(&self) -> &'static str {
         let code = self.json["error"].as_str();
-        let known = CODES.into_iter().find(|it| Some(*it) == code);
+        let known = CODES.split(' ').find(|it| Some(*it) == code);
         known.unwrap_or("no known code")
     }
 

@@ -60,10 +60,7 @@ async fn examine(context: &Context, meter: &Meter) -> Report {
     credential(&mut report, variables);
     // The same checks as those of a service.
     if let Err(error) = context.builder().build() {
-        report.failure(
-            error.to_string(),
-            "set the variables that the message names",
-        );
+        report.failure(error.to_string(), SET);
         return report;
     }
     let places = places(&mut report, variables);
@@ -150,12 +147,9 @@ async fn tokens(
     }
     reader.report.step("scopes");
     // The doctor requests the tokens of the calls itself, so that it can hide them. The SDK's own request is checked as well.
-    let once = || once(context.builder_with(&exchange.variables), meter);
-    let (own, known) = (
-        once().build(),
-        once().token_source(exchange.clone()).build(),
-    );
-    let (Ok(own), Ok(known)) = (own, known) else {
+    let builder = || once(context.builder_with(&exchange.variables), meter);
+    let known = builder().token_source(exchange.clone()).build();
+    let (Ok(own), Ok(known)) = (builder().build(), known) else {
         return false;
     };
     for (app, _) in places {
@@ -175,15 +169,12 @@ async fn tokens(
 }
 
 async fn missing_scopes(suite: &Suite, app: App) -> Result<MissingScopes, Error> {
+    use sdk_accounting::Client as Accounting;
     let all = operations(app);
     match app {
         App::Crm => sdk_crm::Client::new(suite)?.missing_scopes(all).await,
         App::Calendar => sdk_calendar::Client::new(suite)?.missing_scopes(all).await,
-        App::Accounting => {
-            sdk_accounting::Client::new(suite)?
-                .missing_scopes(all)
-                .await
-        }
+        App::Accounting => Accounting::new(suite)?.missing_scopes(all).await,
         _ => sdk_platform::Client::new(suite)?.missing_scopes(all).await,
     }
 }

@@ -110,18 +110,19 @@ impl Reader {
     /// Adds the findings of a response.
     fn look(&mut self, read: &Read, seen: &Seen) {
         let (report, label) = (&mut self.report, seen.label());
-        page_size(
-            report,
-            seen,
-            &read.parameters(&self.facts).unwrap_or_default(),
-        );
+        let parameters = read.parameters(&self.facts).unwrap_or_default();
+        page_size(report, seen, &parameters);
         match (read.expected, seen.status) {
-            ("documented", _) => {
-                let json = success(report, seen);
+            ("documented", 200..=299) | ("rejection", 400..=499) => {
+                let json = match read.expected {
+                    "documented" => success(report, seen),
+                    _ => seen.json(),
+                };
                 let shape = read.operation.zip(json);
-                if let Some(shape) = shape.and_then(|(it, json)| shape::check(it, &json)) {
-                    shape.find(report, label);
-                    self.facts.shapes.extend(shape.evidence(label));
+                let shape = shape.and_then(|(it, json)| shape::check(it, seen.status, &json));
+                if let Some(shape) = shape {
+                    shape.find(report, read.name);
+                    self.facts.shapes.extend(shape.evidence(read.name));
                 }
             }
             ("success", 200..=299) if read.with_token => {}
@@ -130,7 +131,6 @@ impl Reader {
                 let found = format!("{label} answers without a token, too");
                 report.problem(found, "ask the operator: the contract demands one");
             }
-            ("rejection", _) if seen.app == App::Platform => envelope(report, seen),
             ("not allowed", 405) => {
                 report.ok("it documents no read; a GET of a command gets 405");
             }
@@ -222,23 +222,11 @@ fn success(report: &mut Report, seen: &Seen) -> Option<Value> {
     let (found, remedy) = match seen.status {
         200..=299 if is_page => ("a web page", "set $URL to the application, not to a portal"),
         200..=299 => ("no JSON", "check $URL; `raw_call` returns the bytes"),
-        300..=399 => (
-            "a redirect, which is not followed",
-            "set $URL to where it leads",
-        ),
-        401 => (
-            "the token is not accepted",
-            "set $AUDIENCE exactly; check $URL, SUITE_TOKEN_URL",
-        ),
-        403 => (
-            "forbidden",
-            "have the client granted scopes, the entitlement `$APP`, a workspace",
-        ),
+        300..=399 => ("a redirect, which is not followed", LOCATION),
+        401 => ("the token is not accepted", AUDIENCE),
+        403 => ("forbidden", RIGHTS),
         404 | 405 => ("not there", "set $URL to the application's routed origin"),
-        429 => (
-            "a rate limit",
-            "run it later; `max_in_flight` keeps a service below it",
-        ),
+        429 => ("a rate limit", LATER),
         500.. => (
             "down, or not configured",
             "ask the operator, and run it again",
@@ -250,6 +238,11 @@ fn success(report: &mut Report, seen: &Seen) -> Option<Value> {
     None
 }
 
+const LOCATION: &str = "set $URL to where it leads";
+const AUDIENCE: &str = "set $AUDIENCE exactly; check $URL, SUITE_TOKEN_URL";
+const RIGHTS: &str = "have the client granted scopes, the entitlement `$APP`, a workspace";
+const LATER: &str = "run it later; `max_in_flight` keeps a service below it";
+
 /// A remedy with the name and the variables of an application.
 pub(crate) fn for_app(remedy: &str, app: App) -> String {
     let remedy = remedy.replace("$URL", app.url_variable());
@@ -259,35 +252,17 @@ pub(crate) fn for_app(remedy: &str, app: App) -> String {
 
 /// Adds a finding on a page with more records than fit: as many as were requested, or 25.
 fn page_size(report: &mut Report, seen: &Seen, parameters: &[(&str, String)]) {
-    let limit = parameters.iter().find(|(name, _)| *name == "limit");
-    let limit = limit
-        .and_then(|(_, limit)| limit.parse().ok())
-        .unwrap_or(25);
-    let page = seen
-        .success()
-        .filter(|_| seen.operation.is_some_and(|it| it.cursor));
+    let mut limits = parameters.iter().filter(|(name, _)| *name == "limit");
+    let limit = limits.find_map(|(_, limit)| limit.parse().ok());
+    let (limit, is_page) = (
+        limit.unwrap_or(25),
+        seen.operation.is_some_and(|it| it.cursor),
+    );
+    let page = seen.success().filter(|_| is_page);
     let count = page.map_or(0, |page| records(&page).len());
     if count > limit {
         let found = format!("{} returns {count} records where {limit} fit", seen.label());
         report.problem(found, "set `limit`, and count the records of each page");
-    }
-}
-
-/// Adds a finding on the documented error body of the Platform.
-fn envelope(report: &mut Report, seen: &Seen) {
-    if !seen.is_rejection() {
-        return;
-    }
-    let body = seen.json().unwrap_or_default();
-    let error = &body["error"];
-    let strings = ["code", "message", "requestId"];
-    let fits = strings.iter().all(|it| error[it].is_string()) && error["retryable"].is_boolean();
-    let found = format!("a rejection has {}", shape::named(error));
-    if fits {
-        report.ok(found);
-    } else {
-        let remedy = "the contract documents another envelope: ask its vendor";
-        report.problem(found, remedy);
     }
 }
 

@@ -62,12 +62,14 @@ pub(crate) struct Shape {
     assumed: BTreeMap<(&'static str, bool), BTreeSet<String>>,
 }
 
-/// Compares the response of an operation with its schema, if it has one.
-pub(crate) fn check(operation: &Operation, response: &Value) -> Option<Shape> {
+/// Compares the response of an operation with its schema, if it has one for the status.
+pub(crate) fn check(operation: &Operation, status: u16, response: &Value) -> Option<Shape> {
     let spec = specs()["specs"].get(operation.application.name())?;
     let method = operation.method.as_str().to_ascii_lowercase();
     let responses = &spec["paths"][operation.route][method]["responses"];
-    let schema = responses["200"].pointer("/content/application~1json/schema")?;
+    let documented = responses.get(status.to_string());
+    let documented = resolved(spec, documented.or(responses.get("default"))?);
+    let schema = documented.pointer("/content/application~1json/schema")?;
     let mut shape = Shape {
         spec,
         differences: BTreeSet::new(),

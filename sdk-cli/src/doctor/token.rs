@@ -12,6 +12,9 @@ use super::reads::operation;
 use super::report::Report;
 use crate::catalog::operations;
 
+/// A grant type that no server has, and an audience that nobody has.
+const UNKNOWN: &str = "urn:suite-doctor:none";
+
 /// The outcome for one application.
 #[derive(PartialEq, Eq)]
 pub(crate) enum Outcome {
@@ -49,11 +52,9 @@ pub(crate) async fn first(
     facts.responses.push(seen);
     let (changes, answer) = search(report, exchange, app, origin, &first).await;
     if answer.token().is_none() {
+        let found = format!("{place} rejects: {}", first.told());
         let (outcome, remedy) = remedy(first.status, first.code());
-        report.failure(
-            format!("{place} rejects: {}", first.told()),
-            for_app(remedy, app),
-        );
+        report.failure(found, for_app(remedy, app));
         return outcome;
     }
     let set = |it: &Change| format!("{}={}", it.variable, it.value);
@@ -71,10 +72,8 @@ pub(crate) async fn first(
         report.set(change.variable, &change.value);
     }
     facts.changes.extend(changes);
-    answer
-        .field()
-        .unwrap_or_default()
-        .clone_into(&mut exchange.token_field);
+    let field = answer.field().unwrap_or_default();
+    field.clone_into(&mut exchange.token_field);
     facts.tokens.push(Token {
         app,
         audience: exchange.audience(app, origin),
@@ -129,40 +128,30 @@ async fn search(
     (changes, answer)
 }
 
-/// The remedy of a rejection, and whether all applications will get the same one.
+/// Whether all applications will get the same rejection, and its remedy.
 fn remedy(status: u16, code: &str) -> (Outcome, &'static str) {
     use Outcome::{Hopeless, Rejected};
     match (status, code) {
-        (401, _) | (_, "invalid_client") => (
-            Hopeless,
-            "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)",
-        ),
-        (_, "unauthorized_client" | "invalid_grant") => (
-            Hopeless,
-            "have the client allowed to exchange its credential",
-        ),
-        (_, "invalid_scope") => (
-            Rejected,
-            "name scopes that the client has for $APP, with `scopes(..)`",
-        ),
-        (404 | 405 | 410, _) => (
-            Hopeless,
-            "set SUITE_CORE_URL to the Platform, or SUITE_TOKEN_URL to the identity provider's endpoint",
-        ),
-        (..=399, _) => (
-            Hopeless,
-            "set SUITE_CORE_URL, or SUITE_TOKEN_URL: this is something else, such as a portal",
-        ),
-        (408 | 423 | 425 | 429 | 500.., _) => (
-            Hopeless,
-            "ask the operator of the identity provider, and run the doctor again",
-        ),
-        _ => (
-            Rejected,
-            "set $AUDIENCE to the exact audience of $APP, and check $URL",
-        ),
+        (401, _) | (_, "invalid_client") => (Hopeless, CREDENTIAL),
+        (_, "unauthorized_client" | "invalid_grant") => (Hopeless, GRANTED),
+        (_, "invalid_scope") => (Rejected, SCOPES),
+        (404 | 405 | 410, _) => (Hopeless, ADDRESS),
+        (..=399, _) => (Hopeless, PORTAL),
+        (408 | 423 | 425 | 429 | 500.., _) => (Hopeless, LATER),
+        _ => (Rejected, AUDIENCE),
     }
 }
+
+const CREDENTIAL: &str =
+    "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)";
+const GRANTED: &str = "have the client allowed to exchange its credential";
+const SCOPES: &str = "name scopes that the client has for $APP, with `scopes(..)`";
+const ADDRESS: &str =
+    "set SUITE_CORE_URL to the Platform, or SUITE_TOKEN_URL to the identity provider's endpoint";
+const PORTAL: &str =
+    "set SUITE_CORE_URL, or SUITE_TOKEN_URL: this is something else, such as a portal";
+const LATER: &str = "ask the operator of the identity provider, and run the doctor again";
+const AUDIENCE: &str = "set $AUDIENCE to the exact audience of $APP, and check $URL";
 
 /// The other settings that may be the reason of a rejection.
 async fn attempts(
@@ -234,31 +223,25 @@ pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, (app, origin
     let audience = &exchange.audience(*app, origin);
     let mut scopes = operations(*app).iter().flat_map(|it| it.scopes);
     let scope = scopes.next().copied().unwrap_or_default();
-    let nobody = &exchange.without_credential();
     let requests = [
-        (
-            "an unknown grant type",
-            exchange,
-            "urn:suite-doctor:none",
-            audience.as_str(),
-            "",
-        ),
-        (
-            "an unknown audience",
-            exchange,
-            GRANT,
-            "urn:suite-doctor:nobody",
-            "",
-        ),
-        ("no credential", nobody, GRANT, audience, ""),
-        ("one scope", exchange, GRANT, audience, scope),
+        ("an unknown grant type", UNKNOWN, &**audience, ""),
+        ("an unknown audience", GRANT, UNKNOWN, ""),
+        ("no credential", GRANT, audience, ""),
+        ("one scope", GRANT, audience, scope),
     ];
     let facts = &mut reader.facts;
     facts.scope = scope;
-    for (name, exchange, grant, audience, scope) in requests {
-        if let Ok(answer) = exchange.post(grant, audience, scope).await {
-            facts.probes.insert(name, answer);
-        }
+    for (name, grant, audience, scope) in requests {
+        let answer = match name {
+            "no credential" => {
+                exchange
+                    .without_credential()
+                    .post(grant, audience, scope)
+                    .await
+            }
+            _ => exchange.post(grant, audience, scope).await,
+        };
+        facts.probes.extend(answer.ok().map(|it| (name, it)));
     }
     let open = facts.probes.get("no credential");
     if open.is_some_and(|it| it.token().is_some()) {
