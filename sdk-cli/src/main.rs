@@ -43,6 +43,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Compare an installation with the assumptions of the SDK. It only reads.
+    ///
+    /// The exit status is 0 if there is nothing to set or to know, 1 if there is, and 2 if the SDK doesn't work as it is set up.
     Doctor,
     /// Write a list of the CRM to a file, and resume where it was stopped.
     Export(export::Args),

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
-use http::HeaderMap;
 use percent_encoding::percent_decode_str;
 use reqwest::RequestBuilder;
 use sdk_core::{AccessToken, App, TokenError, TokenFuture, TokenRequest, TokenSource};
@@ -12,10 +11,13 @@ use serde_json::Value;
 use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
+use super::facts::Seen;
 use super::meter::Meter;
 use super::report::Secrets;
 use crate::context::Variables;
 
+/// The name of a usual request.
+pub(crate) const REQUEST: &str = "the token request";
 pub(crate) const GRANT: &str = "client_credentials";
 pub(crate) const POST: &str = "client_secret_post";
 pub(crate) const METHOD: &str = "SUITE_TOKEN_AUTH_METHOD";
@@ -41,39 +43,33 @@ pub(crate) struct Exchange {
     http: reqwest::Client,
 }
 
-/// A response of the token endpoint.
-#[derive(Clone)]
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) json: Value,
-}
-
-impl Answer {
+/// Responses of the token endpoint.
+impl Seen {
     /// The field with the token, if there is one: `access_token`, or else the longest string that may be a token.
-    pub(crate) fn field(&self) -> Option<&str> {
-        let fields = self.json.as_object()?;
-        if !(200..300).contains(&self.status) || fields.contains_key("error") {
-            return None;
-        }
-        if let Some(token) = fields.get("access_token").and_then(Value::as_str) {
-            return (!token.is_empty()).then_some("access_token");
-        }
+    pub(crate) fn token_field(&self) -> Option<String> {
+        let body = self.success()?;
+        let fields = body.as_object().filter(|it| !it.contains_key("error"))?;
         let strings = fields
             .iter()
             .filter_map(|(name, it)| Some((name, it.as_str()?)));
-        let tokens = strings.filter(|(_, it)| it.len() >= 16 && !it.contains(' '));
-        let longest = tokens.max_by_key(|(_, it)| it.len());
-        longest.map(|(name, _)| name.as_str())
+        let is_token = |(name, it): &(&String, &str)| {
+            let is_named = *name == "access_token";
+            (is_named && !it.is_empty()) || (it.len() >= 16 && !it.contains(' '))
+        };
+        let tokens = strings.filter(is_token);
+        let best = tokens.max_by_key(|(name, it)| (*name == "access_token", it.len()));
+        best.map(|(name, _)| name.clone())
     }
 
-    pub(crate) fn token(&self) -> Option<&str> {
-        self.json[self.field()?].as_str()
+    pub(crate) fn token(&self) -> Option<String> {
+        let body = self.json()?;
+        body[self.token_field()?].as_str().map(str::to_owned)
     }
 
     /// The header (0) or the claims (1) of a token that is a JWT.
     pub(crate) fn part(&self, index: usize) -> Option<Value> {
-        let part = self.token()?.split('.').nth(index)?;
+        let token = self.token()?;
+        let part = token.split('.').nth(index)?;
         serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).ok()?).ok()
     }
 
@@ -85,20 +81,20 @@ impl Answer {
         one.or_else(|| claims["aud"].as_array().map(among))
     }
 
-    pub(crate) fn code(&self) -> &'static str {
-        let code = self.json["error"].as_str();
-        let known = CODES.split(' ').find(|it| Some(*it) == code);
-        known.unwrap_or("no known code")
+    /// Its code, if that is a known one.
+    pub(crate) fn code(&self) -> Option<&'static str> {
+        let body = self.json()?;
+        let code = body["error"].as_str()?;
+        CODES.split(' ').find(|it| *it == code)
     }
 
     /// Its status and code.
     pub(crate) fn told(&self) -> String {
-        format!("{}, {}", self.status, self.code())
-    }
-
-    /// Whether it rejects the request for good.
-    pub(crate) fn is_rejection(&self) -> bool {
-        (400..500).contains(&self.status) && !matches!(self.status, 408 | 423 | 425 | 429)
+        format!(
+            "{}, {}",
+            self.status,
+            self.code().unwrap_or("no known code")
+        )
     }
 }
 
@@ -172,13 +168,14 @@ impl Exchange {
         own.unwrap_or(origin).to_owned()
     }
 
-    /// Requests a token.
+    /// Requests a token. The name is that of the response.
     pub(crate) async fn post(
         &self,
+        name: &'static str,
         grant: &str,
         audience: &str,
         scope: &str,
-    ) -> Result<Answer, String> {
+    ) -> Result<Seen, String> {
         let (id, secret) = (self.get(ID), self.get(SECRET));
         let field = Some(self.get(FIELD)).filter(|it| !it.is_empty());
         let audience = (field.unwrap_or("audience"), audience);
@@ -193,19 +190,20 @@ impl Exchange {
         fields.retain(|(_, value)| !value.is_empty());
         let form = Serializer::new(String::new()).extend_pairs(fields).finish();
         let request = request.header("content-type", "application/x-www-form-urlencoded");
-        let answer = self.send(request.body(form)).await?;
-        self.secrets.hide(answer.token().unwrap_or_default());
-        Ok(answer)
+        let seen = self.send(name, request.body(form)).await?;
+        self.secrets.hide(&seen.token().unwrap_or_default());
+        Ok(seen)
     }
 
-    async fn send(&self, request: RequestBuilder) -> Result<Answer, String> {
+    async fn send(&self, name: &'static str, request: RequestBuilder) -> Result<Seen, String> {
         if !self.meter.may_send() {
             return Err("the announced requests are used up".to_owned());
         }
         self.meter.count();
         let response = request.header("accept", "application/json").send().await;
         let mut response = response.map_err(|error| innermost(&error))?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let status = response.status().as_u16();
+        let mut seen = Seen::new(name, App::Platform, status, response.headers());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| innermost(&error))? {
             body.extend_from_slice(&chunk);
@@ -215,18 +213,15 @@ impl Exchange {
                 ));
             }
         }
-        Ok(Answer {
-            status,
-            headers,
-            json: serde_json::from_slice(&body).unwrap_or_default(),
-        })
+        seen.body = body.into();
+        Ok(seen)
     }
 
     /// The token endpoint in the Platform's metadata (RFC 8414), if it is a plain address.
     pub(crate) async fn announced(&self) -> Option<Url> {
         let metadata = self.http.get(self.url.join(METADATA).ok()?);
-        let metadata = self.send(metadata).await.ok()?;
-        let url = Url::parse(metadata.json["token_endpoint"].as_str()?).ok()?;
+        let metadata = self.send("the metadata", metadata).await.ok()?.json()?;
+        let url = Url::parse(metadata["token_endpoint"].as_str()?).ok()?;
         let is_plain =
             !url.authority().contains('@') && url.query().is_none() && url.fragment().is_none();
         let path = percent_decode_str(url.path()).decode_utf8_lossy();
@@ -238,8 +233,9 @@ impl TokenSource for Exchange {
     fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
         Box::pin(async move {
             let audience = request.audience().unwrap_or_default();
-            let answer = self.post(GRANT, audience, "").await;
-            let json = answer.map_err(TokenError::unavailable)?.json;
+            let seen = self.post(REQUEST, GRANT, audience, "").await;
+            let seen = seen.map_err(TokenError::unavailable)?;
+            let json = seen.json().unwrap_or_default();
             let token = json[&self.token_field].as_str();
             let token = token.ok_or_else(|| TokenError::unavailable("no token"))?;
             let scopes = json["scope"].as_str().unwrap_or_default();

@@ -9,17 +9,13 @@ use jiff::Timestamp;
 use sdk_core::{App, ContractReport, Operation};
 use serde_json::Value;
 
-use super::assumptions::Evidence;
-use super::exchange::Answer;
-use super::judges::contradicted;
+use super::verdicts::{Evidence, contradicted};
 
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) changes: Vec<Change>,
     pub(crate) tokens: Vec<Token>,
-    /// Responses of the token endpoint to unusual requests, by name.
-    pub(crate) probes: BTreeMap<&'static str, Answer>,
-    /// The scope that one of them requested.
+    /// The scope of the request for one scope.
     pub(crate) scope: &'static str,
     pub(crate) contracts: BTreeMap<App, ContractReport>,
     pub(crate) responses: Vec<Seen>,
@@ -54,12 +50,13 @@ pub(crate) struct Token {
     pub(crate) is_by_origin: bool,
     /// Whether the Platform issued it, because no other address is set.
     pub(crate) is_by_platform: bool,
-    pub(crate) answer: Answer,
+    pub(crate) response: Seen,
 }
 
 /// A response, whether or not the SDK accepted it.
+#[derive(Clone)]
 pub(crate) struct Seen {
-    /// The name of the read.
+    /// The name of the request.
     pub(crate) name: &'static str,
     pub(crate) app: App,
     /// `None` for a path that no operation has.
@@ -110,6 +107,14 @@ impl Seen {
 
     pub(crate) fn needs_token(&self) -> bool {
         self.operation.is_some_and(|it| it.authenticated)
+    }
+
+    /// Its name, its status and a known code.
+    pub(crate) fn outline(&self) -> String {
+        let code = self
+            .code()
+            .map_or(String::new(), |code| format!(", {code}"));
+        format!("{} gets {}{code}", self.name, self.status)
     }
 
     pub(crate) fn json(&self) -> Option<Value> {

@@ -1,50 +1,189 @@
-//! The judgments of the table: each function says which facts show its assumption.
+//! The judgments of the table.
 
 use std::collections::BTreeSet;
 
-use sdk_core::{App, Provenance};
+use sdk_core::App;
 use serde_json::Value;
 
-use super::assumptions::Evidence;
+use super::assumptions::NAME_ONLY;
 use super::facts::{Facts, Seen, Token, records};
+use super::headers;
 use super::shape::{kind, named};
-use super::{headers, reads};
+use super::verdicts::{Evidence, contradicted, each, judged, unclear};
 use crate::catalog::operations;
 
-const CLAIMS: &str = "iss sub aud scope iat exp exp_ms jti client_id actor entitlements";
 /// Lists that have `items` by assumption only.
-const WRAPPED: &str = "listApps getActors search listFinancialCounterparties listInvoices";
+const WRAPPED: &str = "listApps, getActors, search, listFinancialCounterparties, listInvoices";
 const PAGES: &str =
-    "listOpportunities listPeople listOrganizations listTasks listIntakeSubmissions";
+    "listOpportunities, listPeople, listOrganizations, listTasks, listIntakeSubmissions";
+const CLAIMS: &str = "iss sub aud scope iat exp exp_ms jti client_id actor entitlements";
 
-pub(super) fn judged(holds: bool, text: impl Into<String>) -> Evidence {
-    Evidence {
-        holds: Some(holds),
-        text: text.into(),
-        remedy: None,
+// Of one response and its JSON; `None` if it shows nothing.
+
+pub(super) fn rejects(seen: &Seen, _: &Value) -> Option<bool> {
+    seen.is_rejection().then_some(true)
+}
+
+pub(super) fn token_error(seen: &Seen, body: &Value) -> Option<bool> {
+    let is_known = body["error"].is_string() || body["error"]["code"].is_string();
+    seen.is_rejection().then_some(is_known)
+}
+
+pub(super) fn unknown_audience(seen: &Seen, _: &Value) -> Option<bool> {
+    let is_telling = seen.is_rejection() || seen.token().is_some();
+    is_telling.then(|| seen.code() == Some("invalid_target"))
+}
+
+pub(super) fn any_json(seen: &Seen, _: &Value) -> Option<bool> {
+    let holds = seen.status == 200 && seen.json().is_some();
+    seen.is_telling().then_some(holds)
+}
+
+pub(super) fn object(seen: &Seen, body: &Value) -> Option<bool> {
+    seen.success().map(|_| body.is_object())
+}
+
+/// A list without records shows nothing.
+fn items(seen: &Seen, body: &Value) -> Option<bool> {
+    let has_records = seen.is_success() && !records(body).is_empty();
+    has_records.then(|| body["items"].is_array())
+}
+
+/// The body of a rejection. Something else than an object may come from a gateway.
+pub(super) fn error_code(seen: &Seen, body: &Value) -> Option<bool> {
+    let inner = body.get("error").filter(|it| it.is_object());
+    let inner = inner.unwrap_or(body);
+    let has_message = inner["message"].is_string() || inner["error_description"].is_string();
+    let is_own = seen.is_rejection() && body.is_object();
+    is_own.then(|| inner["code"].is_string() && has_message)
+}
+
+pub(super) fn error_body(seen: &Seen, body: &Value) -> Option<bool> {
+    let fields = body.as_object().filter(|_| seen.is_rejection())?;
+    Some(fields.keys().eq(["code", "message"]))
+}
+
+pub(super) fn open(seen: &Seen, _: &Value) -> Option<bool> {
+    let is_telling = seen.is_telling() || matches!(seen.status, 401 | 403);
+    is_telling.then(|| seen.is_success())
+}
+
+// Of two responses.
+
+pub(super) fn unusable_value(usual: &Seen, unusable: &Seen) -> Option<bool> {
+    // Otherwise the operation rejects every value.
+    let is_telling = usual.is_success() && unusable.is_telling();
+    is_telling.then_some(unusable.status == 400)
+}
+
+pub(super) fn unknown_requests(parameter: &Seen, path: &Seen) -> Option<bool> {
+    let is_telling = parameter.is_telling() && path.is_telling();
+    is_telling.then(|| parameter.is_success() && path.status == 404)
+}
+
+pub(super) fn cursors(size: &Seen, filter: &Seen) -> Option<bool> {
+    let is_telling = size.is_telling() && filter.is_telling();
+    is_telling.then(|| size.is_success() && filter.status == 400)
+}
+
+// Of tokens.
+
+/// Whether an application rejects a call without a token, and accepts its own. If any token was rejected, none shows anything.
+fn is_accepted(facts: &Facts, token: &Token) -> bool {
+    let protected = || facts.responses.iter().filter(|it| it.needs_token());
+    let of_app = || protected().filter(|it| it.app == token.app);
+    let is_rejected = protected().any(|it| it.with_token && it.status == 401);
+    let demands = of_app().any(|it| !it.with_token && it.status == 401);
+    !is_rejected && demands && of_app().any(|it| it.with_token && it.success().is_some())
+}
+
+pub(super) fn issuer(facts: &Facts, token: &Token) -> Option<Evidence> {
+    let is_judged = token.is_by_platform && token.app != App::Platform;
+    let text = format!("{} demands a token, and accepts the Platform's", token.app);
+    (is_judged && is_accepted(facts, token)).then(|| judged(true, text))
+}
+
+pub(super) fn audience(facts: &Facts, token: &Token) -> Option<Evidence> {
+    let is_judged = token.is_by_origin && token.response.is_for(&token.audience) == Some(true);
+    let text = format!(
+        "{} demands a token, and accepts one for its origin",
+        token.app
+    );
+    (is_judged && is_accepted(facts, token)).then(|| judged(true, text))
+}
+
+pub(super) fn token_form(facts: &Facts, token: &Token) -> Option<Evidence> {
+    if token.response.is_for(&token.audience) == Some(false) {
+        let text = "the token is for another audience than was requested";
+        return Some(judged(false, format!("{}: {text}", token.app)));
+    }
+    let (seen, scope) = (facts.get("one scope")?, facts.scope);
+    let has_token = seen.token().is_some();
+    if has_token && seen.json()?["scope"] == scope {
+        let text = format!("all fields are read: a request for {scope} alone gets just that");
+        Some(judged(true, text))
+    } else if has_token {
+        let text = "gets a token, but no statement that it has no other";
+        Some(unclear(format!("a request for {scope} alone {text}")))
+    } else {
+        let text = format!("the client may not have {scope}, so a request for it shows nothing");
+        (seen.code() == Some("invalid_scope")).then(|| unclear(text))
     }
 }
 
-/// A contradiction with a better remedy than that of the table.
-pub(super) fn contradicted(text: String, remedy: impl Into<String>) -> Evidence {
-    Evidence {
-        remedy: Some(remedy.into()),
-        ..judged(false, text)
+pub(super) fn token_fields(_: &Facts, token: &Token) -> Option<Evidence> {
+    let body = token.response.json()?;
+    let names = named(&body);
+    if token.response.token_field()? != "access_token" {
+        let remedy = "write your own `TokenSource`, which reads the token from the other field";
+        return Some(contradicted(
+            format!("no access_token, but {names}"),
+            remedy,
+        ));
     }
+    let is = |name, wanted| body.get(name).is_none_or(|it| kind(it) == wanted);
+    let bearer = body["token_type"].as_str().unwrap_or("bearer");
+    let fits = is("token_type", "string") && is("scope", "string") && is("expires_in", "integer");
+    let is_bearer = bearer.eq_ignore_ascii_case("bearer");
+    let holds = fits && is_bearer;
+    let but = if holds {
+        ""
+    } else {
+        ": not all as assumed, or not for bearers"
+    };
+    Some(judged(holds, format!("the response has {names}{but}")))
 }
 
-/// The reason why there is no verdict.
-fn unclear(text: impl Into<String>) -> Evidence {
-    Evidence {
-        holds: None,
-        ..judged(false, text)
-    }
+pub(super) fn lifetime(_: &Facts, token: &Token) -> Option<Evidence> {
+    let claims = token.response.part(1).unwrap_or_default();
+    let ends = claims["exp"].as_i64().zip(claims["iat"].as_i64());
+    let lives = ends.map(|(ends, issued)| ends.saturating_sub(issued));
+    let announced = token.response.json()?["expires_in"].as_i64();
+    let most = announced.into_iter().chain(lives).max()?;
+    let text = format!("announced: {most} s, of which the SDK uses at most 300");
+    Some(judged((1..=300).contains(&most), text))
 }
 
-pub(super) fn operation_ids(facts: &Facts) -> Option<Evidence> {
-    let closed = facts.get("openapiPath with a token");
-    let seen = closed.or(facts.get("openapiPath"))?;
-    let document: Value = serde_yaml_ng::from_slice(&seen.body).ok()?;
+pub(super) fn claims(_: &Facts, token: &Token) -> Option<Evidence> {
+    token.response.token()?;
+    let parts = token.response.part(0).zip(token.response.part(1));
+    let Some((header, claims)) = parts else {
+        return Some(judged(false, "the token is no JWT that can be read"));
+    };
+    let is_signed = header["alg"] == "HS256" || header["alg"] == "ES256";
+    let has_all = CLAIMS.split(' ').all(|name| !claims[name].is_null());
+    let text = format!("header {}; claims {}", named(&header), named(&claims));
+    Some(judged(is_signed && has_all, text))
+}
+
+// Of all facts.
+
+pub(super) fn operation_ids(facts: &Facts) -> Vec<Evidence> {
+    let seen = facts
+        .get("openapiPath with a token")
+        .or(facts.get("openapiPath"));
+    let body = seen.map_or(&[][..], |it| &it.body);
+    let document: Value = serde_yaml_ng::from_slice(body).unwrap_or_default();
     let (mut same, mut others) = (0, Vec::new());
     for operation in operations(App::Accounting) {
         let method = operation.method.as_str().to_ascii_lowercase();
@@ -54,197 +193,36 @@ pub(super) fn operation_ids(facts: &Facts) -> Option<Evidence> {
             None => {}
         }
     }
-    match others.first() {
-        Some(first) => {
-            let more = others.len() - 1;
-            let text = format!("{first} and {more} more have other IDs in the description");
-            Some(judged(false, text))
-        }
-        None if same > 1 => {
-            let text = format!("{same} IDs are the same in the description");
-            Some(judged(true, text))
-        }
-        None => None,
+    if let [first, more @ ..] = &others[..] {
+        let more = more.len();
+        let text = format!("{first} and {more} more have other IDs in the description");
+        vec![judged(false, text)]
+    } else if same > 1 {
+        vec![judged(
+            true,
+            format!("{same} IDs are the same in the description"),
+        )]
+    } else {
+        Vec::new()
     }
-}
-
-/// The tokens of applications that reject a call without one, and accept theirs. If any was rejected, none shows anything.
-fn accepted(facts: &Facts) -> impl Iterator<Item = &Token> {
-    let protected = facts.responses.iter().filter(|it| it.needs_token());
-    let any_rejected = protected
-        .clone()
-        .any(|it| it.with_token && it.status == 401);
-    facts.tokens.iter().filter(move |token| {
-        let mut of_app = protected.clone().filter(|it| it.app == token.app);
-        let demands = of_app.clone().any(|it| !it.with_token && it.status == 401);
-        let accepts = of_app.any(|it| it.with_token && it.success().is_some());
-        !any_rejected && demands && accepts
-    })
-}
-
-pub(super) fn issuer(facts: &Facts) -> Vec<Evidence> {
-    let tokens = accepted(facts).filter(|it| it.is_by_platform && it.app != App::Platform);
-    let text = |it: &Token| format!("{} demands a token, and accepts the Platform's", it.app);
-    tokens.map(|it| judged(true, text(it))).collect()
-}
-
-pub(super) fn audience(facts: &Facts) -> Vec<Evidence> {
-    let is_for = |it: &&Token| it.answer.is_for(&it.audience) == Some(true);
-    let tokens = accepted(facts).filter(|it| it.is_by_origin).filter(is_for);
-    let text = |it: &Token| format!("{} demands a token, and accepts one for its origin", it.app);
-    tokens.map(|it| judged(true, text(it))).collect()
-}
-
-pub(super) fn token_form(facts: &Facts) -> Vec<Evidence> {
-    let mut all = Vec::new();
-    for token in &facts.tokens {
-        if token.answer.is_for(&token.audience) == Some(false) {
-            let text = "the token is for another audience than was requested";
-            all.push(judged(false, format!("{}: {text}", token.app)));
-        }
-    }
-    let Some(answer) = facts.probes.get("one scope") else {
-        return all;
-    };
-    let (is_token, scope) = (answer.token().is_some(), facts.scope);
-    if is_token && answer.json["scope"] == scope {
-        let text = format!("all fields are read: a request for {scope} alone gets just that");
-        all.push(judged(true, text));
-    } else if is_token {
-        let text = "gets a token, but no statement that it has no other";
-        all.push(unclear(format!("a request for {scope} alone {text}")));
-    } else if answer.code() == "invalid_scope" {
-        let text = format!("the client may not have {scope}, so a request for it shows nothing");
-        all.push(unclear(text));
-    }
-    all
-}
-
-pub(super) fn client_authentication(facts: &Facts) -> Option<Evidence> {
-    let rejected = facts.probes.get("no credential")?.is_rejection();
-    rejected.then(|| judged(true, "a credential is needed, and accepted as it is sent"))
-}
-
-pub(super) fn token_fields(facts: &Facts) -> Vec<Evidence> {
-    let evidence = facts.tokens.iter().map(|token| {
-        let json = &token.answer.json;
-        let names = named(json);
-        if token.answer.field() != Some("access_token") {
-            let remedy = "write your own `TokenSource`, which reads the token from the other field";
-            return contradicted(format!("no access_token, but {names}"), remedy);
-        }
-        let is = |name, wanted| json.get(name).is_none_or(|it| kind(it) == wanted);
-        let bearer = json["token_type"].as_str().unwrap_or("bearer");
-        let fits = is("token_type", "string") && is("scope", "string");
-        if fits && is("expires_in", "integer") && bearer.eq_ignore_ascii_case("bearer") {
-            return judged(true, format!("the response has {names}"));
-        }
-        judged(
-            false,
-            format!("the response has {names}: not as assumed, or not for bearers"),
-        )
-    });
-    evidence.collect()
-}
-
-pub(super) fn token_errors(facts: &Facts) -> Option<Evidence> {
-    let answer = facts.probes.get("an unknown grant type");
-    let answer = answer.filter(|it| it.is_rejection())?;
-    let error = &answer.json["error"];
-    let (status, names) = (answer.status, named(&answer.json));
-    let text = format!("an unknown grant type gets {status}, {names}");
-    Some(judged(error.is_string() || error["code"].is_string(), text))
-}
-
-pub(super) fn unknown_audience(facts: &Facts) -> Option<Evidence> {
-    let answer = facts.probes.get("an unknown audience");
-    let answer = answer.filter(|it| it.is_rejection() || it.token().is_some())?;
-    let text = format!("an unknown audience gets {}", answer.told());
-    Some(judged(answer.code() == "invalid_target", text))
-}
-
-pub(super) fn lifetime(facts: &Facts) -> Vec<Evidence> {
-    let evidence = facts.tokens.iter().filter_map(|token| {
-        let claims = token.answer.part(1).unwrap_or_default();
-        let [issued, ends] = ["iat", "exp"].map(|name| claims[name].as_i64());
-        let lives = ends
-            .zip(issued)
-            .map(|(ends, issued)| ends.saturating_sub(issued));
-        let announced = token.answer.json["expires_in"].as_i64();
-        let most = announced.into_iter().chain(lives).max()?;
-        let text = format!("announced: {most} s, of which the SDK uses at most 300");
-        Some(judged((1..=300).contains(&most), text))
-    });
-    evidence.collect()
-}
-
-pub(super) fn claims(facts: &Facts) -> Vec<Evidence> {
-    let evidence = facts.tokens.iter().map(|token| {
-        let (Some(header), Some(claims)) = (token.answer.part(0), token.answer.part(1)) else {
-            return judged(false, "the token is no JWT that can be read");
-        };
-        let is_signed = header["alg"] == "HS256" || header["alg"] == "ES256";
-        let has_all = CLAIMS.split(' ').all(|name| !claims[name].is_null());
-        let text = format!("header {}; claims {}", named(&header), named(&claims));
-        judged(is_signed && has_all, text)
-    });
-    evidence.collect()
-}
-
-/// The operations that are known by name only, with their responses.
-fn name_only(facts: &Facts) -> impl Iterator<Item = (&'static str, &Seen)> {
-    let with_token = facts.responses.iter().filter(|it| it.with_token);
-    let known = with_token.filter_map(|it| Some((it.operation?, it)));
-    let named = known.filter(|(operation, _)| operation.provenance == Provenance::NameOnly);
-    named.map(|(operation, seen)| (operation.id, seen))
 }
 
 pub(super) fn name_only_tokens(facts: &Facts) -> Vec<Evidence> {
-    let evidence = name_only(facts).filter_map(|(id, with)| {
-        let mut without = facts.responses.iter().filter(|it| !it.with_token);
-        let without = without.find(|it| it.label() == id)?;
-        let (status, bare) = (with.status, without.status);
-        let text = format!("{id} gets {status} with a token, {bare} without");
-        if without.is_success() {
+    let with_token = NAME_ONLY.split(", ").filter_map(|id| facts.get(id));
+    let evidence = with_token.filter_map(|with| {
+        let bare = facts.get(&format!("{} without a token", with.name))?;
+        let text = format!("{}, {} without a token", with.outline(), bare.status);
+        if bare.is_success() {
             let remedy = "`without_token()` on the call saves the token request";
             return Some(contradicted(text, remedy));
         }
-        (bare == 401 && with.is_success()).then(|| judged(true, text))
+        let holds = bare.status == 401 && with.is_success();
+        holds.then(|| judged(true, text))
     });
     evidence.collect()
 }
 
-/// The status and the JSON type of a response.
-fn outline(seen: &Seen) -> String {
-    let body = seen.json();
-    let body = body.as_ref().map_or("no JSON", kind);
-    format!("{} gets {} with {body}", seen.label(), seen.status)
-}
-
-pub(super) fn name_only_messages(facts: &Facts) -> Vec<Evidence> {
-    let telling = name_only(facts).filter(|(_, seen)| seen.is_telling());
-    let holds = |seen: &Seen| seen.status == 200 && seen.json().is_some();
-    telling
-        .map(|(_, seen)| judged(holds(seen), outline(seen)))
-        .collect()
-}
-
-pub(super) fn name_only_bodies(facts: &Facts) -> Vec<Evidence> {
-    let bodies = name_only(facts).filter_map(|(_, seen)| Some((seen, seen.success()?)));
-    bodies
-        .map(|(seen, body)| judged(body.is_object(), outline(seen)))
-        .collect()
-}
-
-pub(super) fn unusable_values(facts: &Facts) -> Option<Evidence> {
-    // Otherwise the funnel rejects every window.
-    facts.success("a window")?;
-    let status = facts.telling("a reversed window")?.status;
-    let text = format!("a window that ends before it begins gets {status}");
-    Some(judged(status == 400, text))
-}
-
-pub(super) fn request_ids(facts: &Facts) -> Option<Evidence> {
+pub(super) fn request_ids(facts: &Facts) -> Vec<Evidence> {
     // A gateway may answer instead of the application.
     let is_own = |it: &&Seen| it.needs_token() && (it.is_success() || it.is_rejection());
     let (mut ids, mut nameless) = (BTreeSet::new(), None);
@@ -255,116 +233,51 @@ pub(super) fn request_ids(facts: &Facts) -> Option<Evidence> {
         }
     }
     let count = ids.len();
-    let Some(nameless) = nameless else {
-        let text = format!("{count} responses of protected operations have one each");
-        return (count > 1).then(|| judged(true, text));
+    let text = match nameless {
+        Some(nameless) => format!("{nameless} has no x-request-id; {count} responses have"),
+        None => format!("{count} responses of protected operations have one each"),
     };
-    let text = format!("{nameless} has no x-request-id; {count} responses have");
-    let Some(other) = headers::counts(facts, headers::REQUEST_IDS).next() else {
-        return Some(judged(false, text));
-    };
-    let remedy = format!(
-        "read `headers().get(\"{}\")` of responses and errors",
-        other.0
-    );
-    Some(contradicted(text, remedy))
-}
-
-pub(super) fn contract_version(facts: &Facts) -> Option<Evidence> {
-    let contract = facts.contracts.get(&App::Crm)?;
-    let metadata = facts.metadata(App::Crm)?;
-    let text = format!("the CRM's metadata has {}", named(&metadata));
-    Some(judged(
-        contract.served.is_some() && contract.status.is_some(),
-        text,
-    ))
-}
-
-pub(super) fn empty_cursor(facts: &Facts) -> Option<Evidence> {
-    let Some(all) = facts.success("all people") else {
-        return Some(unclear("no page had an empty cursor"));
-    };
-    let (one, all) = (
-        records(&facts.success("listPeople")?).len(),
-        records(&all).len(),
-    );
-    let text = format!("a page of {one} ends with an empty cursor, one of 50 has {all}");
-    Some(judged(all <= one, text))
-}
-
-/// The bodies of rejections whose form is undocumented. Something else than JSON may come from a gateway.
-fn rejections(facts: &Facts) -> impl Iterator<Item = (&Seen, Value)> {
-    let names = [
-        "an unknown person",
-        "the Calendar",
-        "Accounting without a token",
-    ];
-    let rejected = names.into_iter().filter_map(|name| facts.get(name));
-    let rejected = rejected.filter(|it| it.is_rejection());
-    rejected.filter_map(|it| Some((it, it.json().filter(Value::is_object)?)))
-}
-
-pub(super) fn error_codes(facts: &Facts) -> Vec<Evidence> {
-    let evidence = rejections(facts).map(|(seen, body)| {
-        let inner = body.get("error").filter(|it| it.is_object());
-        let inner = inner.unwrap_or(&body);
-        let has_message = inner["message"].is_string() || inner["error_description"].is_string();
-        let text = format!("{}: a {} has {}", seen.app, seen.status, named(inner));
-        judged(inner["code"].is_string() && has_message, text)
-    });
-    evidence.collect()
-}
-
-pub(super) fn error_bodies(facts: &Facts) -> Vec<Evidence> {
-    let evidence = rejections(facts).map(|(seen, body)| {
-        let names: Vec<&String> = body
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(|(name, _)| name)
-            .collect();
-        let text = format!("{}: an error body has {}", seen.app, named(&body));
-        judged(names == ["code", "message"], text)
-    });
-    evidence.collect()
-}
-
-pub(super) fn unknown_requests(facts: &Facts) -> Option<Evidence> {
-    let parameter = facts.telling("an unknown parameter")?;
-    let (status, path) = (parameter.status, facts.telling("an unknown path")?.status);
-    let text = format!("an unknown query parameter gets {status}, an unknown path {path}");
-    Some(judged(parameter.is_success() && path == 404, text))
-}
-
-pub(super) fn cursors(facts: &Facts) -> Option<Evidence> {
-    facts.success("listOpportunities")?;
-    if reads::opportunity_cursor(facts).is_none() {
-        return Some(unclear(
-            "there is one page of opportunities, so there is no cursor to try",
-        ));
+    let other = headers::counts(facts, headers::REQUEST_IDS).next();
+    match (nameless, other) {
+        (None, _) if count < 2 => Vec::new(),
+        (Some(_), Some((name, _))) => {
+            let remedy = format!("read `headers().get(\"{name}\")` of responses and errors");
+            vec![contradicted(text, remedy)]
+        }
+        _ => vec![judged(nameless.is_none(), text)],
     }
-    let size = facts.telling("another page size")?;
-    let (status, filter) = (size.status, facts.telling("another filter")?.status);
-    let text = format!("a cursor gets {status} with another page size, {filter} with a filter");
-    Some(judged(size.is_success() && filter == 400, text))
+}
+
+pub(super) fn contract_version(facts: &Facts) -> Vec<Evidence> {
+    let contract = facts.contracts.get(&App::Crm);
+    let evidence = contract
+        .zip(facts.metadata(App::Crm))
+        .map(|(it, metadata)| {
+            let text = format!("the CRM's metadata has {}", named(&metadata));
+            judged(it.served.is_some() && it.status.is_some(), text)
+        });
+    evidence.into_iter().collect()
+}
+
+pub(super) fn empty_cursor(facts: &Facts) -> Vec<Evidence> {
+    let pages = facts.success("listPeople").zip(facts.success("all people"));
+    let evidence = pages.map_or_else(
+        || unclear("no page had an empty cursor"),
+        |(one, all)| {
+            let (one, all) = (records(&one).len(), records(&all).len());
+            let text = format!("a page of {one} ends with an empty cursor, one of 50 has {all}");
+            judged(all <= one, text)
+        },
+    );
+    vec![evidence]
 }
 
 pub(super) fn undocumented_fields(facts: &Facts) -> Vec<Evidence> {
-    let lists = WRAPPED
-        .split(' ')
-        .filter_map(|id| Some((id, facts.success(id)?)));
-    // A list without records shows nothing.
-    let lists = lists.filter(|(_, list)| !records(list).is_empty());
-    let lists = lists.map(|(id, list)| {
-        judged(
-            list["items"].is_array(),
-            format!("{id} has {}", named(&list)),
-        )
-    });
+    let mut all = each(facts, WRAPPED, items);
     let pages = PAGES
-        .split(' ')
+        .split(", ")
         .filter_map(|id| Some((id, facts.success(id)?)));
-    let of_pages = pages.filter_map(|(id, page)| {
+    let records = pages.filter_map(|(id, page)| {
         let record = records(&page).first()?;
         let is_versioned = kind(&record["recordVersion"]) == "integer";
         let text = format!("a record of {id} has {}", named(record));
@@ -373,7 +286,8 @@ pub(super) fn undocumented_fields(facts: &Facts) -> Vec<Evidence> {
             text,
         ))
     });
-    lists.chain(of_pages).collect()
+    all.extend(records);
+    all
 }
 
 pub(super) fn publications(facts: &Facts) -> Vec<Evidence> {
@@ -395,14 +309,4 @@ pub(super) fn publications(facts: &Facts) -> Vec<Evidence> {
         }
     });
     evidence.collect()
-}
-
-pub(super) fn own_description(facts: &Facts) -> Option<Evidence> {
-    let Some(seen) = facts.get("openapiPath") else {
-        let is_named = facts.metadata(App::Accounting)?["openapiPath"].is_string();
-        return is_named.then(|| unclear("openapiPath is no plain path, or was not answered"));
-    };
-    let is_judged = seen.is_telling() || matches!(seen.status, 401 | 403);
-    let text = format!("openapiPath without a token gets {}", seen.status);
-    is_judged.then(|| judged(seen.is_success(), text))
 }

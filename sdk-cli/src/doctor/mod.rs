@@ -13,6 +13,7 @@ mod reads;
 mod report;
 mod shape;
 mod token;
+mod verdicts;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -88,7 +89,7 @@ async fn examine(context: &Context, meter: &Meter) -> Report {
         mut report, facts, ..
     } = reader;
     headers::find(&mut report, &facts);
-    report.judge(assumptions::verdicts(&facts));
+    report.judge(verdicts::verdicts(&facts));
     report
 }
 

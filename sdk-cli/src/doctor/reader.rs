@@ -292,7 +292,9 @@ pub(crate) fn scopes(report: &mut Report, app: App, missing: Result<MissingScope
         Ok(missing) => missing,
         Err(error) => {
             let found = format!("{app}: the SDK itself: {}", without_a_response(&error));
-            return report.failure(found, "see the findings under \"token\"");
+            let remedy =
+                "the doctor gets a token, and the SDK doesn't: see A05, or run the doctor again";
+            return report.failure(found, remedy);
         }
     };
     let Some(granted) = &missing.granted else {

@@ -8,8 +8,8 @@ use sdk_core::one_line;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::assumptions::{CONFIRMED, CONTRADICTED, NOT_SEEN, Verdict};
 use super::meter::MOST;
+use super::verdicts::{CONFIRMED, CONTRADICTED, NOT_SEEN, Verdict};
 use crate::output;
 
 /// How bad a finding is.

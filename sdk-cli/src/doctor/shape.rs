@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sdk_core::Operation;
 use serde_json::{Map, Value};
 
-use super::assumptions::Evidence;
-use super::judges::judged;
 use super::report::Report;
+use super::verdicts::{Evidence, judged};
 use crate::specs::{resolved, specs};
 
 /// An integer beyond 64 bits (A49).
@@ -33,7 +32,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
 /// Names of fields with their types. A name that may be a value, such as an address, is only counted.
 pub(crate) fn named(value: &Value) -> String {
     let Some(fields) = value.as_object() else {
-        return format!("no fields: it is {}", kind(value));
+        return format!("a JSON {}", kind(value));
     };
     let plain = fields.iter().filter(|(name, _)| is_name(name)).take(20);
     let plain = plain.map(|(name, it)| format!("{name} ({})", kind(it)));

@@ -1,15 +1,13 @@
 //! Tokens: the responses and rejections of the token endpoint. A rejected request is tried in the other forms that the SDK can
 //! be set to.
 
-use http::StatusCode;
 use sdk_core::App;
 
 use super::Place;
-use super::exchange::{Answer, Exchange, FIELD, GRANT, METHOD, POST, URL};
+use super::exchange::{Exchange, FIELD, GRANT, METHOD, POST, REQUEST, URL};
 use super::facts::{Change, Seen, Token};
 use super::reader::{Reader, for_app};
 use super::reads::operation;
-use super::report::Report;
 use crate::catalog::operations;
 
 /// A grant type that no server has, and an audience that nobody has.
@@ -29,34 +27,30 @@ pub(crate) enum Outcome {
 type Attempt = Vec<(&'static str, &'static str, String)>;
 
 /// Requests a token for an application, and finds the settings that it needs.
-pub(crate) async fn first(
-    reader: &mut Reader,
-    exchange: &mut Exchange,
-    (app, origin): &Place,
-) -> Outcome {
-    let (report, facts, app) = (&mut reader.report, &mut reader.facts, *app);
-    let place = format!("{app}: {}", exchange.url.origin().ascii_serialization());
+pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &Place) -> Outcome {
+    let (app, origin) = (place.0, &place.1);
+    let at = format!("{app}: {}", exchange.url.origin().ascii_serialization());
     let audience = exchange.audience(app, origin);
-    let first = match exchange.post(GRANT, &audience, "").await {
-        Ok(answer) => answer,
+    let mut first = match exchange.post(REQUEST, GRANT, &audience, "").await {
+        Ok(seen) => seen,
         Err(error) => {
             let remedy = "check SUITE_CORE_URL (or SUITE_TOKEN_URL): scheme, host, port; HTTPS_PROXY and NO_PROXY; for an \
                           unknown certificate, the system's roots or SSL_CERT_FILE";
-            report.failure(format!("{place} cannot be reached: {error}"), remedy);
+            let found = format!("{at} cannot be reached: {error}");
+            reader.report.failure(found, remedy);
             return Outcome::Hopeless;
         }
     };
-    let id = "exchangeToken";
-    let mut seen = Seen::new(id, App::Platform, first.status, &first.headers);
-    seen.operation = Some(operation(id));
-    facts.responses.push(seen);
-    let (changes, answer) = search(report, exchange, app, origin, &first).await;
-    if answer.token().is_none() {
-        let found = format!("{place} rejects: {}", first.told());
-        let (outcome, remedy) = remedy(first.status, first.code());
+    first.operation = Some(operation("exchangeToken"));
+    reader.facts.responses.push(first.clone());
+    let (changes, response) = search(reader, exchange, place, &first).await;
+    let report = &mut reader.report;
+    let Some(field) = response.token_field() else {
+        let found = format!("{at} rejects: {}", first.told());
+        let (outcome, remedy) = remedy(&first);
         report.failure(found, for_app(remedy, app));
         return outcome;
-    }
+    };
     let set = |it: &Change| format!("{}={}", it.variable, it.value);
     let settings: Vec<String> = changes.iter().map(set).collect();
     if settings.is_empty() {
@@ -65,73 +59,73 @@ pub(crate) async fn first(
         let found = format!("{app}: no token as it is set up ({})", first.told());
         report.failure(found, format!("set {}", settings.join(" and ")));
     }
-    if is_old(&answer) {
+    let issued = response.part(1).and_then(|claims| claims["iat"].as_i64());
+    let now = jiff::Timestamp::now().as_second();
+    if issued.is_some_and(|issued| now.abs_diff(issued) > 60) {
         report.note("tokens say that they were issued at another time than now: a strict reader rejects them");
     }
     for change in &changes {
         report.set(change.variable, &change.value);
     }
-    facts.changes.extend(changes);
-    let field = answer.field().unwrap_or_default();
-    field.clone_into(&mut exchange.token_field);
-    facts.tokens.push(Token {
+    exchange.token_field = field;
+    reader.facts.changes.extend(changes);
+    reader.facts.tokens.push(Token {
         app,
         audience: exchange.audience(app, origin),
         is_by_origin: !exchange.is_set(app.audience_variable()),
         is_by_platform: !exchange.is_set(URL),
-        answer,
+        response,
     });
     Outcome::Token
 }
 
 /// Changes the settings until there is a token. If there is none, the settings stay, and the last rejection is returned.
 async fn search(
-    report: &mut Report,
+    reader: &mut Reader,
     exchange: &mut Exchange,
-    app: App,
-    origin: &str,
-    first: &Answer,
-) -> (Vec<Change>, Answer) {
-    let (mut tried, mut answer) = (exchange.clone(), first.clone());
+    place: &Place,
+    first: &Seen,
+) -> (Vec<Change>, Seen) {
+    let (app, origin) = (place.0, &place.1);
+    let (mut tried, mut last) = (exchange.clone(), first.clone());
     let mut changes: Vec<Change> = Vec::new();
     // A change that gets another rejection is a step: several settings may be wrong.
-    'steps: while answer.token().is_none() && changes.len() < 4 {
-        for attempt in attempts(report, &tried, app, origin, &answer).await {
+    'steps: while last.token().is_none() && changes.len() < 4 {
+        for attempt in attempts(reader, &tried, place, &last).await {
             let mut other = tried.clone();
             for (_, variable, value) in &attempt {
                 other = other.with(variable, value).unwrap_or(other);
             }
             let audience = other.audience(app, origin);
-            let Ok(next) = other.post(GRANT, &audience, "").await else {
+            let Ok(next) = other.post(REQUEST, GRANT, &audience, "").await else {
                 continue;
             };
             let is_token = next.token().is_some() && next.is_for(&audience) != Some(false);
-            let is_other = next.told() != answer.told() && next.status != StatusCode::NOT_FOUND;
+            let is_other = next.told() != last.told() && next.status != 404;
             if is_token || (is_other && next.is_rejection()) {
-                let rejection = answer.told();
                 changes.extend(attempt.into_iter().map(|(id, variable, value)| Change {
                     id,
                     app,
                     variable,
                     value,
-                    rejection: rejection.clone(),
+                    rejection: last.told(),
                 }));
-                (tried, answer) = (other, next);
+                (tried, last) = (other, next);
                 continue 'steps;
             }
         }
         break;
     }
-    if answer.token().is_some() {
+    if last.token().is_some() {
         *exchange = tried;
     }
-    (changes, answer)
+    (changes, last)
 }
 
 /// Whether all applications will get the same rejection, and its remedy.
-fn remedy(status: u16, code: &str) -> (Outcome, &'static str) {
+fn remedy(rejection: &Seen) -> (Outcome, &'static str) {
     use Outcome::{Hopeless, Rejected};
-    match (status, code) {
+    match (rejection.status, rejection.code().unwrap_or_default()) {
         (401, _) | (_, "invalid_client") => (Hopeless, CREDENTIAL),
         (_, "unauthorized_client" | "invalid_grant") => (Hopeless, GRANTED),
         (_, "invalid_scope") => (Rejected, SCOPES),
@@ -155,13 +149,12 @@ const AUDIENCE: &str = "set $AUDIENCE to the exact audience of $APP, and check $
 
 /// The other settings that may be the reason of a rejection.
 async fn attempts(
-    report: &mut Report,
+    reader: &mut Reader,
     exchange: &Exchange,
-    app: App,
-    origin: &str,
-    rejected: &Answer,
+    (app, origin): &Place,
+    rejection: &Seen,
 ) -> Vec<Attempt> {
-    match (rejected.status, rejected.code()) {
+    match (rejection.status, rejection.code().unwrap_or_default()) {
         (404 | 405 | 410, _) if !exchange.is_set(URL) => {
             let Some(url) = exchange.announced().await else {
                 return Vec::new();
@@ -173,15 +166,13 @@ async fn attempts(
             let host = url.origin().ascii_serialization();
             let found = format!("the Platform's metadata names a token endpoint at {host}");
             let remedy = "if you trust it with the credential, set SUITE_TOKEN_URL to it";
-            report.problem(found, remedy);
+            reader.report.problem(found, remedy);
             Vec::new()
         }
         (401, _) | (_, "invalid_client") if !exchange.is_set(METHOD) => {
             vec![vec![("A04", METHOD, POST.to_owned())]]
         }
-        (400, "invalid_request" | "invalid_target" | "no known code") => {
-            audiences(exchange, app, origin)
-        }
+        (400, "invalid_request" | "invalid_target" | "") => audiences(exchange, *app, origin),
         _ => Vec::new(),
     }
 }
@@ -211,13 +202,6 @@ fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Attempt> {
     attempts
 }
 
-/// Whether a token was issued at another time than now.
-fn is_old(answer: &Answer) -> bool {
-    let issued = answer.part(1).and_then(|claims| claims["iat"].as_i64());
-    let now = jiff::Timestamp::now().as_second();
-    issued.is_some_and(|issued| now.abs_diff(issued) > 60)
-}
-
 /// Sends unusual requests, whose responses show what the token endpoint checks.
 pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, (app, origin): &Place) {
     let audience = &exchange.audience(*app, origin);
@@ -229,24 +213,19 @@ pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, (app, origin
         ("no credential", GRANT, audience, ""),
         ("one scope", GRANT, audience, scope),
     ];
-    let facts = &mut reader.facts;
-    facts.scope = scope;
+    let nobody = exchange.without_credential();
+    reader.facts.scope = scope;
     for (name, grant, audience, scope) in requests {
-        let answer = match name {
-            "no credential" => {
-                exchange
-                    .without_credential()
-                    .post(grant, audience, scope)
-                    .await
-            }
-            _ => exchange.post(grant, audience, scope).await,
+        let is_anonymous = name == "no credential";
+        let exchange = if is_anonymous { &nobody } else { exchange };
+        let Ok(seen) = exchange.post(name, grant, audience, scope).await else {
+            continue;
         };
-        facts.probes.extend(answer.ok().map(|it| (name, it)));
-    }
-    let open = facts.probes.get("no credential");
-    if open.is_some_and(|it| it.token().is_some()) {
-        let found = "the token endpoint gives tokens without a credential";
-        let remedy = "ask the operator: whoever reaches it gets a token";
-        reader.report.problem(found, remedy);
+        if is_anonymous && seen.token().is_some() {
+            let found = "the token endpoint gives tokens without a credential";
+            let remedy = "ask the operator: whoever reaches it gets a token";
+            reader.report.problem(found, remedy);
+        }
+        reader.facts.responses.push(seen);
     }
 }
