@@ -1,4 +1,4 @@
-//! The table of assumptions: how each is judged, and what helps if it doesn't hold.
+//! The table of assumptions: the judgment of each, and the remedy if it doesn't hold.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(super) enum Judge {
 
 use Judge::{Both, Each, Schema, Tokens, Unseen};
 
-/// A row of the table: the ID, the judge, and what helps if the assumption doesn't hold. Where the remedy is empty, the list of
+/// A row of the table: the ID, the judge, and the remedy if the assumption doesn't hold. If the remedy is empty, the list of
 /// assumptions names it.
 pub(super) type Row = (&'static str, Judge, &'static str);
 

@@ -49,16 +49,15 @@ impl Seen {
     pub(crate) fn token_field(&self) -> Option<String> {
         let body = self.success()?;
         let fields = body.as_object().filter(|it| !it.contains_key("error"))?;
-        let strings = fields
+        if let Some(token) = fields.get("access_token").and_then(Value::as_str) {
+            return (!token.is_empty()).then(|| "access_token".to_owned());
+        }
+        let is_token = |it: &str| it.len() >= 16 && !it.contains(' ');
+        let tokens = fields
             .iter()
-            .filter_map(|(name, it)| Some((name, it.as_str()?)));
-        let is_token = |(name, it): &(&String, &str)| {
-            let is_named = *name == "access_token";
-            (is_named && !it.is_empty()) || (it.len() >= 16 && !it.contains(' '))
-        };
-        let tokens = strings.filter(is_token);
-        let best = tokens.max_by_key(|(name, it)| (*name == "access_token", it.len()));
-        best.map(|(name, _)| name.clone())
+            .filter(|(_, it)| it.as_str().is_some_and(is_token));
+        let longest = tokens.max_by_key(|(_, it)| it.as_str().map_or(0, str::len));
+        longest.map(|(name, _)| name.clone())
     }
 
     pub(crate) fn token(&self) -> Option<String> {
@@ -89,12 +88,9 @@ impl Seen {
     }
 
     /// Its status and code.
-    pub(crate) fn told(&self) -> String {
-        format!(
-            "{}, {}",
-            self.status,
-            self.code().unwrap_or("no known code")
-        )
+    pub(crate) fn rejection(&self) -> String {
+        let code = self.code().unwrap_or("no known code");
+        format!("{}, {code}", self.status)
     }
 }
 

@@ -57,7 +57,7 @@ impl Reader {
         self.suite.clone().filter(|_| self.apps.contains(&app))
     }
 
-    /// Sends a read, unless there is nothing to send, or nobody to send it to.
+    /// Sends a read, unless it isn't needed, or its application did not answer before.
     async fn read(&mut self, read: &Read) -> Option<Seen> {
         if !read.is_needed(&self.facts) {
             return None;
@@ -169,11 +169,11 @@ impl Reader {
         let found = without_a_response(error);
         let remedy = match error.kind() {
             ErrorKind::Connect if found.contains("not valid for name") => {
-                "set $URL to a name that the certificate has; otherwise it is somebody else's"
+                "set $URL to a name that the certificate has; otherwise another service has it"
             }
             ErrorKind::Connect if found.contains("ertificate") => {
                 "if its root is your own, add that to the system's (or SSL_CERT_FILE), or pass a client with `http_client`; \
-                 otherwise $URL leads to somebody else"
+                 otherwise $URL leads to another service"
             }
             ErrorKind::Connect => {
                 "check scheme, host and port in $URL, that it listens there, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
@@ -199,7 +199,7 @@ async fn check_contract(suite: &Suite, app: App) -> Result<ContractReport, Error
     }
 }
 
-/// The reason why there is no response. What a token endpoint wrote is left out, because it may be anything.
+/// The reason why there is no response. The words of a token endpoint are left out, because they may be anything.
 fn without_a_response(error: &Error) -> String {
     let cause = std::error::Error::source(error);
     match cause.and_then(|cause| cause.downcast_ref::<TokenError>()) {

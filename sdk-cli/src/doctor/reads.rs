@@ -14,7 +14,7 @@ pub(crate) struct Read {
     pub(crate) operation: Option<&'static Operation>,
     pub(crate) app: App,
     pub(crate) with_token: bool,
-    /// The response that it is sent for. Another one is a finding.
+    /// The expected response. Any other response is a finding.
     pub(crate) expected: &'static str,
     target: &'static str,
     parameters: &'static str,

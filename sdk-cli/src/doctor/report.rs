@@ -34,7 +34,7 @@ struct Finding {
     remedy: Option<String>,
 }
 
-/// Strings that must not be printed, whoever repeats them.
+/// Strings that must not be printed, also if a server repeats them.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Arc<Mutex<Vec<String>>>);
 
@@ -176,8 +176,10 @@ impl Report {
             }
             counts.push(format!("{count} {word}"));
         }
-        let (counts, seconds) = (counts.join(", "), took.as_secs_f64());
-        lines.push(format!("\n{counts}; {requests} requests in {seconds:.1} s"));
+        if !self.verdicts.is_empty() {
+            let (counts, seconds) = (counts.join(", "), took.as_secs_f64());
+            lines.push(format!("\n{counts}; {requests} requests in {seconds:.1} s"));
+        }
         if !self.settings.is_empty() {
             lines.push("\nto set:".to_owned());
         }

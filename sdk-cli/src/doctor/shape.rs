@@ -130,7 +130,7 @@ impl Shape {
         let is_big = wanted == "integer" && is == BIG;
         let mut assumed = ids(schema, "x-type-assumption");
         assumed.extend(above);
-        let told = if fits {
+        let found = if fits {
             at.to_owned()
         } else {
             format!("{at} is {is}, not {wanted}")
@@ -138,13 +138,13 @@ impl Shape {
         // A list without records shows nothing of them.
         let is_bare = value.as_array().is_some_and(Vec::is_empty);
         for id in assumed.iter().filter(|_| !is_bare) {
-            self.assume(id, fits, &told);
+            self.assume(id, fits, &found);
         }
         if wanted == "integer" && (fits || is_big) {
-            self.assume("A49", fits, &told);
+            self.assume("A49", fits, &found);
         }
         if !fits && !is_big && assumed.is_empty() {
-            self.differences.insert(told);
+            self.differences.insert(found);
         }
         match value {
             _ if !fits => {}

@@ -10,7 +10,7 @@ use super::reader::{Reader, for_app};
 use super::reads::operation;
 use crate::catalog::operations;
 
-/// A grant type that no server has, and an audience that nobody has.
+/// A grant type and an audience that no server knows.
 const UNKNOWN: &str = "urn:suite-doctor:none";
 
 /// The outcome for one application.
@@ -46,7 +46,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
     let (changes, response) = search(reader, exchange, place, &first).await;
     let report = &mut reader.report;
     let Some(field) = response.token_field() else {
-        let found = format!("{at} rejects: {}", first.told());
+        let found = format!("{at} rejects: {}", first.rejection());
         let (outcome, remedy) = remedy(&first);
         report.failure(found, for_app(remedy, app));
         return outcome;
@@ -56,7 +56,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
     if settings.is_empty() {
         report.ok(format!("{app}: a token"));
     } else {
-        let found = format!("{app}: no token as it is set up ({})", first.told());
+        let found = format!("{app}: no token as it is set up ({})", first.rejection());
         report.failure(found, format!("set {}", settings.join(" and ")));
     }
     let issued = response.part(1).and_then(|claims| claims["iat"].as_i64());
@@ -101,14 +101,14 @@ async fn search(
                 continue;
             };
             let is_token = next.token().is_some() && next.is_for(&audience) != Some(false);
-            let is_other = next.told() != last.told() && next.status != 404;
+            let is_other = next.rejection() != last.rejection() && next.status != 404;
             if is_token || (is_other && next.is_rejection()) {
                 changes.extend(attempt.into_iter().map(|(id, variable, value)| Change {
                     id,
                     app,
                     variable,
                     value,
-                    rejection: last.told(),
+                    rejection: last.rejection(),
                 }));
                 (tried, last) = (other, next);
                 continue 'steps;
@@ -223,7 +223,7 @@ pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, (app, origin
         };
         if is_anonymous && seen.token().is_some() {
             let found = "the token endpoint gives tokens without a credential";
-            let remedy = "ask the operator: whoever reaches it gets a token";
+            let remedy = "ask the operator: every client that reaches it gets a token";
             reader.report.problem(found, remedy);
         }
         reader.facts.responses.push(seen);

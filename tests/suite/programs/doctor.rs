@@ -94,7 +94,7 @@ async fn the_reference_server_is_as_assumed() {
     assert_eq!(verdicts.len(), all.matches("\n## A").count());
     let unexplained = "no response showed it";
     assert!(!report.to_string().contains(unexplained), "{report:#}");
-    // The description is outside the contract, and is not counted there.
+    // The description is outside the contract, and the server doesn't count it.
     let (seen, sent) = (server.requests(), server.requests().len() + 1);
     assert_eq!(report["requests"], sent);
     assert!(sent <= usize::try_from(report["atMost"].as_u64().unwrap()).unwrap());
@@ -109,7 +109,7 @@ const OF_TOKENS: [&str; 5] = ["A02", "A03", "A04", "A05", "A43"];
 /// Where these do not hold, no setting helps: the token is in another field, or the list, which is read by item.
 const INCURABLE: [&str; 2] = ["A05", "A07"];
 
-/// Assumptions that are contradicted together: what one changes must not hide the other.
+/// Assumptions that are contradicted together: one contradiction must not hide another.
 const TOGETHER: &str = "A02 A03 A04 A43; A02 A43; A04 A43; A03 A43; A02 A04; A05 A43; A07 A44; A06 A71; A08 A09; A12 A75; A55 A72";
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn contradictions_are_seen_and_the_settings_help() {
 }
 
 #[tokio::test]
-async fn a_contradiction_is_told_with_the_rejection_that_it_explains() {
+async fn a_contradiction_names_the_rejection_that_it_explains() {
     let worlds = |it: Builder| it.contradict(Assumption::A04).contradict(Assumption::A43);
     let (_server, environment) = server(worlds).await;
 
@@ -210,8 +210,8 @@ async fn an_installation_has_its_own_variables_in_remedies() {
     assert_eq!(again["worst"], "note", "{again:#}");
 }
 
-/// What is wrong with a set-up, one a line: `NAME=value` of a variable (none removes it), `client` with what it lacks, or
-/// `fault` with its JSON; then the exit status, what is found, and a part of the remedy.
+/// Wrong set-ups, one a line: `NAME=value` of a variable (none removes it), `client` with what it lacks, or
+/// `fault` with its JSON; then the exit status, the finding, and a part of the remedy.
 const WRONG: &str = include_str!("doctor.txt");
 
 fn lacking(what: &str) -> ClientSpec {
@@ -252,9 +252,9 @@ async fn what_is_wrong_is_named_with_its_remedy() {
         let findings = report["findings"].as_array().unwrap();
         let remedy = remedy.trim_start_matches('-');
         let has = |it: &Value, name, text| it[name].as_str().unwrap_or_default().contains(text);
-        let told = |it: &Value| has(it, "found", found) && has(it, "remedy", remedy);
-        assert!(findings.iter().any(told), "{line}: {report:#}");
-        // Nor is what a server wrote.
+        let fits = |it: &Value| has(it, "found", found) && has(it, "remedy", remedy);
+        assert!(findings.iter().any(fits), "{line}: {report:#}");
+        // Neither secrets nor the words of a server are printed.
         let is_shown = |text| report.to_string().contains(text);
         assert!(
             !is_shown(server.client_secret()) && !is_shown("Jane"),
