@@ -20,27 +20,32 @@ pub(crate) struct Read {
     parameters: &'static str,
 }
 
+/// The responses that a read can expect.
+const EXPECTED: &str = "documented, success, rejection, not allowed, published, any";
+
 /// The steps with their reads.
 pub(crate) fn steps() -> impl Iterator<Item = (&'static str, Vec<Read>)> {
     READS.split("\n= ").skip(1).map(|step| {
-        let (name, lines) = step.split_once('\n').unwrap_or_default();
-        (name, lines.lines().filter_map(Read::parse).collect())
+        let (name, lines) = step.split_once('\n').expect("a step has reads");
+        let lines = lines.lines().filter(|line| !line.is_empty());
+        let reads = lines.map(|line| Read::parse(line).expect("a line of four columns"));
+        (name, reads.collect())
     })
 }
 
 impl Read {
     fn parse(line: &'static str) -> Option<Self> {
         let mut columns = line.split(" | ");
-        let request = columns.next().filter(|it| !it.is_empty())?;
+        let request = columns.next()?;
         let (target, parameters) = request.split_once('?').unwrap_or((request, ""));
-        let (with_token, expected) = (columns.next()? == "yes", columns.next()?);
-        let (app, operation, target) = match target.split_once('/') {
-            Some((app, _)) => (app.parse().ok()?, None, &target[app.len()..]),
-            None => (
-                operation(target).application,
-                Some(operation(target)),
-                target,
-            ),
+        let with_token = columns.next()? == "yes";
+        let expected = columns.next()?;
+        let expected = EXPECTED.split(", ").find(|it| *it == expected)?;
+        let (app, operation, target) = if let Some((app, _)) = target.split_once('/') {
+            (app.parse().ok()?, None, &target[app.len()..])
+        } else {
+            let operation = operation(target);
+            (operation.application, Some(operation), target)
         };
         Some(Self {
             name: columns.next().unwrap_or(target),
