@@ -132,10 +132,6 @@ impl Facts {
         self.responses.iter().find(|it| it.name == name)
     }
 
-    pub(crate) fn telling(&self, name: &str) -> Option<&Seen> {
-        self.get(name).filter(|it| it.is_telling())
-    }
-
     pub(crate) fn success(&self, name: &str) -> Option<Value> {
         self.get(name)?.success()
     }

@@ -4,7 +4,6 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use sdk_reference_server::{Operation, ReferenceServer};
@@ -13,7 +12,7 @@ use serde_json::{Value, json};
 use super::desk::{Desk, Ended, server_of};
 use super::signals;
 use crate::peer::{Peer, json as page, script};
-use crate::programs::{Folder, environment, program};
+use crate::programs::environment;
 use crate::support::until;
 
 fn mode(path: &Path) -> u32 {
