@@ -8,6 +8,7 @@ use sdk_core::App;
 use sdk_outbox::{Error, Outbox, State, Store, StoredCommand, Worker, sqlite};
 use serde_json::{Value, json};
 
+use crate::catalog;
 use crate::context::Context;
 use crate::output::{self, Exit, Failure, Format, note};
 use crate::stop::Stop;
@@ -273,6 +274,8 @@ async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode,
     let mut worker = Worker::new(outbox);
     for app in App::all().filter(|app| context.has(*app)) {
         worker = match app {
+            // One that this program has no client for.
+            app if catalog::operations(app).is_empty() => worker,
             App::Crm => worker.sender(sdk_crm::Client::new(&suite)?),
             App::Calendar => worker.sender(sdk_calendar::Client::new(&suite)?),
             App::Accounting => worker.sender(sdk_accounting::Client::new(&suite)?),
