@@ -257,7 +257,7 @@ impl Sender {
         }
     }
 
-    /// What else may not have been reached when no connection came up, with the address that was tried.
+    /// The phrase for a proxy that may be down instead of the target, with the address that was tried.
     pub(crate) fn or_proxy(&self, error: Option<&TransportError>) -> String {
         match self {
             #[cfg(feature = "reqwest-013")]
