@@ -218,8 +218,12 @@ impl Exchange {
         let metadata = self.http.get(self.url.join(METADATA).ok()?);
         let metadata = self.send("the metadata", metadata).await.ok()?.json()?;
         let url = Url::parse(metadata["token_endpoint"].as_str()?).ok()?;
-        let is_plain =
-            !url.authority().contains('@') && url.query().is_none() && url.fragment().is_none();
+        // People paste the proposed setting into a shell.
+        let is_safe = |it: char| it.is_ascii_alphanumeric() || "/-._~%".contains(it);
+        let is_plain = !url.authority().contains('@')
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.path().chars().all(is_safe);
         let path = percent_decode_str(url.path()).decode_utf8_lossy();
         (is_plain && !path.contains(self.get(SECRET))).then_some(url)
     }
