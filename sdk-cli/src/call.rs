@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::catalog::{self, Entry, Parameter};
 use crate::context::Context;
 use crate::output::{self, Exit, Failure, Format, note_always};
+use crate::stop::Stop;
 use crate::table;
 
 /// The command with a subcommand for each operation.
@@ -128,6 +129,7 @@ pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitC
     entry.check(&values)?;
     let body = body(&entry, matches)?;
     let suite = context.suite()?;
+    let mut stop = Stop::listen()?;
     if entry.operation.secret_reply {
         return token(context, &suite, body).await;
     }
@@ -157,11 +159,14 @@ pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitC
         if !is_set("yes") {
             confirm()?;
         }
-        send(&suite, &entry, &command).await?
+        send(&mut stop, &suite, &entry, &command).await?
     } else {
-        interruptible(call.send()).await??
+        match stop.or(call.send()).await {
+            Some(receipt) => receipt?,
+            None => return Ok(stop.status()),
+        }
     };
-    table::print(&receipt.into_response(), context.format);
+    table::print(&receipt.into_response(), context.format());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -247,6 +252,7 @@ fn confirm() -> Result<(), Failure> {
 }
 
 async fn send(
+    stop: &mut Stop,
     suite: &Suite,
     entry: &Entry,
     command: &PreparedCommand,
@@ -262,21 +268,13 @@ async fn send(
         Some(key) => format!("it may have been applied; run the same command with --key {key}, which applies it once"),
         None => "it may have been applied; look for it in the application before you run the command again".to_owned(),
     };
-    let failure = match interruptible(sending.send()).await {
-        Ok(Ok(receipt)) => return Ok(receipt),
-        Ok(Err(error)) if error.effect() != Effect::Unknown => return Err(error.into()),
-        Ok(Err(error)) => Failure::from(error),
-        Err(interrupted) => interrupted,
+    let failure = match stop.or(sending.send()).await {
+        Some(Ok(receipt)) => return Ok(receipt),
+        Some(Err(error)) if error.effect() != Effect::Unknown => return Err(error.into()),
+        Some(Err(error)) => Failure::from(error),
+        None => Failure::new(Exit::Unknown, "stopped", "stopped by a signal"),
     };
     Err(failure.unknown(key).with_hint(next_step))
-}
-
-/// Waits for a call, until Ctrl-C.
-async fn interruptible<T>(call: impl Future<Output = T>) -> Result<T, Failure> {
-    tokio::select! {
-        done = call => Ok(done),
-        _ = tokio::signal::ctrl_c() => Err(Failure::new(Exit::Interrupted, "interrupted", "stopped by Ctrl-C")),
-    }
 }
 
 /// The token exchange takes a form, and nothing of its response is printed but the names of its fields.
@@ -309,11 +307,11 @@ async fn token(
         form = form.scope(scope);
     }
     let platform = sdk_platform::Client::new(suite)?;
-    let response = interruptible(platform.oauth().token(&form).send()).await??;
+    let response = platform.oauth().token(&form).await?;
     let shown = serde_json::json!({
         "access_token": response.access_token.as_ref().map(|_| "[redacted]"),
         "token_type": response.token_type, "expires_in": response.expires_in, "scope": response.scope,
     });
-    table::print_value(&RawJson::from(shown), context.format);
+    table::print_value(&RawJson::from(shown), context.format());
     Ok(ExitCode::SUCCESS)
 }

@@ -49,8 +49,7 @@ impl Settings {
 
 /// An installation.
 pub(crate) struct Context {
-    pub(crate) format: Format,
-    pub(crate) installation: Option<String>,
+    settings: Settings,
     variables: Variables,
     #[cfg(feature = "serve")]
     demo: Option<ReferenceServer>,
@@ -61,29 +60,27 @@ impl Context {
     #[cfg_attr(not(feature = "serve"), expect(clippy::unused_async))]
     pub(crate) async fn open(settings: Settings) -> Result<Self, Failure> {
         output::set_quiet(settings.quiet);
-        let format = settings.format();
         #[cfg(feature = "serve")]
         if settings.demo {
             let server = ReferenceServer::builder().wall_clock().start().await;
             output::note("Demo: a reference server in this process, with its own data.");
             return Ok(Self {
-                format,
-                installation: None,
+                settings,
                 variables: server.environment().into_iter().collect(),
                 demo: Some(server),
             });
         }
-        let variables = match &settings.installation {
-            Some(name) => variables(&prefix(name))?,
-            None => variables("")?,
-        };
+        let prefix = settings.installation.as_deref().map(prefix);
         Ok(Self {
-            format,
-            installation: settings.installation,
-            variables,
+            variables: variables(prefix.as_deref().unwrap_or_default())?,
+            settings,
             #[cfg(feature = "serve")]
             demo: None,
         })
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.settings.format()
     }
 
     pub(crate) fn variables(&self) -> &Variables {
@@ -97,7 +94,7 @@ impl Context {
             return "the demo server in this process";
         }
         let default = "the one of the variables SUITE_*";
-        self.installation.as_deref().unwrap_or(default)
+        self.settings.installation.as_deref().unwrap_or(default)
     }
 
     /// Whether the installation has an address for this application.
@@ -107,7 +104,8 @@ impl Context {
 
     /// The prefix of its variables, such as `ACME_`.
     pub(crate) fn prefix(&self) -> String {
-        self.installation
+        self.settings
+            .installation
             .as_deref()
             .map_or_else(String::new, prefix)
     }
@@ -120,7 +118,7 @@ impl Context {
     /// A suite with other settings of the same installation.
     pub(crate) fn builder_with(&self, variables: &Variables) -> SuiteBuilder {
         let builder = Suite::builder().user_agent(concat!("suite/", env!("CARGO_PKG_VERSION")));
-        let Some(name) = &self.installation else {
+        let Some(name) = &self.settings.installation else {
             return builder.variables(variables.clone());
         };
         let prefix = prefix(name);

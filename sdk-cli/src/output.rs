@@ -43,8 +43,6 @@ pub(crate) enum Exit {
     Unknown = 5,
     /// It may succeed later.
     Later = 6,
-    /// It was stopped by Ctrl-C.
-    Interrupted = 130,
 }
 
 /// Why a command did not succeed.
@@ -118,9 +116,8 @@ impl Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let is_command = error.operation().is_some_and(|it| it.safety.is_command());
+        // Whoever sends a write calls `unknown` if it may have been applied.
         let exit = match error.kind() {
-            _ if is_command && error.effect() == Effect::Unknown => Exit::Unknown,
             ErrorKind::InvalidInput => Exit::Usage,
             ErrorKind::Configuration | ErrorKind::Unauthenticated => Exit::Setup,
             ErrorKind::TokenUnavailable
@@ -195,9 +192,7 @@ pub(crate) fn is_terminal() -> bool {
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
-        let is_plain = letter.is_ascii_graphic() || matches!(letter, ' ' | '\n');
-        let is_hidden = !is_plain && one_line(letter.encode_utf8(&mut [0; 4])).is_empty();
-        if is_hidden {
+        if is_hidden(letter) && !matches!(letter, '\n' | '\t') {
             for unit in letter.encode_utf16(&mut [0; 2]) {
                 let _ = write!(escaped, "\\u{unit:04x}");
             }
@@ -213,14 +208,20 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Tells people something, unless they want quiet.
+/// Whether a character is a control character, such as ESC, or invisible.
+pub(crate) fn is_hidden(letter: char) -> bool {
+    let is_plain = letter.is_ascii_graphic() || letter == ' ';
+    !is_plain && one_line(letter.encode_utf8(&mut [0; 4])).is_empty()
+}
+
+/// Writes a message to standard error, unless `--quiet` is set.
 pub(crate) fn note(line: impl Display) {
     if !is_quiet() {
         note_always(line);
     }
 }
 
-/// Tells people something. If nobody reads it, the command continues.
+/// Writes a message to standard error. If nobody reads it, the command continues.
 pub(crate) fn note_always(line: impl Display) {
     let _ = writeln!(stderr(), "{line}");
 }

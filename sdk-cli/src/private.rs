@@ -10,20 +10,20 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The file at this path, if there is one. Anything but a plain file, such as a link, is an error.
-pub(crate) fn look(path: &Path) -> io::Result<Option<Metadata>> {
+pub(crate) fn plain_file(path: &Path) -> io::Result<Option<Metadata>> {
     let why = match fs::symlink_metadata(path) {
         Ok(data) if data.is_file() => return Ok(Some(data)),
         Ok(data) if data.is_symlink() => "it is a symbolic link, which is not followed",
         Ok(_) => "it is not a file",
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return naming(path, Err(error)),
+        Err(error) => return with_path(path, Err(error)),
     };
-    naming(path, Err(io::Error::other(why)))
+    with_path(path, Err(io::Error::other(why)))
 }
 
 /// Opens the file at this path, if there is one, and takes it from all users but its owner. Another user's file is an error.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
-    look(path)?;
+    plain_file(path)?;
     let open = || -> io::Result<File> {
         let file = options().open(path)?;
         #[cfg(unix)]
@@ -33,41 +33,41 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     match open() {
         Ok(file) => Ok(Some(file)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => naming(path, Err(error)),
+        Err(error) => with_path(path, Err(error)),
     }
 }
 
 /// Creates a file; an existing one is an error.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
-    naming(path, options().create_new(true).open(path))
+    with_path(path, options().create_new(true).open(path))
 }
 
 /// A new file instead of an existing one, which may belong to another user or have a second name.
 fn create_anew(path: &Path) -> io::Result<File> {
-    if look(path)?.is_some() {
-        naming(path, fs::remove_file(path))?;
+    if plain_file(path)?.is_some() {
+        with_path(path, fs::remove_file(path))?;
     }
     create(path)
 }
 
 /// Writes a file that is either replaced completely or unchanged.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    look(path)?;
-    let fresh = beside(path, ".new");
+    plain_file(path)?;
+    let fresh = with_suffix(path, ".new");
     let mut file = create_anew(&fresh)?;
-    naming(&fresh, file.write_all(bytes))?;
-    naming(&fresh, file.sync_data())?;
-    naming(path, fs::rename(&fresh, path))
+    with_path(&fresh, file.write_all(bytes))?;
+    with_path(&fresh, file.sync_data())?;
+    with_path(path, fs::rename(&fresh, path))
 }
 
 /// Adds the name of a file to an error.
-pub(crate) fn naming<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
+pub(crate) fn with_path<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
     let named = |error: io::Error| format!("{}: {error}", path.display());
     result.map_err(|error| io::Error::new(error.kind(), named(error)))
 }
 
 /// The path of a file with a suffix.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

@@ -19,16 +19,12 @@ const PATIENCE: Duration = Duration::from_secs(40);
 pub(crate) struct Stop(watch::Receiver<Option<u8>>);
 
 impl Stop {
-    /// Listens on its own thread, so that the second Ctrl-C works while the program is busy.
+    /// Listens from now on. Its task runs on another thread than `main`, so the second Ctrl-C works while `main` is busy.
     pub(crate) fn listen() -> io::Result<Self> {
         let (asked, stop) = watch::channel(None);
-        let mut runtime = tokio::runtime::Builder::new_current_thread();
-        let runtime = runtime.enable_all().build()?;
-        // Before the thread starts, because an earlier signal would kill the program.
-        let within = runtime.enter();
+        // Before the task starts, because an earlier signal would kill the program.
         let mut signals = Signals::listen()?;
-        drop(within);
-        let hear = async move {
+        tokio::spawn(async move {
             let status = signals.next().await;
             asked.send_replace(Some(status));
             let again = async {
@@ -38,16 +34,22 @@ impl Stop {
             };
             let status = timeout(PATIENCE, again).await.unwrap_or(status);
             std::process::exit(status.into());
-        };
-        std::thread::Builder::new().spawn(move || runtime.block_on(hear))?;
+        });
         Ok(Self(stop))
     }
 
     /// Returns when the program is asked to end.
     pub(crate) async fn heard(&mut self) {
-        if self.0.wait_for(Option::is_some).await.is_err() {
-            // The thread has ended, so no signal will arrive.
-            std::future::pending::<()>().await;
+        // The task never drops its end.
+        let _ = self.0.wait_for(Option::is_some).await;
+    }
+
+    /// Waits for a call, unless the program is asked to end first.
+    pub(crate) async fn or<T>(&mut self, call: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.heard() => None,
+            done = call => Some(done),
         }
     }
 

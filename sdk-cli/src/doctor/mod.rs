@@ -47,7 +47,7 @@ pub(crate) async fn run(context: &Context) -> Result<ExitCode, Failure> {
     let (began, meter) = (Instant::now(), Meter::default());
     let report = examine(context, &meter).await;
     let (sent, took) = (meter.sent(), began.elapsed());
-    match context.format {
+    match context.format() {
         Format::Table => output::put(report.text(sent, took)),
         Format::Json => output::put(format_args!("{:#}", report.json(sent, took))),
         Format::Jsonl => output::put(report.json(sent, took)),

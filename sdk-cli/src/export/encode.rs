@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::fmt::Write as _;
 use std::io;
 
 use clap::ValueEnum;
 use sdk_core::{Error, Members, RawJson, Record, one_line};
 use serde::{Deserialize, Serialize};
 
-use crate::output::{Failure, note};
+use crate::output::{Failure, is_hidden, note};
 
 /// How many fields without a column are named at the end.
 const NAMED: usize = 20;
@@ -152,25 +151,4 @@ fn defused(text: &str) -> Cow<'_, str> {
         defused.push_str(piece);
     }
     defused.into()
-}
-
-/// Rows for a terminal: characters that steer it or that it doesn't show are escaped. Lines of JSON remain the same JSON.
-pub(crate) fn escaped(rows: &str) -> String {
-    let mut escaped = String::with_capacity(rows.len());
-    for letter in rows.chars() {
-        if is_hidden(letter) && !matches!(letter, '\n' | '\t') {
-            for unit in letter.encode_utf16(&mut [0; 2]) {
-                let _ = write!(escaped, "\\u{unit:04x}");
-            }
-        } else {
-            escaped.push(letter);
-        }
-    }
-    escaped
-}
-
-/// Whether a character is a control character, such as ESC, or invisible.
-fn is_hidden(letter: char) -> bool {
-    let is_plain = letter.is_ascii_graphic() || letter == ' ';
-    !is_plain && one_line(letter.encode_utf8(&mut [0; 4])).is_empty()
 }

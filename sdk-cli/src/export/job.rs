@@ -1,6 +1,5 @@
 //! One export to a file: it reads pages and writes rows and checkpoints.
 
-use std::ffi::OsString;
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
@@ -10,13 +9,14 @@ use std::time::{Duration, Instant};
 use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
 use sdk_core::{Error, ErrorKind, Pages, Record};
 
-use super::Args;
+use super::args::Args;
 use super::encode::Encoder;
 use super::target::{Saved, Target};
 use crate::output::{self, Exit, Failure, note};
 use crate::stop::Stop;
 
-const RESTART: &str = "--restart begins anew";
+const RESTART: &str = "the same command with --restart begins anew";
+const RESUME: &str = "the same command with --resume continues it";
 
 pub(crate) struct Job {
     pages: Pages<Record>,
@@ -72,14 +72,15 @@ impl Job {
                 biased;
                 () = stop.heard() => {
                     self.leave()?;
-                    note(format_args!("To continue: {}", resume_command()));
+                    note(RESUME);
                     return Ok(stop.status());
                 }
                 next = self.pages.try_next() => next,
             };
             match next {
                 Ok(Some(page)) => {
-                    let rows = self.encoder.encode(&page.into_inner().into_items()?)?;
+                    let rows = page.into_inner().into_items()?;
+                    let rows = self.encoder.encode(&rows)?;
                     let appended = self.target.append(rows.as_bytes());
                     appended.map_err(resumable)?;
                     self.progress.at(self.pages.checkpoint().delivered());
@@ -127,7 +128,7 @@ impl Job {
             (_, ErrorKind::Pagination) => Some(RESTART.to_owned()),
             (Some(400), _) if has_cursor => Some(RESTART.to_owned()),
             (Some(400), _) | (_, ErrorKind::InvalidInput) => None,
-            _ => Some(format!("to continue: {}", resume_command())),
+            _ => Some(RESUME.to_owned()),
         }
     }
 
@@ -162,23 +163,7 @@ fn check(file: &Path, args: &Args, saved: &Saved) -> Result<(), Failure> {
 
 /// A file that cannot be written, as on a full disk. The last checkpoint is still valid.
 fn resumable(error: io::Error) -> Failure {
-    Failure::from(error).with_hint(format!("to continue: {}", resume_command()))
-}
-
-/// This command line with `--resume`, for a shell.
-fn resume_command() -> String {
-    let quoted = |argument: OsString| {
-        let argument = argument.to_string_lossy();
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,".contains(letter);
-        if !argument.is_empty() && argument.chars().all(is_plain) {
-            return argument.into_owned();
-        }
-        format!("'{}'", argument.replace('\'', r"'\''"))
-    };
-    let arguments = std::env::args_os().skip(1);
-    let arguments = arguments.filter(|it| it != "--restart" && it != "--resume");
-    let words: Vec<String> = arguments.map(quoted).collect();
-    format!("suite {} --resume", words.join(" "))
+    Failure::from(error).with_hint(RESUME)
 }
 
 /// A moving line on a terminal, plain lines elsewhere.

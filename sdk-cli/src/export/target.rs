@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::encode::Encoder;
-use crate::private::{self, beside, naming};
+use crate::private::{self, with_path, with_suffix};
 
 /// The content of the checkpoint file.
 #[derive(Deserialize)]
@@ -43,7 +43,7 @@ impl Target {
     /// Opens or creates the part, and keeps other exports from it.
     pub(crate) fn claim(file: &Path) -> io::Result<Self> {
         // An export that could not be published in the end does not begin.
-        private::look(file)?;
+        private::plain_file(file)?;
         let path = part(file);
         let part = match private::open(&path)? {
             Some(part) => part,
@@ -69,19 +69,19 @@ impl Target {
             return Ok(None);
         };
         let mut json = Vec::new();
-        naming(&path, file.read_to_end(&mut json))?;
+        with_path(&path, file.read_to_end(&mut json))?;
         let saved: io::Result<Saved> = serde_json::from_slice(&json).map_err(Into::into);
-        let saved = naming(&path, saved)?;
+        let saved = with_path(&path, saved)?;
         if length < saved.bytes {
             let message = format!("it has fewer than the {} saved bytes", saved.bytes);
-            return naming(&part(&self.file), Err(io::Error::other(message)));
+            return with_path(&part(&self.file), Err(io::Error::other(message)));
         }
         Ok(Some(saved))
     }
 
     pub(crate) fn begin(&mut self) -> io::Result<()> {
         // The checkpoint goes first: it speaks of bytes that the part is about to lose.
-        forget(&self.file)?;
+        remove_checkpoint(&self.file)?;
         self.resume(0)
     }
 
@@ -89,57 +89,57 @@ impl Target {
     pub(crate) fn resume(&mut self, bytes: u64) -> io::Result<()> {
         let cut = self.part.set_len(bytes);
         let cut = cut.and_then(|()| self.part.seek(SeekFrom::Start(bytes)));
-        naming(&part(&self.file), cut)?;
+        with_path(&part(&self.file), cut)?;
         self.bytes = bytes;
         Ok(())
     }
 
     /// Adds rows that count from the next checkpoint on.
     pub(crate) fn append(&mut self, rows: &[u8]) -> io::Result<()> {
-        naming(&part(&self.file), self.part.write_all(rows))?;
+        with_path(&part(&self.file), self.part.write_all(rows))?;
         self.bytes += rows.len() as u64;
         Ok(())
     }
 
     pub(crate) fn save(&mut self, checkpoint: &Checkpoint, encoder: &Encoder) -> io::Result<()> {
-        naming(&part(&self.file), self.part.sync_data())?;
+        with_path(&part(&self.file), self.part.sync_data())?;
         let saved = json!({"checkpoint": checkpoint, "bytes": self.bytes, "encoder": encoder});
         let path = self::checkpoint(&self.file);
         private::replace(&path, saved.to_string().as_bytes())?;
-        settle(&self.file)
+        sync_folder(&self.file)
     }
 
     /// Gives the complete file its name, after a checkpoint at the end. Returns its size.
     pub(crate) fn publish(self) -> io::Result<u64> {
-        private::look(&self.file)?;
+        private::plain_file(&self.file)?;
         let part = part(&self.file);
-        naming(&part, fs::rename(&part, &self.file))?;
-        settle(&self.file)?;
-        forget(&self.file)?;
+        with_path(&part, fs::rename(&part, &self.file))?;
+        sync_folder(&self.file)?;
+        remove_checkpoint(&self.file)?;
         Ok(self.bytes)
     }
 
     /// Removes the part and the checkpoint.
     pub(crate) fn discard(&mut self) -> io::Result<()> {
-        forget(&self.file)?;
+        remove_checkpoint(&self.file)?;
         let part = part(&self.file);
-        naming(&part, fs::remove_file(&part))
+        with_path(&part, fs::remove_file(&part))
     }
 }
 
 fn part(file: &Path) -> PathBuf {
-    beside(file, ".part")
+    with_suffix(file, ".part")
 }
 
 fn checkpoint(file: &Path) -> PathBuf {
-    beside(file, ".checkpoint")
+    with_suffix(file, ".checkpoint")
 }
 
-fn forget(file: &Path) -> io::Result<()> {
+fn remove_checkpoint(file: &Path) -> io::Result<()> {
     let path = checkpoint(file);
     match fs::remove_file(&path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => naming(&path, Err(error)),
-        _ => settle(file),
+        Err(error) if error.kind() != ErrorKind::NotFound => with_path(&path, Err(error)),
+        _ => sync_folder(file),
     }
 }
 
@@ -152,11 +152,11 @@ fn lock(file: &Path, part: &File) -> io::Result<()> {
     let path = self::part(file);
     match flock(part, FlockOperation::NonBlockingLockExclusive) {
         Err(rustix::io::Errno::WOULDBLOCK) => return Err(busy(file)),
-        locked => naming(&path, locked.map_err(Into::into))?,
+        locked => with_path(&path, locked.map_err(Into::into))?,
     }
     // The export that had the lock may have published the part just now.
-    let held = naming(&path, part.metadata())?;
-    match private::look(&path)? {
+    let held = with_path(&path, part.metadata())?;
+    match private::plain_file(&path)? {
         Some(found) if (found.dev(), found.ino()) == (held.dev(), held.ino()) => Ok(()),
         _ => Err(busy(file)),
     }
@@ -173,11 +173,11 @@ fn busy(file: &Path) -> io::Error {
 }
 
 /// Makes renames and removals survive a power cut, if the system can synchronize a folder.
-fn settle(file: &Path) -> io::Result<()> {
+fn sync_folder(file: &Path) -> io::Result<()> {
     let folder = file.parent().filter(|path| !path.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     match File::open(folder) {
-        Ok(open) if cfg!(unix) => naming(folder, open.sync_all()),
+        Ok(open) if cfg!(unix) => with_path(folder, open.sync_all()),
         _ => Ok(()),
     }
 }

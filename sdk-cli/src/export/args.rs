@@ -1,0 +1,117 @@
+//! The command line of an export, and the list that it selects.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use sdk_core::{Pages, Record};
+use sdk_crm::{
+    Client, GetPersonTimeline, ListIntakeSubmissions, ListOpportunities, ListOrganizations,
+    ListPeople, ListTasks,
+};
+
+use super::encode::FileFormat;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The list
+    list: List,
+    /// The reference of the person whose timeline to export
+    #[arg(long, value_name = "REFERENCE", required_if_eq("list", "timeline"))]
+    person: Option<String>,
+    /// The file to write, or - for standard output, which has no checkpoints [default: -]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// The format of the rows [default: csv if FILE ends in .csv, otherwise jsonl]
+    #[arg(long)]
+    format: Option<FileFormat>,
+    /// Continue an interrupted export to the same file
+    #[arg(long, requires = "out", conflicts_with = "restart")]
+    pub(crate) resume: bool,
+    /// Discard an interrupted export to the same file
+    #[arg(long, requires = "out")]
+    pub(crate) restart: bool,
+    /// The columns of CSV, separated by commas [default: the fields of the records on the first page]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) columns: Option<Vec<String>>,
+    /// A query parameter by which the service selects records; may be repeated
+    #[arg(long = "filter", value_name = "NAME=VALUE", value_parser = filter)]
+    filters: Vec<(String, String)>,
+    /// The number of records per page [default: 50, or 200 for a timeline]
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+    /// The number of pages from one checkpoint to the next
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) save_every: u32,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum List {
+    People,
+    Organizations,
+    Opportunities,
+    Tasks,
+    Intake,
+    Timeline,
+}
+
+fn filter(text: &str) -> Result<(String, String), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+impl Args {
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.out.as_deref().filter(|path| *path != "-")
+    }
+
+    pub(crate) fn format(&self) -> FileFormat {
+        let by_name = match self.file().and_then(Path::extension) {
+            Some(extension) if extension.eq_ignore_ascii_case("csv") => FileFormat::Csv,
+            _ => FileFormat::Jsonl,
+        };
+        self.format.unwrap_or(by_name)
+    }
+
+    pub(crate) fn pages(&self, crm: &Client) -> Pages<Record> {
+        let (limit, filters) = (self.limit, self.filters.as_slice());
+        // The largest pages there are.
+        let (most, longest) = (limit.unwrap_or(50), limit.unwrap_or(200));
+        match self.list {
+            List::People => {
+                let list = crm.people().list().limit(most);
+                filtered(list, filters, ListPeople::query).pages()
+            }
+            List::Organizations => {
+                let list = crm.organizations().list().limit(most);
+                filtered(list, filters, ListOrganizations::query).pages()
+            }
+            List::Opportunities => {
+                let list = crm.opportunities().list().limit(most);
+                filtered(list, filters, ListOpportunities::query).pages()
+            }
+            List::Tasks => {
+                let list = crm.tasks().list().limit(most);
+                filtered(list, filters, ListTasks::query).pages()
+            }
+            List::Intake => {
+                let list = crm.intake().list().limit(most);
+                filtered(list, filters, ListIntakeSubmissions::query).pages()
+            }
+            List::Timeline => {
+                let person = self.person.as_deref().unwrap_or_default();
+                let list = crm.people().timeline(person).limit(longest);
+                filtered(list, filters, GetPersonTimeline::query).pages()
+            }
+        }
+    }
+}
+
+/// A list with its filters. The lists have different types with the same methods.
+fn filtered<'a, T>(
+    list: T,
+    filters: &'a [(String, String)],
+    query: impl Fn(T, &'a str, &'a str) -> T,
+) -> T {
+    let each = filters.iter();
+    each.fold(list, |list, (name, value)| query(list, name, value))
+}
