@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
 use sdk_core::App;
 use sdk_outbox::{Error, Outbox, State, Store, StoredCommand, Worker, sqlite};
 use serde_json::{Value, json};
@@ -40,8 +41,8 @@ enum Action {
     /// List the commands in a state, the oldest first, at most 1,000
     List {
         /// The state
-        #[arg(long, value_enum, default_value = "parked")]
-        state: Listed,
+        #[arg(long, default_value = "parked", value_parser = PossibleValuesParser::new(State::ALL.map(State::as_str)))]
+        state: String,
     },
     /// Show a command with its exact body
     Show {
@@ -69,32 +70,6 @@ enum Action {
     },
     /// Send the commands of this installation until Ctrl-C or SIGTERM
     Run,
-}
-
-/// The names of states on the command line.
-#[derive(Clone, Copy, ValueEnum)]
-enum Listed {
-    New,
-    Ready,
-    Waiting,
-    Leased,
-    Parked,
-    Done,
-    Dropped,
-}
-
-impl Listed {
-    fn state(self) -> State {
-        match self {
-            Self::New => State::New,
-            Self::Ready => State::Ready,
-            Self::Waiting => State::Waiting,
-            Self::Leased => State::Leased,
-            Self::Parked => State::Parked,
-            Self::Done => State::Done,
-            Self::Dropped => State::Dropped,
-        }
-    }
 }
 
 impl From<Error> for Failure {
@@ -154,9 +129,12 @@ async fn act<S: Store>(
     action: Action,
 ) -> Result<ExitCode, Failure> {
     match action {
-        Action::Status => return status(&outbox, context.format).await,
-        Action::List { state } => list(&outbox, state.state(), context.format).await?,
-        Action::Show { id } => show(&outbox, id, context.format).await?,
+        Action::Status => return status(&outbox, context.format()).await,
+        Action::List { state } => {
+            let state = State::ALL.into_iter().find(|it| it.as_str() == state);
+            list(&outbox, state.unwrap_or(State::Parked), context.format()).await?;
+        }
+        Action::Show { id } => show(&outbox, id, context.format()).await?,
         Action::Retry { id, by } => {
             outbox.retry(id, &by).await?;
             note(format_args!("command {id} will be sent again"));
