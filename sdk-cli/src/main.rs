@@ -88,7 +88,8 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The command line. The operations and their parameters come from the contract.
+/// The command line. `call` is built at run time, because the operations and their parameters come from the contract. So it is no
+/// variant of [`Command`], and [`Cli`] cannot parse it.
 fn command() -> clap::Command {
     Cli::command().subcommand(call::command())
 }

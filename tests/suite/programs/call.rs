@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
+use sdk_core::App;
 use sdk_reference_server::{Builder, Operation, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
@@ -88,6 +89,10 @@ async fn every_operation_can_be_called_by_its_name() {
         assert_eq!(server.attempts(id), 1, "{name}");
     }
     assert_eq!(all.lines().count(), 38);
+    for app in App::all() {
+        let column = format!("\"application\":\"{app}\"");
+        assert!(all.contains(&column), "{app} has no client in the program");
+    }
     let writes = server.requests();
     let writes = writes.iter().filter(|it| it.method != "GET");
     let exchanges = server.requests_for(Operation::ExchangeToken).len();
