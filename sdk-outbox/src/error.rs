@@ -24,6 +24,9 @@ pub enum Error {
         /// The latest version that this release supports.
         known: usize,
     },
+    /// The database has no outbox, and this call creates none.
+    #[error("there is no outbox here")]
+    Missing,
     /// A value is invalid. Nothing was stored.
     #[error("`{parameter}` must {rule}, but it is {value}")]
     Invalid {

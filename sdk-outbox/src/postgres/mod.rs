@@ -82,38 +82,31 @@ impl Outbox {
     ///
     /// # Errors
     /// If there is no database, a privilege is missing, or a later release created the tables.
-    pub async fn open<T>(mut config: Config, tls: T) -> Result<Self, Error>
+    pub async fn open<T>(config: Config, tls: T) -> Result<Self, Error>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
         T::Stream: Send,
         T::TlsConnect: Send,
         <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
     {
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(10));
-        }
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(Duration::from_secs(30));
-        }
-        if config.get_keepalives_idle() == Duration::from_secs(2 * 3600) {
-            config.keepalives_idle(Duration::from_secs(30));
-        }
-        let connect = move || -> Boxed<'static, Result<Client, tokio_postgres::Error>> {
-            let (config, tls) = (config.clone(), tls.clone());
-            Box::pin(async move {
-                let (client, connection) = config.connect(tls).await?;
-                // It ends with the client. Its error is that of the next statement, too.
-                tokio::spawn(async move { drop(connection.await) });
-                client.batch_execute(SESSION).await?;
-                Ok(client)
-            })
-        };
-        let store = Postgres {
-            connect: Arc::new(connect),
-            session: Arc::default(),
-            on_receipt: None,
-        };
-        store.migrate().await?;
+        let store = Postgres::new(config, tls);
+        store.migrate(true).await?;
+        Ok(Self::new(store))
+    }
+
+    /// Opens an outbox that exists, for a tool that may get a wrong address: it creates no tables.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] if the database has no outbox. As [`open`](Self::open).
+    pub async fn open_existing<T>(config: Config, tls: T) -> Result<Self, Error>
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        let store = Postgres::new(config, tls);
+        store.migrate(false).await?;
         Ok(Self::new(store))
     }
 
@@ -149,8 +142,42 @@ impl Outbox {
 }
 
 impl Postgres {
+    /// A store that connects when it is first used.
+    fn new<T>(mut config: Config, tls: T) -> Self
+    where
+        T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
+        T::Stream: Send,
+        T::TlsConnect: Send,
+        <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+    {
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(Duration::from_secs(10));
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(Duration::from_secs(30));
+        }
+        if config.get_keepalives_idle() == Duration::from_secs(2 * 3600) {
+            config.keepalives_idle(Duration::from_secs(30));
+        }
+        let connect = move || -> Boxed<'static, Result<Client, tokio_postgres::Error>> {
+            let (config, tls) = (config.clone(), tls.clone());
+            Box::pin(async move {
+                let (client, connection) = config.connect(tls).await?;
+                // It ends with the client. Its error is that of the next statement, too.
+                tokio::spawn(async move { drop(connection.await) });
+                client.batch_execute(SESSION).await?;
+                Ok(client)
+            })
+        };
+        Self {
+            connect: Arc::new(connect),
+            session: Arc::default(),
+            on_receipt: None,
+        }
+    }
+
     /// Creates or migrates the tables. Only that takes the privilege to create tables.
-    async fn migrate(&self) -> Result<(), Error> {
+    async fn migrate(&self, may_create: bool) -> Result<(), Error> {
         let mut session = self.session().await?;
         let transaction = session.client.transaction().await?;
         // One process at a time.
@@ -161,8 +188,10 @@ impl Postgres {
         let found = if exist {
             let version = "SELECT version FROM sdk_outbox_version";
             transaction.query_one(version, &[]).await?.get(0)
-        } else {
+        } else if may_create {
             0
+        } else {
+            return Err(Error::Missing);
         };
         let missing = migrations(MIGRATIONS, found)?;
         if !missing.is_empty() {

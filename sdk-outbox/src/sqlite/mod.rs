@@ -127,8 +127,27 @@ impl Outbox {
     /// If the file can't be opened or written, or a later release created the tables.
     pub async fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
-        let opened = blocking(move || Sqlite::open(&path)).await?;
-        Ok(Self::new(opened))
+        let opened = blocking(move || {
+            create_private(&path).map_err(|error| Error::database(&error.to_string(), false))?;
+            Sqlite::open(&path)
+        });
+        Ok(Self::new(opened.await?))
+    }
+
+    /// Opens an outbox that exists, for a tool that may get a wrong path: it creates no file and no tables.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] if the file has no outbox. As [`open`](Self::open).
+    pub async fn open_existing(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref().to_owned();
+        let opened = blocking(move || {
+            let file = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            if !has_tables(&file)? {
+                return Err(Error::Missing);
+            }
+            Sqlite::open(&path)
+        });
+        Ok(Self::new(opened.await?))
     }
 
     /// Takes the time from tokio's clock instead of the system's, so that a test can
@@ -157,6 +176,11 @@ impl Outbox {
     }
 }
 
+fn has_tables(database: &Connection) -> rusqlite::Result<bool> {
+    let exist = "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'sdk_outbox_version'";
+    database.query_row(exist, [], |row| row.get(0))
+}
+
 impl Sqlite {
     fn open(path: &Path) -> Result<Self, Error> {
         // SQLite takes some names for databases in memory, or for options.
@@ -167,7 +191,6 @@ impl Sqlite {
                 value: path.display().to_string(),
             });
         }
-        create_private(path).map_err(|error| Error::database(&error.to_string(), false))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(Duration::from_secs(5))?;
@@ -175,8 +198,7 @@ impl Sqlite {
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
         // A transaction that only becomes a writer later can't wait for the other writers.
         let work = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let exist = "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'sdk_outbox_version'";
-        let found = if work.query_row(exist, [], |row| row.get(0))? {
+        let found = if has_tables(&work)? {
             let version = "SELECT version FROM sdk_outbox_version";
             work.query_row(version, [], |row| row.get(0))?
         } else {

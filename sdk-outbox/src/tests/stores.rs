@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use super::{LEASE, Lab, TestStore, both, claim, done, keyed};
 use crate::store::{Claim, Settlement};
-use crate::{Entry, Error, State};
+use crate::{Entry, Error, State, sqlite};
 
 /// A lease that has ended as soon as it began.
 const NO_LEASE: Duration = Duration::ZERO;
@@ -320,4 +320,28 @@ async fn invalid<S: TestStore>(lab: Lab<S>) {
         assert!(matches!(error, Error::Invalid { .. }), "{error}");
     }
     assert_eq!(lab.raw("SELECT count(*) FROM sdk_outbox").await, [["0"]]);
+}
+
+#[tokio::test]
+async fn an_outbox_that_must_exist_is_not_created() {
+    let folder = std::env::temp_dir().join(format!("sdk-outbox-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("other.db");
+    assert!(sqlite::Outbox::open_existing(&path).await.is_err());
+    assert!(!path.exists());
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch("CREATE TABLE users (name TEXT)")
+        .unwrap();
+    let before = std::fs::read(&path).unwrap();
+    let error = sqlite::Outbox::open_existing(&path).await.unwrap_err();
+    assert!(matches!(error, Error::Missing), "{error}");
+    assert_eq!(
+        std::fs::read(&path).unwrap(),
+        before,
+        "nor is its journal changed"
+    );
+    sqlite::Outbox::open(&path).await.unwrap();
+    sqlite::Outbox::open_existing(&path).await.unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
 }
