@@ -132,13 +132,22 @@ impl Facts {
         self.responses.iter().find(|it| it.name == name)
     }
 
-    pub(crate) fn success(&self, name: &str) -> Option<Value> {
-        self.get(name)?.success()
+    /// Whether the response of this name has one of these statuses.
+    pub(crate) fn got(&self, name: &str, statuses: &[u16]) -> bool {
+        self.get(name)
+            .is_some_and(|it| statuses.contains(&it.status))
     }
 
-    pub(crate) fn metadata(&self, app: App) -> Option<Value> {
-        let metadata = self.contracts.get(&app)?.metadata.as_ref()?;
-        metadata.to_value().ok()
+    /// The JSON of this name, if it is a success.
+    pub(crate) fn success(&self, name: &str) -> Value {
+        let success = self.get(name).and_then(Seen::success);
+        success.unwrap_or_default()
+    }
+
+    pub(crate) fn metadata(&self, app: App) -> Value {
+        let metadata = self.contracts.get(&app).map(|it| &it.metadata);
+        let metadata = metadata.and_then(|it| it.as_ref()?.to_value().ok());
+        metadata.unwrap_or_default()
     }
 }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use sdk_core::App;
 use serde_json::Value;
 
-use super::assumptions::NAME_ONLY;
 use super::facts::{Facts, Seen, Token, records};
 use super::headers;
+use super::reads::{BARE, NAME_ONLY};
 use super::shape::{kind, named};
 use super::verdicts::{Evidence, contradicted, each, judged, unclear};
 use crate::catalog::operations;
@@ -208,9 +208,10 @@ pub(super) fn operation_ids(facts: &Facts) -> Vec<Evidence> {
 }
 
 pub(super) fn name_only_tokens(facts: &Facts) -> Vec<Evidence> {
-    let with_token = NAME_ONLY.split(", ").filter_map(|id| facts.get(id));
+    let with_token = NAME_ONLY.iter().filter_map(|it| facts.get(it.id));
     let evidence = with_token.filter_map(|with| {
-        let bare = facts.get(&format!("{} without a token", with.name))?;
+        let is_bare = |it: &&Seen| it.name == BARE && it.label() == with.name;
+        let bare = facts.responses.iter().find(is_bare)?;
         let text = format!("{}, {} without a token", with.outline(), bare.status);
         if bare.is_success() {
             let remedy = "`without_token()` on the call saves the token request";
@@ -249,35 +250,29 @@ pub(super) fn request_ids(facts: &Facts) -> Vec<Evidence> {
 }
 
 pub(super) fn contract_version(facts: &Facts) -> Vec<Evidence> {
+    let metadata = facts.metadata(App::Crm);
     let contract = facts.contracts.get(&App::Crm);
-    let evidence = contract
-        .zip(facts.metadata(App::Crm))
-        .map(|(it, metadata)| {
-            let text = format!("the CRM's metadata has {}", named(&metadata));
-            judged(it.served.is_some() && it.status.is_some(), text)
-        });
+    let evidence = contract.filter(|_| !metadata.is_null()).map(|it| {
+        let text = format!("the CRM's metadata has {}", named(&metadata));
+        judged(it.served.is_some() && it.status.is_some(), text)
+    });
     evidence.into_iter().collect()
 }
 
 pub(super) fn empty_cursor(facts: &Facts) -> Vec<Evidence> {
-    let pages = facts.success("listPeople").zip(facts.success("all people"));
-    let evidence = pages.map_or_else(
-        || unclear("no page had an empty cursor"),
-        |(one, all)| {
-            let (one, all) = (records(&one).len(), records(&all).len());
-            let text = format!("a page of {one} ends with an empty cursor, one of 50 has {all}");
-            judged(all <= one, text)
-        },
-    );
-    vec![evidence]
+    let [one, all] = ["listPeople", "all people"].map(|name| facts.success(name));
+    if one.is_null() || all.is_null() {
+        return vec![unclear("no page had an empty cursor")];
+    }
+    let (one, all) = (records(&one).len(), records(&all).len());
+    let text = format!("a page of {one} ends with an empty cursor, one of 50 has {all}");
+    vec![judged(all <= one, text)]
 }
 
 pub(super) fn undocumented_fields(facts: &Facts) -> Vec<Evidence> {
     let mut all = each(facts, WRAPPED, items);
-    let pages = PAGES
-        .split(", ")
-        .filter_map(|id| Some((id, facts.success(id)?)));
-    let records = pages.filter_map(|(id, page)| {
+    let records = PAGES.split(", ").filter_map(|id| {
+        let page = facts.success(id);
         let record = records(&page).first()?;
         let is_versioned = kind(&record["recordVersion"]) == "integer";
         let text = format!("a record of {id} has {}", named(record));

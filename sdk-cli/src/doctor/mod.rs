@@ -75,7 +75,7 @@ async fn examine(context: &Context, meter: &Meter) -> Report {
             reader.report.failure(error, remedy);
         }
     }
-    for (index, (name, reads)) in reads::steps().enumerate() {
+    for (index, (name, reads)) in reads::steps().into_iter().enumerate() {
         // The first step needs no token.
         if index > 0 && !has_tokens {
             break;

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::facts::{Facts, Seen, records};
 use super::meter::{MOST, Meter};
+use super::reads::Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
 use super::reads::Read;
 use super::report::Report;
 use super::shape;
@@ -59,7 +60,7 @@ impl Reader {
 
     /// Sends a read, unless it isn't needed, or its application did not answer before.
     async fn read(&mut self, read: &Read) -> Option<Seen> {
-        if !read.is_needed(&self.facts) {
+        if !(read.is_needed)(&self.facts) {
             return None;
         }
         let parameters = read.parameters(&self.facts)?;
@@ -113,9 +114,9 @@ impl Reader {
         let parameters = read.parameters(&self.facts).unwrap_or_default();
         page_size(report, seen, &parameters);
         match (read.expected, seen.status) {
-            ("documented", 200..=299) | ("rejection", 400..=499) => {
+            (Documented, 200..=299) | (Rejection, 400..=499) => {
                 let json = match read.expected {
-                    "documented" => success(report, seen),
+                    Documented => success(report, seen),
                     _ => seen.json(),
                 };
                 let shape = read.operation.zip(json);
@@ -125,21 +126,21 @@ impl Reader {
                     self.facts.shapes.extend(shape.evidence(read.name));
                 }
             }
-            ("success", 200..=299) if read.with_token => {}
-            ("success", status @ 200..=299) => report.ok(format!("{label}: {status}")),
-            ("rejection", 200..=299) => {
+            (Success, 200..=299) if read.with_token => {}
+            (Success, status @ 200..=299) => report.ok(format!("{label}: {status}")),
+            (Rejection, 200..=299) => {
                 let found = format!("{label} answers without a token, too");
                 report.problem(found, "ask the operator: the contract demands one");
             }
-            ("not allowed", 405) => {
+            (NotAllowed, 405) => {
                 report.ok("it documents no read; a GET of a command gets 405");
             }
-            ("not allowed", 404) => {
+            (NotAllowed, 404) => {
                 let found = "it documents no read, and a GET of a command gets 404 instead of 405";
                 let remedy = "check SUITE_CALENDAR_URL: this may be something else";
                 report.problem(found, remedy);
             }
-            ("rejection" | "any", _) | ("published", 404) => {}
+            (Rejection | Any, _) | (Published, 404) => {}
             _ => drop(success(report, seen)),
         }
     }

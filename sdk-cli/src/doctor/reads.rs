@@ -1,129 +1,283 @@
-//! The reads, in the order of `reads.txt`. Some take a reference, a cursor or a path from earlier responses.
+//! The reads of the doctor, in their order. Some take a reference, a cursor or a path from earlier responses.
 
+use sdk_accounting::operations::{
+    GET_ACCOUNTING_ACTOR, GET_ACCOUNTING_OVERVIEW, GET_ACCOUNTING_READINESS,
+    LIST_FINANCIAL_COUNTERPARTIES, LIST_INVOICES,
+};
 use sdk_core::{App, Method, Operation, RawTarget};
+use sdk_crm::operations::{
+    GET_ACTORS, GET_FUNNEL, GET_HEALTH, GET_INTAKE_SUBMISSION, GET_PERSON, GET_PERSON_TIMELINE,
+    GET_PRESENTATION, GET_READINESS, GET_TODAY, LIST_INTAKE_SUBMISSIONS, LIST_OPPORTUNITIES,
+    LIST_ORGANIZATIONS, LIST_PEOPLE, LIST_TASKS, SEARCH,
+};
+use sdk_platform::operations::{GET_ORGANIZATION_CONTEXT, GET_PUBLICATION, LIST_APPS};
 
 use super::facts::{Facts, records};
-use crate::catalog;
-
-const READS: &str = include_str!("reads.txt");
+use Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
+use Source::{Cursor, First, OpenapiPath, Text};
 
 /// One request.
 pub(crate) struct Read {
     pub(crate) name: &'static str,
+    pub(crate) app: App,
     /// `None` for a path that no operation has.
     pub(crate) operation: Option<&'static Operation>,
-    pub(crate) app: App,
+    /// The path, if no operation has it.
+    path: Source,
+    parameters: Vec<(&'static str, Source)>,
     pub(crate) with_token: bool,
-    /// The expected response. Any other response is a finding.
-    pub(crate) expected: &'static str,
-    target: &'static str,
-    parameters: &'static str,
+    /// Any other response is a finding.
+    pub(crate) expected: Expected,
+    /// Whether earlier responses leave a question that this read answers.
+    pub(crate) is_needed: fn(&Facts) -> bool,
 }
 
-/// The responses that a read can expect.
-const EXPECTED: &str = "documented, success, rejection, not allowed, published, any";
+/// The response that a read expects.
+#[derive(Clone, Copy)]
+pub(crate) enum Expected {
+    /// A success of the documented shape.
+    Documented,
+    /// A success. Its shape is undocumented.
+    Success,
+    /// A rejection of the documented shape.
+    Rejection,
+    /// A 405, because the path takes commands only.
+    NotAllowed,
+    /// A success, or a 404 if the record isn't published.
+    Published,
+    Any,
+}
+
+/// The value of a parameter or a path.
+enum Source {
+    Text(&'static str),
+    /// The reference of the first record of a list.
+    First(&'static Operation),
+    /// The cursor of the second page of opportunities.
+    Cursor,
+    /// The path in Accounting's metadata.
+    OpenapiPath,
+}
+
+/// The operations of Accounting of which only the names are documented.
+pub(super) static NAME_ONLY: [&Operation; 4] = [
+    &GET_ACCOUNTING_READINESS,
+    &GET_ACCOUNTING_ACTOR,
+    &GET_ACCOUNTING_OVERVIEW,
+    &LIST_INVOICES,
+];
+
+/// The name of their reads without a token.
+pub(super) const BARE: &str = "name-only without a token";
 
 /// The steps with their reads.
-pub(crate) fn steps() -> impl Iterator<Item = (&'static str, Vec<Read>)> {
-    READS.split("\n= ").skip(1).map(|step| {
-        let (name, lines) = step.split_once('\n').expect("a step has reads");
-        let lines = lines.lines().filter(|line| !line.is_empty());
-        let reads = lines.map(|line| Read::parse(line).expect("a line of four columns"));
-        (name, reads.collect())
-    })
+pub(crate) fn steps() -> [(&'static str, Vec<Read>); 8] {
+    [
+        ("health and contracts", health()),
+        ("Platform", platform()),
+        ("CRM", crm()),
+        ("pages", pages()),
+        ("rejections", rejections()),
+        (
+            "Calendar",
+            vec![path("the Calendar", App::Calendar, COMMANDS, NotAllowed)],
+        ),
+        ("Accounting", accounting()),
+        ("publications", publications()),
+    ]
+}
+
+const ONE: (&str, Source) = ("limit", Text("1"));
+const TWO: (&str, Source) = ("limit", Text("2"));
+const ACTIVE: (&str, Source) = ("status", Text("active"));
+const CURSOR: (&str, Source) = ("cursor", Cursor);
+const COMMANDS: Source = Text("/calendar/v1/event-commands");
+const EARLIER: Source = Text("2026-01-01T00:00:00Z");
+const LATER: Source = Text("2026-01-02T00:00:00Z");
+
+fn health() -> Vec<Read> {
+    vec![
+        read(&GET_HEALTH, Success).without_token("getHealth"),
+        read(&GET_READINESS, Success).without_token("getReadiness"),
+    ]
+}
+
+fn platform() -> Vec<Read> {
+    vec![
+        read(&LIST_APPS, Documented),
+        read(&GET_ORGANIZATION_CONTEXT, Documented),
+        read(&GET_ORGANIZATION_CONTEXT, Rejection).without_token("Platform without a token"),
+    ]
+}
+
+fn crm() -> Vec<Read> {
+    vec![
+        read(&GET_TODAY, Rejection).without_token("CRM without a token"),
+        read(&GET_TODAY, Documented),
+        read(&GET_ACTORS, Documented),
+        read(&GET_FUNNEL, Documented),
+        read(&GET_PRESENTATION, Documented),
+        read(&SEARCH, Documented).with([("q", Text("an")), TWO]),
+    ]
+}
+
+fn pages() -> Vec<Read> {
+    let reference = |list| ("reference", First(list));
+    let deferred = ("stage", Text("deferred"));
+    vec![
+        read(&LIST_OPPORTUNITIES, Documented).with([ONE]),
+        read(&LIST_PEOPLE, Documented).with([ONE, ACTIVE]),
+        read(&LIST_ORGANIZATIONS, Documented).with([ONE]),
+        read(&LIST_TASKS, Documented).with([ONE]),
+        read(&LIST_INTAKE_SUBMISSIONS, Documented).with([ONE]),
+        read(&GET_PERSON_TIMELINE, Documented).with([reference(&LIST_PEOPLE), ONE]),
+        read(&GET_INTAKE_SUBMISSION, Documented).with([reference(&LIST_INTAKE_SUBMISSIONS)]),
+        named("all people", &LIST_PEOPLE)
+            .with([("limit", Text("50")), ACTIVE])
+            .only_if(|facts| facts.success("listPeople")["nextCursor"] == ""),
+        named("a cursor with another limit", &LIST_OPPORTUNITIES).with([TWO, CURSOR]),
+        named("a cursor with another filter", &LIST_OPPORTUNITIES).with([ONE, deferred, CURSOR]),
+    ]
+}
+
+fn rejections() -> Vec<Read> {
+    let nobody = ("reference", Text("PER-000000000000"));
+    let unknown = Text("/api/crm/v1/suite-doctor");
+    vec![
+        named("a window", &GET_FUNNEL).with([("from", EARLIER), ("to", LATER)]),
+        named("a reversed window", &GET_FUNNEL).with([("from", LATER), ("to", EARLIER)]),
+        named("an unknown parameter", &LIST_PEOPLE).with([("suiteDoctor", Text("1"))]),
+        path("an unknown path", App::Crm, unknown, Any),
+        named("an unknown person", &GET_PERSON).with([nobody]),
+    ]
+}
+
+fn accounting() -> Vec<Read> {
+    let openapi_path = |name| path(name, App::Accounting, OpenapiPath, Any);
+    let mut reads = vec![
+        openapi_path("openapiPath").without_token("openapiPath"),
+        openapi_path("openapiPath with a token")
+            .only_if(|facts| facts.got("openapiPath", &[401, 403])),
+        read(&LIST_FINANCIAL_COUNTERPARTIES, Documented),
+        read(&LIST_FINANCIAL_COUNTERPARTIES, Rejection).without_token("Accounting without a token"),
+    ];
+    for operation in NAME_ONLY {
+        let bare = read(operation, Any).without_token(BARE);
+        reads.extend([read(operation, Success), bare]);
+    }
+    reads
+}
+
+fn publications() -> Vec<Read> {
+    vec![
+        publication("crm/person", "person", &LIST_PEOPLE),
+        publication("crm/people", "people", &LIST_PEOPLE)
+            .only_if(|facts| facts.got("crm/person", &[404])),
+        publication("crm/organization", "organization", &LIST_ORGANIZATIONS),
+        publication("crm/organizations", "organizations", &LIST_ORGANIZATIONS)
+            .only_if(|facts| facts.got("crm/organization", &[404])),
+        publication(
+            "accounting/counterparty",
+            "counterparty",
+            &LIST_FINANCIAL_COUNTERPARTIES,
+        ),
+        publication(
+            "accounting/counterparties",
+            "counterparties",
+            &LIST_FINANCIAL_COUNTERPARTIES,
+        )
+        .only_if(|facts| facts.got("accounting/counterparty", &[404])),
+    ]
+}
+
+/// A read of an operation, by whose ID it is known.
+fn read(operation: &'static Operation, expected: Expected) -> Read {
+    let name = operation.id;
+    Read {
+        operation: Some(operation),
+        ..path(name, operation.application, Text(""), expected)
+    }
+}
+
+/// Another read of an operation.
+fn named(name: &'static str, operation: &'static Operation) -> Read {
+    Read {
+        name,
+        ..read(operation, Any)
+    }
+}
+
+fn publication(name: &'static str, kind: &'static str, list: &'static Operation) -> Read {
+    let read = Read {
+        name,
+        ..read(&GET_PUBLICATION, Published)
+    };
+    read.with([
+        ("appId", Text(list.application.name())),
+        ("resourceType", Text(kind)),
+        ("sourceRecordId", First(list)),
+    ])
+}
+
+fn path(name: &'static str, app: App, path: Source, expected: Expected) -> Read {
+    Read {
+        name,
+        app,
+        operation: None,
+        path,
+        parameters: Vec::new(),
+        with_token: true,
+        expected,
+        is_needed: |_| true,
+    }
 }
 
 impl Read {
-    fn parse(line: &'static str) -> Option<Self> {
-        let mut columns = line.split(" | ");
-        let request = columns.next()?;
-        let (target, parameters) = request.split_once('?').unwrap_or((request, ""));
-        let with_token = columns.next()? == "yes";
-        let expected = columns.next()?;
-        let expected = EXPECTED.split(", ").find(|it| *it == expected)?;
-        let (app, operation, target) = if let Some((app, _)) = target.split_once('/') {
-            (app.parse().ok()?, None, &target[app.len()..])
-        } else {
-            let operation = operation(target);
-            (operation.application, Some(operation), target)
-        };
-        Some(Self {
-            name: columns.next().unwrap_or(target),
-            operation,
-            app,
-            with_token,
-            expected,
-            target,
-            parameters,
-        })
+    fn with<const N: usize>(mut self, parameters: [(&'static str, Source); N]) -> Self {
+        self.parameters.extend(parameters);
+        self
     }
 
-    /// Whether earlier responses leave a question that this read answers.
-    pub(crate) fn is_needed(&self, facts: &Facts) -> bool {
-        let got = |name, statuses: &[u16]| {
-            let seen = facts.get(name);
-            seen.is_some_and(|it| statuses.contains(&it.status))
-        };
-        match self.name {
-            "all people" => facts
-                .success("listPeople")
-                .is_some_and(|page| page["nextCursor"] == ""),
-            "openapiPath with a token" => got("openapiPath", &[401, 403]),
-            "crm/people" => got("crm/person", &[404]),
-            "crm/organizations" => got("crm/organization", &[404]),
-            "accounting/counterparties" => got("accounting/counterparty", &[404]),
-            _ => true,
-        }
+    fn without_token(mut self, name: &'static str) -> Self {
+        (self.name, self.with_token) = (name, false);
+        self
+    }
+
+    fn only_if(mut self, is_needed: fn(&Facts) -> bool) -> Self {
+        self.is_needed = is_needed;
+        self
     }
 
     /// The operation or the path, if earlier responses name it.
     pub(crate) fn target(&self, facts: &Facts) -> Option<RawTarget> {
         match self.operation {
             Some(operation) => Some(operation.into()),
-            None if self.target == "/{openapiPath}" => {
-                let metadata = facts.metadata(App::Accounting)?;
-                let path = metadata["openapiPath"].as_str()?;
-                let is_plain = path.starts_with('/') && !path.contains(['?', '#', '%']);
-                is_plain.then(|| (Method::Get, path).into())
-            }
-            None => Some((Method::Get, self.target).into()),
+            None => Some((Method::Get, self.path.resolve(facts)?).into()),
         }
     }
 
     /// The parameters of path and query, if earlier responses have their values.
     pub(crate) fn parameters(&self, facts: &Facts) -> Option<Vec<(&'static str, String)>> {
-        let pairs = self.parameters.split('&');
-        let pairs = pairs.filter_map(|pair| pair.split_once('='));
-        pairs
-            .map(|(name, value)| Some((name, resolve(value, facts)?)))
+        let all = self.parameters.iter();
+        all.map(|(name, it)| Some((*name, it.resolve(facts)?)))
             .collect()
     }
 }
 
-/// An operation of the contract.
-pub(crate) fn operation(id: &str) -> &'static Operation {
-    let mut all = App::all().flat_map(catalog::operations).copied();
-    all.find(|it| it.id == id).expect("the contract has it")
-}
-
-/// The value that a parameter stands for.
-fn resolve(parameter: &str, facts: &Facts) -> Option<String> {
-    let Some(name) = parameter.strip_prefix('{') else {
-        return Some(parameter.to_owned());
-    };
-    match name.trim_end_matches('}') {
-        "cursor" => opportunity_cursor(facts),
-        list => {
-            let page = facts.success(list)?;
-            let reference = records(&page).first()?["publicReference"].as_str()?;
-            Some(reference.to_owned())
-        }
+impl Source {
+    /// The value, if earlier responses have it.
+    fn resolve(&self, facts: &Facts) -> Option<String> {
+        let value = match self {
+            Text(text) => return Some((*text).to_owned()),
+            First(list) => records(&facts.success(list.id)).first()?["publicReference"].clone(),
+            Cursor => facts.success("listOpportunities")["nextCursor"].clone(),
+            OpenapiPath => facts.metadata(App::Accounting)["openapiPath"].clone(),
+        };
+        let text = value.as_str().filter(|text| match self {
+            Cursor => !text.is_empty(),
+            OpenapiPath => text.starts_with('/') && !text.contains(['?', '#', '%']),
+            Text(_) | First(_) => true,
+        });
+        text.map(str::to_owned)
     }
-}
-
-/// The cursor of the second page of opportunities.
-pub(crate) fn opportunity_cursor(facts: &Facts) -> Option<String> {
-    let page = facts.success("listOpportunities")?;
-    let cursor = page["nextCursor"].as_str().filter(|it| !it.is_empty());
-    cursor.map(str::to_owned)
 }

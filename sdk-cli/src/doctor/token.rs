@@ -2,12 +2,12 @@
 //! be set to.
 
 use sdk_core::App;
+use sdk_platform::operations::EXCHANGE_TOKEN;
 
 use super::Place;
 use super::exchange::{Exchange, FIELD, GRANT, METHOD, POST, REQUEST, URL};
 use super::facts::{Change, Seen, Token};
 use super::reader::{Reader, for_app};
-use super::reads::operation;
 use crate::catalog::operations;
 
 /// A grant type and an audience that no server knows.
@@ -41,7 +41,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
             return Outcome::Hopeless;
         }
     };
-    first.operation = Some(operation("exchangeToken"));
+    first.operation = Some(&EXCHANGE_TOKEN);
     reader.facts.responses.push(first.clone());
     let (changes, response) = search(reader, exchange, place, &first).await;
     let report = &mut reader.report;
