@@ -14,7 +14,7 @@ pub(crate) struct Evidence {
     /// `None` if it only explains why there is no verdict.
     pub(crate) holds: Option<bool>,
     pub(crate) text: String,
-    /// A better remedy than that of the table.
+    /// A better remedy than that of the list.
     pub(crate) remedy: Option<String>,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn judged(holds: bool, text: impl Into<String>) -> Evidence {
     }
 }
 
-/// A contradiction with a better remedy than that of the table.
+/// A contradiction with a better remedy than that of the list.
 pub(super) fn contradicted(text: impl Into<String>, remedy: impl Into<String>) -> Evidence {
     Evidence {
         remedy: Some(remedy.into()),
@@ -62,7 +62,7 @@ pub(crate) const NOT_SEEN: &str = "not seen";
 pub(crate) fn verdicts(facts: &Facts) -> Vec<Verdict> {
     let entries = specs()["assumptions"].as_array().into_iter().flatten();
     let verdicts = entries.map(|entry| {
-        let [id, title, general] =
+        let [id, title, remedy] =
             ["id", "title", "override"].map(|name| entry[name].as_str().unwrap_or_default());
         let row = ASSUMPTIONS.iter().find(|row| row.0 == id);
         let of_shapes = facts.shapes.iter().filter(|(of, _)| *of == id);
@@ -87,9 +87,7 @@ pub(crate) fn verdicts(facts: &Facts) -> Vec<Verdict> {
             Some(Judge::Unseen(unseen)) => reason = unseen,
             Some(Judge::Schema) | None => {}
         }
-        let own = row.map(|row| row.2).filter(|it| !it.is_empty());
-        let remedy = own.unwrap_or(general.trim_end_matches('.'));
-        weigh(id, title, &evidence, reason, remedy)
+        weigh(id, title, &evidence, reason, remedy.trim_end_matches('.'))
     });
     verdicts.collect()
 }
