@@ -9,37 +9,17 @@ use jiff::Timestamp;
 use sdk_core::{App, ContractReport, Operation};
 use serde_json::Value;
 
-use super::verdicts::{Evidence, contradicted};
+use super::verdicts::Evidence;
 
 #[derive(Default)]
 pub(crate) struct Facts {
-    pub(crate) changes: Vec<Change>,
     pub(crate) tokens: Vec<Token>,
     /// The scope of the request for one scope.
     pub(crate) scope: &'static str,
     pub(crate) contracts: BTreeMap<App, ContractReport>,
     pub(crate) responses: Vec<Seen>,
-    /// The evidence of the schemas, by assumption.
-    pub(crate) shapes: Vec<(&'static str, Evidence)>,
-}
-
-/// A setting without which there was no token.
-pub(crate) struct Change {
-    /// The assumption that it contradicts.
-    pub(crate) id: &'static str,
-    pub(crate) app: App,
-    pub(crate) variable: &'static str,
-    pub(crate) value: String,
-    /// The rejection that it answers: status and code.
-    pub(crate) rejection: String,
-}
-
-impl Change {
-    pub(crate) fn evidence(&self) -> Evidence {
-        let (app, rejection, variable) = (self.app, &self.rejection, self.variable);
-        let text = format!("{app}: {rejection} until {variable} is set");
-        contradicted(text, format!("set {variable}={}", self.value))
-    }
+    /// The evidence of schemas and settings, by assumption.
+    pub(crate) evidence: Vec<(&'static str, Evidence)>,
 }
 
 /// A token, and how it was requested.

@@ -1,4 +1,4 @@
-//! The judgments of the table.
+//! The judgment of each assumption.
 
 use std::collections::BTreeSet;
 
@@ -9,37 +9,125 @@ use super::facts::{Facts, Seen, Token, records};
 use super::headers;
 use super::reads::{BARE, NAME_ONLY};
 use super::shape::{kind, named};
-use super::verdicts::{Evidence, contradicted, each, judged, unclear};
+use super::verdicts::{Evidence, contradicted, judged, unclear};
 use crate::catalog::operations;
 
 /// Lists that have `items` by assumption only.
 const WRAPPED: &str = "listApps, getActors, search, listFinancialCounterparties, listInvoices";
 const PAGES: &str =
     "listOpportunities, listPeople, listOrganizations, listTasks, listIntakeSubmissions";
+/// One rejection of each application whose error bodies are undocumented.
+const REJECTIONS: [&str; 3] = [
+    "an unknown person",
+    "the Calendar",
+    "Accounting without a token",
+];
 const CLAIMS: &str = "iss sub aud scope iat exp exp_ms jti client_id actor entitlements";
+
+/// The evidence on an assumption, by its ID. The fields that a schema marks with the ID are judged besides.
+pub(super) fn judge(id: &str, facts: &Facts) -> Vec<Evidence> {
+    let tokens = |judge: fn(&Facts, &Token) -> Option<Evidence>| {
+        let tokens = facts.tokens.iter();
+        tokens.filter_map(|it| judge(facts, it)).collect()
+    };
+    let unseen = |reason: &str| vec![unclear(reason)];
+    match id {
+        "A01" => Vec::from_iter(operation_ids(facts)),
+        "A02" => tokens(issuer),
+        "A03" => tokens(token_form),
+        "A04" => each(facts, ["no credential"], rejects),
+        "A05" => tokens(token_fields),
+        "A06" => each(facts, ["an unknown grant type"], token_error),
+        "A08" => name_only_tokens(facts),
+        "A09" => each(facts, NAME_ONLY.map(|it| it.id), any_json),
+        "A12" => both(facts, ["a window", "a reversed window"], unusable_value),
+        "A41" => tokens(lifetime),
+        "A43" => tokens(audience),
+        "A44" => Vec::from_iter(request_ids(facts)),
+        "A46" => Vec::from_iter(contract_version(facts)),
+        "A53" => vec![empty_cursor(facts)],
+        "A55" => each(facts, REJECTIONS, error_code),
+        "A70" => tokens(claims),
+        "A71" => each(facts, ["an unknown audience"], unknown_audience),
+        "A72" => each(facts, REJECTIONS, error_body),
+        "A74" => both(
+            facts,
+            ["an unknown parameter", "an unknown path"],
+            unknown_requests,
+        ),
+        "A75" => both(
+            facts,
+            [
+                "a cursor with another limit",
+                "a cursor with another filter",
+            ],
+            cursors,
+        ),
+        "A76" => undocumented_fields(facts),
+        "A82" => each(facts, NAME_ONLY.map(|it| it.id), object),
+        "A83" => publications(facts),
+        "A85" => each(facts, ["openapiPath"], open),
+        "A40" | "A45" | "A51" | "A52" | "A77" | "A78" | "A79" | "A80" | "A81" | "A84" => {
+            unseen("it concerns commands, and the doctor sends none")
+        }
+        "A42" => unseen("the doctor provokes neither status"),
+        "A50" => unseen("the doctor cannot provoke either status"),
+        "A54" => unseen("it concerns commands that are a day old"),
+        "A73" => unseen("no response names the claim that it depends on"),
+        "A86" => unseen("only a known history has known figures"),
+        _ => Vec::new(),
+    }
+}
+
+/// Judges single responses with their JSON, by their names.
+fn each<'a>(
+    facts: &Facts,
+    names: impl IntoIterator<Item = &'a str>,
+    judge: fn(&Seen, &Value) -> Option<bool>,
+) -> Vec<Evidence> {
+    let seen = names.into_iter().filter_map(|name| facts.get(name));
+    let evidence = seen.filter_map(|seen| {
+        let body = seen.json();
+        let fields = body.as_ref().map_or("no JSON".to_owned(), named);
+        let holds = judge(seen, &body.unwrap_or_default())?;
+        let text = format!("{} with {fields}", seen.outline());
+        Some(judged(holds, text))
+    });
+    evidence.collect()
+}
+
+/// Judges two responses together.
+fn both(facts: &Facts, names: [&str; 2], judge: fn(&Seen, &Seen) -> Option<bool>) -> Vec<Evidence> {
+    let [Some(first), Some(second)] = names.map(|name| facts.get(name)) else {
+        return Vec::new();
+    };
+    let text = format!("{}, {}", first.outline(), second.outline());
+    let evidence = judge(first, second).map(|holds| judged(holds, text));
+    evidence.into_iter().collect()
+}
 
 // Of one response and its JSON; `None` if it shows nothing.
 
-pub(super) fn rejects(seen: &Seen, _: &Value) -> Option<bool> {
+fn rejects(seen: &Seen, _: &Value) -> Option<bool> {
     seen.is_rejection().then_some(true)
 }
 
-pub(super) fn token_error(seen: &Seen, body: &Value) -> Option<bool> {
+fn token_error(seen: &Seen, body: &Value) -> Option<bool> {
     let is_known = body["error"].is_string() || body["error"]["code"].is_string();
     seen.is_rejection().then_some(is_known)
 }
 
-pub(super) fn unknown_audience(seen: &Seen, _: &Value) -> Option<bool> {
+fn unknown_audience(seen: &Seen, _: &Value) -> Option<bool> {
     let is_telling = seen.is_rejection() || seen.token().is_some();
     is_telling.then(|| seen.code() == Some("invalid_target"))
 }
 
-pub(super) fn any_json(seen: &Seen, _: &Value) -> Option<bool> {
+fn any_json(seen: &Seen, _: &Value) -> Option<bool> {
     let holds = seen.status == 200 && seen.json().is_some();
     seen.is_telling().then_some(holds)
 }
 
-pub(super) fn object(seen: &Seen, body: &Value) -> Option<bool> {
+fn object(seen: &Seen, body: &Value) -> Option<bool> {
     seen.success().map(|_| body.is_object())
 }
 
@@ -50,7 +138,7 @@ fn items(seen: &Seen, body: &Value) -> Option<bool> {
 }
 
 /// The body of a rejection. Something else than an object may come from a gateway.
-pub(super) fn error_code(seen: &Seen, body: &Value) -> Option<bool> {
+fn error_code(seen: &Seen, body: &Value) -> Option<bool> {
     let inner = body.get("error").filter(|it| it.is_object());
     let inner = inner.unwrap_or(body);
     let has_message = inner["message"].is_string() || inner["error_description"].is_string();
@@ -58,30 +146,30 @@ pub(super) fn error_code(seen: &Seen, body: &Value) -> Option<bool> {
     is_own.then(|| inner["code"].is_string() && has_message)
 }
 
-pub(super) fn error_body(seen: &Seen, body: &Value) -> Option<bool> {
+fn error_body(seen: &Seen, body: &Value) -> Option<bool> {
     let fields = body.as_object().filter(|_| seen.is_rejection())?;
     Some(fields.keys().eq(["code", "message"]))
 }
 
-pub(super) fn open(seen: &Seen, _: &Value) -> Option<bool> {
+fn open(seen: &Seen, _: &Value) -> Option<bool> {
     let is_telling = seen.is_telling() || matches!(seen.status, 401 | 403);
     is_telling.then(|| seen.is_success())
 }
 
 // Of two responses.
 
-pub(super) fn unusable_value(usual: &Seen, unusable: &Seen) -> Option<bool> {
+fn unusable_value(usual: &Seen, unusable: &Seen) -> Option<bool> {
     // Otherwise the operation rejects every value.
     let is_telling = usual.is_success() && unusable.is_telling();
     is_telling.then_some(unusable.status == 400)
 }
 
-pub(super) fn unknown_requests(parameter: &Seen, path: &Seen) -> Option<bool> {
+fn unknown_requests(parameter: &Seen, path: &Seen) -> Option<bool> {
     let is_telling = parameter.is_telling() && path.is_telling();
     is_telling.then(|| parameter.is_success() && path.status == 404)
 }
 
-pub(super) fn cursors(size: &Seen, filter: &Seen) -> Option<bool> {
+fn cursors(size: &Seen, filter: &Seen) -> Option<bool> {
     let is_telling = size.is_telling() && filter.is_telling();
     is_telling.then(|| size.is_success() && filter.status == 400)
 }
@@ -97,13 +185,13 @@ fn is_accepted(facts: &Facts, token: &Token) -> bool {
     !is_rejected && demands && of_app().any(|it| it.with_token && it.success().is_some())
 }
 
-pub(super) fn issuer(facts: &Facts, token: &Token) -> Option<Evidence> {
+fn issuer(facts: &Facts, token: &Token) -> Option<Evidence> {
     let is_judged = token.is_by_platform && token.app != App::Platform;
     let text = format!("{} demands a token, and accepts the Platform's", token.app);
     (is_judged && is_accepted(facts, token)).then(|| judged(true, text))
 }
 
-pub(super) fn audience(facts: &Facts, token: &Token) -> Option<Evidence> {
+fn audience(facts: &Facts, token: &Token) -> Option<Evidence> {
     let is_judged = token.is_by_origin && token.response.is_for(&token.audience) == Some(true);
     let text = format!(
         "{} demands a token, and accepts one for its origin",
@@ -112,7 +200,7 @@ pub(super) fn audience(facts: &Facts, token: &Token) -> Option<Evidence> {
     (is_judged && is_accepted(facts, token)).then(|| judged(true, text))
 }
 
-pub(super) fn token_form(facts: &Facts, token: &Token) -> Option<Evidence> {
+fn token_form(facts: &Facts, token: &Token) -> Option<Evidence> {
     if token.response.is_for(&token.audience) == Some(false) {
         let text = "the token is for another audience than was requested";
         return Some(judged(false, format!("{}: {text}", token.app)));
@@ -131,7 +219,7 @@ pub(super) fn token_form(facts: &Facts, token: &Token) -> Option<Evidence> {
     }
 }
 
-pub(super) fn token_fields(_: &Facts, token: &Token) -> Option<Evidence> {
+fn token_fields(_: &Facts, token: &Token) -> Option<Evidence> {
     let body = token.response.json()?;
     let names = named(&body);
     if token.response.token_field()? != "access_token" {
@@ -154,7 +242,7 @@ pub(super) fn token_fields(_: &Facts, token: &Token) -> Option<Evidence> {
     Some(judged(holds, format!("the response has {names}{but}")))
 }
 
-pub(super) fn lifetime(_: &Facts, token: &Token) -> Option<Evidence> {
+fn lifetime(_: &Facts, token: &Token) -> Option<Evidence> {
     let claims = token.response.part(1).unwrap_or_default();
     let ends = claims["exp"].as_i64().zip(claims["iat"].as_i64());
     let lives = ends.map(|(ends, issued)| ends.saturating_sub(issued));
@@ -164,7 +252,7 @@ pub(super) fn lifetime(_: &Facts, token: &Token) -> Option<Evidence> {
     Some(judged((1..=300).contains(&most), text))
 }
 
-pub(super) fn claims(_: &Facts, token: &Token) -> Option<Evidence> {
+fn claims(_: &Facts, token: &Token) -> Option<Evidence> {
     token.response.token()?;
     let parts = token.response.part(0).zip(token.response.part(1));
     let Some((header, claims)) = parts else {
@@ -178,7 +266,7 @@ pub(super) fn claims(_: &Facts, token: &Token) -> Option<Evidence> {
 
 // Of all facts.
 
-pub(super) fn operation_ids(facts: &Facts) -> Vec<Evidence> {
+fn operation_ids(facts: &Facts) -> Option<Evidence> {
     let seen = facts
         .get("openapiPath with a token")
         .or(facts.get("openapiPath"));
@@ -193,21 +281,18 @@ pub(super) fn operation_ids(facts: &Facts) -> Vec<Evidence> {
             None => {}
         }
     }
-    if let [first, more @ ..] = &others[..] {
-        let more = more.len();
-        let text = format!("{first} and {more} more have other IDs in the description");
-        vec![judged(false, text)]
-    } else if same > 1 {
-        vec![judged(
-            true,
-            format!("{same} IDs are the same in the description"),
-        )]
-    } else {
-        Vec::new()
+    let text = format!("{same} IDs are the same in the description");
+    match &others[..] {
+        [first, more @ ..] => {
+            let more = more.len();
+            let text = format!("{first} and {more} more have other IDs in the description");
+            Some(judged(false, text))
+        }
+        [] => (same > 1).then(|| judged(true, text)),
     }
 }
 
-pub(super) fn name_only_tokens(facts: &Facts) -> Vec<Evidence> {
+fn name_only_tokens(facts: &Facts) -> Vec<Evidence> {
     let with_token = NAME_ONLY.iter().filter_map(|it| facts.get(it.id));
     let evidence = with_token.filter_map(|with| {
         let is_bare = |it: &&Seen| it.name == BARE && it.label() == with.name;
@@ -223,7 +308,7 @@ pub(super) fn name_only_tokens(facts: &Facts) -> Vec<Evidence> {
     evidence.collect()
 }
 
-pub(super) fn request_ids(facts: &Facts) -> Vec<Evidence> {
+fn request_ids(facts: &Facts) -> Option<Evidence> {
     // A gateway may answer instead of the application.
     let is_own = |it: &&Seen| it.needs_token() && (it.is_success() || it.is_rejection());
     let (mut ids, mut nameless) = (BTreeSet::new(), None);
@@ -240,37 +325,35 @@ pub(super) fn request_ids(facts: &Facts) -> Vec<Evidence> {
     };
     let other = headers::counts(facts, headers::REQUEST_IDS).next();
     match (nameless, other) {
-        (None, _) if count < 2 => Vec::new(),
+        (None, _) if count < 2 => None,
         (Some(_), Some((name, _))) => {
             let remedy = format!("read `headers().get(\"{name}\")` of responses and errors");
-            vec![contradicted(text, remedy)]
+            Some(contradicted(text, remedy))
         }
-        _ => vec![judged(nameless.is_none(), text)],
+        _ => Some(judged(nameless.is_none(), text)),
     }
 }
 
-pub(super) fn contract_version(facts: &Facts) -> Vec<Evidence> {
+fn contract_version(facts: &Facts) -> Option<Evidence> {
     let metadata = facts.metadata(App::Crm);
-    let contract = facts.contracts.get(&App::Crm);
-    let evidence = contract.filter(|_| !metadata.is_null()).map(|it| {
-        let text = format!("the CRM's metadata has {}", named(&metadata));
-        judged(it.served.is_some() && it.status.is_some(), text)
-    });
-    evidence.into_iter().collect()
+    let contract = facts.contracts.get(&App::Crm)?;
+    let holds = contract.served.is_some() && contract.status.is_some();
+    let text = format!("the CRM's metadata has {}", named(&metadata));
+    (!metadata.is_null()).then(|| judged(holds, text))
 }
 
-pub(super) fn empty_cursor(facts: &Facts) -> Vec<Evidence> {
+fn empty_cursor(facts: &Facts) -> Evidence {
     let [one, all] = ["listPeople", "all people"].map(|name| facts.success(name));
     if one.is_null() || all.is_null() {
-        return vec![unclear("no page had an empty cursor")];
+        return unclear("no page had an empty cursor");
     }
     let (one, all) = (records(&one).len(), records(&all).len());
     let text = format!("a page of {one} ends with an empty cursor, one of 50 has {all}");
-    vec![judged(all <= one, text)]
+    judged(all <= one, text)
 }
 
-pub(super) fn undocumented_fields(facts: &Facts) -> Vec<Evidence> {
-    let mut all = each(facts, WRAPPED, items);
+fn undocumented_fields(facts: &Facts) -> Vec<Evidence> {
+    let mut all = each(facts, WRAPPED.split(", "), items);
     let records = PAGES.split(", ").filter_map(|id| {
         let page = facts.success(id);
         let record = records(&page).first()?;
@@ -285,7 +368,7 @@ pub(super) fn undocumented_fields(facts: &Facts) -> Vec<Evidence> {
     all
 }
 
-pub(super) fn publications(facts: &Facts) -> Vec<Evidence> {
+fn publications(facts: &Facts) -> Vec<Evidence> {
     let types = [
         ("crm/person", "crm/people"),
         ("crm/organization", "crm/organizations"),

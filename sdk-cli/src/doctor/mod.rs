@@ -2,7 +2,6 @@
 //!
 //! It gets a token for each application, sends a fixed list of reads, and judges each assumption by everything that came.
 
-mod assumptions;
 mod exchange;
 mod facts;
 mod headers;

@@ -123,7 +123,7 @@ impl Reader {
                 let shape = shape.and_then(|(it, json)| shape::check(it, seen.status, &json));
                 if let Some(shape) = shape {
                     shape.find(report, read.name);
-                    self.facts.shapes.extend(shape.evidence(read.name));
+                    self.facts.evidence.extend(shape.evidence(read.name));
                 }
             }
             (Success, 200..=299) if read.with_token => {}

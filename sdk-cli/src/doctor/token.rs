@@ -6,8 +6,9 @@ use sdk_platform::operations::EXCHANGE_TOKEN;
 
 use super::Place;
 use super::exchange::{Exchange, FIELD, GRANT, METHOD, POST, REQUEST, URL};
-use super::facts::{Change, Seen, Token};
+use super::facts::{Seen, Token};
 use super::reader::{Reader, for_app};
+use super::verdicts::contradicted;
 use crate::catalog::operations;
 
 /// A grant type and an audience that no server knows.
@@ -23,8 +24,8 @@ pub(crate) enum Outcome {
     Hopeless,
 }
 
-/// Settings to try together: the assumption that they contradict, the variable and its value.
-type Attempt = Vec<(&'static str, &'static str, String)>;
+/// A setting that may be wrong: the assumption that it contradicts, the variable, and another value.
+type Setting = (&'static str, &'static str, String);
 
 /// Requests a token for an application, and finds the settings that it needs.
 pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &Place) -> Outcome {
@@ -51,8 +52,17 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
         report.failure(found, for_app(remedy, app));
         return outcome;
     };
-    let set = |it: &Change| format!("{}={}", it.variable, it.value);
-    let settings: Vec<String> = changes.iter().map(set).collect();
+    let mut settings = Vec::new();
+    for ((id, variable, value), rejection) in changes {
+        let (found, setting) = (
+            format!("{app}: {rejection} until {variable} is set"),
+            format!("{variable}={value}"),
+        );
+        let evidence = contradicted(found, format!("set {setting}"));
+        reader.facts.evidence.push((id, evidence));
+        report.set(variable, &value);
+        settings.push(setting);
+    }
     if settings.is_empty() {
         report.ok(format!("{app}: a token"));
     } else {
@@ -64,11 +74,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
     if issued.is_some_and(|issued| now.abs_diff(issued) > 60) {
         report.note("tokens say that they were issued at another time than now: a strict reader rejects them");
     }
-    for change in &changes {
-        report.set(change.variable, &change.value);
-    }
     exchange.token_field = field;
-    reader.facts.changes.extend(changes);
     reader.facts.tokens.push(Token {
         app,
         audience: exchange.audience(app, origin),
@@ -79,16 +85,17 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
     Outcome::Token
 }
 
-/// Changes the settings until there is a token. If there is none, the settings stay, and the last rejection is returned.
+/// Changes the settings until there is a token, and returns the changes with the rejections that they answer. If there is no
+/// token, the settings stay, and the last rejection is returned.
 async fn search(
     reader: &mut Reader,
     exchange: &mut Exchange,
     place: &Place,
     first: &Seen,
-) -> (Vec<Change>, Seen) {
+) -> (Vec<(Setting, String)>, Seen) {
     let (app, origin) = (place.0, &place.1);
     let (mut tried, mut last) = (exchange.clone(), first.clone());
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes = Vec::new();
     // A change that gets another rejection is a step: several settings may be wrong.
     'steps: while last.token().is_none() && changes.len() < 4 {
         for attempt in attempts(reader, &tried, place, &last).await {
@@ -103,13 +110,8 @@ async fn search(
             let is_token = next.token().is_some() && next.is_for(&audience) != Some(false);
             let is_other = next.rejection() != last.rejection() && next.status != 404;
             if is_token || (is_other && next.is_rejection()) {
-                changes.extend(attempt.into_iter().map(|(id, variable, value)| Change {
-                    id,
-                    app,
-                    variable,
-                    value,
-                    rejection: last.rejection(),
-                }));
+                let rejection = last.rejection();
+                changes.extend(attempt.into_iter().map(|it| (it, rejection.clone())));
                 (tried, last) = (other, next);
                 continue 'steps;
             }
@@ -153,7 +155,7 @@ async fn attempts(
     exchange: &Exchange,
     (app, origin): &Place,
     rejection: &Seen,
-) -> Vec<Attempt> {
+) -> Vec<Vec<Setting>> {
     match (rejection.status, rejection.code().unwrap_or_default()) {
         (404 | 405 | 410, _) if !exchange.is_set(URL) => {
             let Some(url) = exchange.announced().await else {
@@ -178,7 +180,7 @@ async fn attempts(
 }
 
 /// Other audiences and another form field for it, in all combinations.
-fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Attempt> {
+fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Vec<Setting>> {
     let variable = app.audience_variable();
     let mut audiences = vec![None];
     if !exchange.is_set(variable) {
