@@ -12,8 +12,7 @@ use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 use super::facts::Seen;
-use super::meter::Meter;
-use super::report::Secrets;
+use super::report::{Meter, Secrets};
 use crate::context::Variables;
 
 /// The name of a usual request.

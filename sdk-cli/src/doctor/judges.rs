@@ -6,7 +6,7 @@ use sdk_core::App;
 use serde_json::Value;
 
 use super::facts::{Facts, Seen, Token, records};
-use super::headers;
+use super::findings;
 use super::reads::{BARE, NAME_ONLY};
 use super::shape::{kind, named};
 use super::verdicts::{Evidence, contradicted, judged, unclear};
@@ -323,7 +323,7 @@ fn request_ids(facts: &Facts) -> Option<Evidence> {
         Some(nameless) => format!("{nameless} has no x-request-id; {count} responses have"),
         None => format!("{count} responses of protected operations have one each"),
     };
-    let other = headers::counts(facts, headers::REQUEST_IDS).next();
+    let other = findings::counts(facts, findings::REQUEST_IDS).next();
     match (nameless, other) {
         (None, _) if count < 2 => None,
         (Some(_), Some((name, _))) => {

@@ -4,9 +4,8 @@
 
 mod exchange;
 mod facts;
-mod headers;
+mod findings;
 mod judges;
-mod meter;
 mod reader;
 mod reads;
 mod report;
@@ -15,7 +14,7 @@ mod token;
 mod verdicts;
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use sdk_core::{
     App, Error, Method, MissingScopes, RetryPolicy, SchemaPolicy, Suite, SuiteBuilder, TokenPolicy,
@@ -26,10 +25,8 @@ use crate::catalog::{self, operations};
 use crate::context::{Context, Variables};
 use crate::output::{self, Failure, Format};
 use exchange::Exchange;
-use meter::{MOST, Meter};
 use reader::Reader;
-use report::Report;
-use token::Outcome;
+use report::{MOST, Report};
 
 const USER_AGENT: &str = "suite-doctor";
 const SET: &str = "set the variables that the message names";
@@ -43,18 +40,16 @@ pub(crate) async fn run(context: &Context) -> Result<ExitCode, Failure> {
     output::note(format_args!(
         "Reads only: at most {MOST} requests, token requests included, each once."
     ));
-    let (began, meter) = (Instant::now(), Meter::default());
-    let report = examine(context, &meter).await;
-    let (sent, took) = (meter.sent(), began.elapsed());
+    let report = examine(context).await;
     match context.format() {
-        Format::Table => output::put(report.text(sent, took)),
-        Format::Json => output::put(format_args!("{:#}", report.json(sent, took))),
-        Format::Jsonl => output::put(report.json(sent, took)),
+        Format::Table => output::put(report.text()),
+        Format::Json => output::put(format_args!("{:#}", report.json())),
+        Format::Jsonl => output::put(report.json()),
     }
     Ok(ExitCode::from(report.status()))
 }
 
-async fn examine(context: &Context, meter: &Meter) -> Report {
+async fn examine(context: &Context) -> Report {
     let mut report = Report::new(context.prefix());
     let variables = context.variables();
     credential(&mut report, variables);
@@ -64,11 +59,14 @@ async fn examine(context: &Context, meter: &Meter) -> Report {
         return report;
     }
     let places = places(&mut report, variables);
-    let exchange = Exchange::new(variables.clone(), meter.clone(), report.secrets.clone());
-    let mut reader = Reader::new(report, meter.clone());
-    let mut has_tokens = false;
+    let exchange = Exchange::new(
+        variables.clone(),
+        report.meter.clone(),
+        report.secrets.clone(),
+    );
+    let mut reader = Reader::new(report);
     match exchange {
-        Ok(exchange) => has_tokens = tokens(&mut reader, context, meter, exchange, &places).await,
+        Ok(exchange) => tokens(&mut reader, context, exchange, &places).await,
         Err(error) => {
             let remedy = "check SUITE_CORE_URL and SUITE_TOKEN_URL";
             reader.report.failure(error, remedy);
@@ -76,7 +74,7 @@ async fn examine(context: &Context, meter: &Meter) -> Report {
     }
     for (index, (name, reads)) in reads::steps().into_iter().enumerate() {
         // The first step needs no token.
-        if index > 0 && !has_tokens {
+        if index > 0 && reader.facts.tokens.is_empty() {
             break;
         }
         reader.step(name, &reads).await;
@@ -87,8 +85,8 @@ async fn examine(context: &Context, meter: &Meter) -> Report {
     let Reader {
         mut report, facts, ..
     } = reader;
-    headers::find(&mut report, &facts);
-    report.judge(verdicts::verdicts(&facts));
+    findings::headers(&mut report, &facts);
+    report.verdicts = verdicts::verdicts(&facts);
     report
 }
 
@@ -124,33 +122,27 @@ fn places(report: &mut Report, variables: &Variables) -> Vec<Place> {
     places
 }
 
-/// Gets the token of each application, and makes the clients for the reads. Returns whether there is any token.
-async fn tokens(
-    reader: &mut Reader,
-    context: &Context,
-    meter: &Meter,
-    mut exchange: Exchange,
-    places: &[Place],
-) -> bool {
+/// Gets the token of each application, and makes the clients for the reads.
+async fn tokens(reader: &mut Reader, context: &Context, mut exchange: Exchange, places: &[Place]) {
     reader.report.step("token");
-    let mut served: Vec<&Place> = Vec::new();
     for place in places {
-        match token::first(reader, &mut exchange, place).await {
-            Outcome::Token => served.push(place),
-            Outcome::Rejected => {}
-            Outcome::Hopeless => break,
+        if !token::first(reader, &mut exchange, place).await {
+            break;
         }
     }
+    let served = reader.facts.tokens.iter();
+    let served: Vec<_> = served.map(|it| (it.app, it.audience.clone())).collect();
     let crm = served.iter().find(|(app, _)| *app == App::Crm);
-    if let Some(place) = crm.or(served.first()) {
-        token::probe(reader, &exchange, place).await;
+    if let Some((app, audience)) = crm.or(served.first()) {
+        token::probe(reader, &exchange, *app, audience).await;
     }
     reader.report.step("scopes");
     // The doctor requests the tokens of the calls itself, so that it can hide them. The SDK's own request is checked as well.
-    let builder = || once(context.builder_with(&exchange.variables), meter);
+    let meter = reader.report.meter.clone();
+    let builder = || once(context.builder_with(&exchange.variables), &meter);
     let known = builder().token_source(exchange.clone()).build();
     let (Ok(own), Ok(known)) = (builder().build(), known) else {
-        return false;
+        return;
     };
     for (app, _) in places {
         // A client checks more settings than a suite.
@@ -161,11 +153,10 @@ async fn tokens(
         reader.apps.insert(*app);
         if served.iter().any(|(it, _)| it == app) {
             let missing = missing_scopes(&own, *app).await;
-            reader::scopes(&mut reader.report, *app, missing);
+            findings::scopes(&mut reader.report, *app, missing);
         }
     }
     reader.suite = Some(known);
-    !served.is_empty()
 }
 
 async fn missing_scopes(suite: &Suite, app: App) -> Result<MissingScopes, Error> {
@@ -180,7 +171,7 @@ async fn missing_scopes(suite: &Suite, app: App) -> Result<MissingScopes, Error>
 }
 
 /// Settings with which each call is one request, counted, and not waited for too long.
-fn once(builder: SuiteBuilder, meter: &Meter) -> SuiteBuilder {
+fn once(builder: SuiteBuilder, meter: &report::Meter) -> SuiteBuilder {
     let mut tokens = TokenPolicy::default();
     tokens.attempts = 1;
     let builder = builder.user_agent(USER_AGENT).observer(meter.clone());

@@ -3,19 +3,15 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use sdk_core::{
-    App, ContractMatch, ContractReport, Error, ErrorKind, MissingScopes, Operation, Suite,
-    TokenError,
-};
-use serde_json::Value;
+use sdk_core::{App, ContractReport, Error, ErrorKind, Operation, Suite, TokenError};
 
-use super::facts::{Facts, Seen, records};
-use super::meter::{MOST, Meter};
+use super::facts::{Facts, Seen};
+use super::findings::{contract_version, for_app, page_size, success};
 use super::reads::Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
 use super::reads::Read;
-use super::report::Report;
+use super::report::{MOST, Report};
 use super::shape;
-use crate::catalog::{self, operations};
+use crate::catalog;
 
 pub(crate) struct Reader {
     pub(crate) report: Report,
@@ -23,17 +19,15 @@ pub(crate) struct Reader {
     /// The suite for the reads, and the applications that may be asked.
     pub(crate) suite: Option<Suite>,
     pub(crate) apps: BTreeSet<App>,
-    meter: Meter,
 }
 
 impl Reader {
-    pub(crate) fn new(report: Report, meter: Meter) -> Self {
+    pub(crate) fn new(report: Report) -> Self {
         Self {
             report,
             facts: Facts::default(),
             suite: None,
             apps: BTreeSet::new(),
-            meter,
         }
     }
 
@@ -49,7 +43,7 @@ impl Reader {
 
     /// The suite, if the application may be asked: one that did not answer once is not waited for again.
     fn may_ask(&mut self, app: App) -> Option<Suite> {
-        if !self.meter.may_send() {
+        if !self.report.meter.may_send() {
             let found = format!("the announced {MOST} requests are used up");
             let remedy = "do what is named above first, and run the doctor again";
             self.report.problem(found, remedy);
@@ -201,7 +195,7 @@ async fn check_contract(suite: &Suite, app: App) -> Result<ContractReport, Error
 }
 
 /// The reason why there is no response. The words of a token endpoint are left out, because they may be anything.
-fn without_a_response(error: &Error) -> String {
+pub(crate) fn without_a_response(error: &Error) -> String {
     let cause = std::error::Error::source(error);
     match cause.and_then(|cause| cause.downcast_ref::<TokenError>()) {
         None if error.kind() == ErrorKind::TokenUnavailable => "no token".to_owned(),
@@ -212,106 +206,4 @@ fn without_a_response(error: &Error) -> String {
             format!("no token: {}{status}", token.kind().as_str())
         }
     }
-}
-
-/// The JSON of a success. Otherwise it adds a failure with its remedy.
-fn success(report: &mut Report, seen: &Seen) -> Option<Value> {
-    if let Some(json) = seen.success() {
-        return Some(json);
-    }
-    let is_page = seen.body.trim_ascii_start().starts_with(b"<");
-    let (found, remedy) = match seen.status {
-        200..=299 if is_page => ("a web page", "set $URL to the application, not to a portal"),
-        200..=299 => ("no JSON", "check $URL; `raw_call` returns the bytes"),
-        300..=399 => ("a redirect, which is not followed", LOCATION),
-        401 => ("the token is not accepted", AUDIENCE),
-        403 => ("forbidden", RIGHTS),
-        404 | 405 => ("not there", "set $URL to the application's routed origin"),
-        429 => ("a rate limit", LATER),
-        500.. => (
-            "down, or not configured",
-            "ask the operator, and run it again",
-        ),
-        _ => ("rejected", "read the body with `raw_call`"),
-    };
-    let found = format!("{}: {found} ({})", seen.label(), seen.status);
-    report.failure(found, for_app(remedy, seen.app));
-    None
-}
-
-const LOCATION: &str = "set $URL to where it leads";
-const AUDIENCE: &str = "set $AUDIENCE exactly; check $URL, SUITE_TOKEN_URL";
-const RIGHTS: &str = "have the client granted scopes, the entitlement `$APP`, a workspace";
-const LATER: &str = "run it later; `max_in_flight` keeps a service below it";
-
-/// A remedy with the name and the variables of an application.
-pub(crate) fn for_app(remedy: &str, app: App) -> String {
-    let remedy = remedy.replace("$URL", app.url_variable());
-    let remedy = remedy.replace("$AUDIENCE", app.audience_variable());
-    remedy.replace("$APP", app.name())
-}
-
-/// Adds a finding on a page with more records than fit: as many as were requested, or 25.
-fn page_size(report: &mut Report, seen: &Seen, parameters: &[(&str, String)]) {
-    let mut limits = parameters.iter().filter(|(name, _)| *name == "limit");
-    let limit = limits.find_map(|(_, limit)| limit.parse().ok());
-    let (limit, is_page) = (
-        limit.unwrap_or(25),
-        seen.operation.is_some_and(|it| it.cursor),
-    );
-    let page = seen.success().filter(|_| is_page);
-    let count = page.map_or(0, |page| records(&page).len());
-    if count > limit {
-        let found = format!("{} returns {count} records where {limit} fit", seen.label());
-        report.problem(found, "set `limit`, and count the records of each page");
-    }
-}
-
-fn contract_version(report: &mut Report, contract: &ContractReport) {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".+-".contains(letter);
-    let version = match contract.served.as_deref() {
-        None => "no version",
-        Some(version) if version.len() <= 32 && version.chars().all(is_plain) => version,
-        Some(_) => "another",
-    };
-    let (app, built_for) = (contract.application, contract.built_for);
-    let found = format!("{app}: built for {built_for}, served {version}");
-    let differences = contract.findings.len();
-    match contract.matches {
-        ContractMatch::Same if differences == 0 => report.ok(found),
-        ContractMatch::Newer | ContractMatch::Unknown => report.note(found),
-        _ => report.problem(
-            format!("{found}: {differences} differences"),
-            "`check_contract()` names them; read what changed, and update the SDK",
-        ),
-    }
-}
-
-/// Adds a finding on the operations that the granted scopes open.
-pub(crate) fn scopes(report: &mut Report, app: App, missing: Result<MissingScopes, Error>) {
-    let missing = match missing {
-        Ok(missing) => missing,
-        Err(error) => {
-            let found = format!("{app}: the SDK itself: {}", without_a_response(&error));
-            let remedy =
-                "the doctor gets a token, and the SDK doesn't: see A05, or run the doctor again";
-            return report.failure(found, remedy);
-        }
-    };
-    let Some(granted) = &missing.granted else {
-        let found = "the response to the token request doesn't name the granted scopes";
-        return report.note(format!("{app}: {found}"));
-    };
-    let documented = operations(app).iter().filter(|it| !it.scopes.is_empty());
-    let (all, granted) = (documented.count(), granted.len());
-    let open = all - missing.operations.len();
-    let found = format!("{app}: {granted} scopes open {open} of {all} operations that name one");
-    let lacks = |it: &&Operation| format!("{} needs {}", it.id, it.scopes.join(" or "));
-    let lacks: Vec<String> = missing.operations.iter().map(lacks).collect();
-    if lacks.is_empty() {
-        return report.ok(found);
-    }
-    let lacks = lacks.join("; ");
-    let remedy = format!("have the client granted what the service needs: {lacks}");
-    report.problem(found, remedy);
 }

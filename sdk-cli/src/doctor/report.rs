@@ -1,14 +1,15 @@
 //! The report: findings by step, a verdict on each assumption, and the settings that help. Names and types only.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::Instant;
 
-use sdk_core::one_line;
+use sdk_core::observe::{ExtraHeaders, ObservedAttempt};
+use sdk_core::{Observer, one_line};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::meter::MOST;
 use super::verdicts::{CONFIRMED, CONTRADICTED, NOT_SEEN, Verdict};
 use crate::output;
 
@@ -54,13 +55,43 @@ impl Secrets {
     }
 }
 
+/// No examination sends more requests, token requests included.
+pub(crate) const MOST: usize = 90;
+
+/// Counts requests.
+#[derive(Clone, Default)]
+pub(crate) struct Meter(Arc<AtomicUsize>);
+
+impl Meter {
+    pub(crate) fn sent(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether another call stays within the limit. A call may need a token, and after a 401 both are sent again.
+    pub(crate) fn may_send(&self) -> bool {
+        self.sent() + 4 <= MOST
+    }
+}
+
+impl Observer for Meter {
+    fn attempt_started(&self, _: &ObservedAttempt<'_>, _: &mut ExtraHeaders<'_>) {
+        self.count();
+    }
+}
+
 pub(crate) struct Report {
     step: &'static str,
     findings: Vec<Finding>,
-    verdicts: Vec<Verdict>,
+    pub(crate) verdicts: Vec<Verdict>,
     /// The variables that help, with their values.
-    settings: BTreeMap<String, String>,
+    pub(crate) settings: BTreeMap<String, String>,
     pub(crate) secrets: Secrets,
+    pub(crate) meter: Meter,
+    began: Instant,
     /// The prefix of the installation's variables, such as `ACME_`.
     prefix: String,
 }
@@ -73,6 +104,8 @@ impl Report {
             verdicts: Vec::new(),
             settings: BTreeMap::new(),
             secrets: Secrets::default(),
+            meter: Meter::default(),
+            began: Instant::now(),
             prefix,
         }
     }
@@ -111,15 +144,6 @@ impl Report {
         }
     }
 
-    /// Proposes a variable.
-    pub(crate) fn set(&mut self, name: &str, value: &str) {
-        self.settings.insert(name.to_owned(), value.to_owned());
-    }
-
-    pub(crate) fn judge(&mut self, verdicts: Vec<Verdict>) {
-        self.verdicts = verdicts;
-    }
-
     fn worst(&self) -> Level {
         let levels = self.findings.iter().map(|it| it.level);
         let contradicted = self.verdicts.iter().any(|it| it.word == CONTRADICTED);
@@ -136,16 +160,17 @@ impl Report {
         }
     }
 
-    pub(crate) fn json(&self, requests: usize, took: Duration) -> Value {
+    pub(crate) fn json(&self) -> Value {
+        let seconds = self.began.elapsed().as_secs_f64();
         self.clean(&json!({
             "worst": self.worst(), "findings": self.findings, "assumptions": self.verdicts,
-            "settings": self.settings, "requests": requests, "atMost": MOST, "seconds": took.as_secs_f64(),
+            "settings": self.settings, "requests": self.meter.sent(), "atMost": MOST, "seconds": seconds,
         }))
     }
 
     /// The same for people. The contradicted assumptions come last, where people look first.
-    pub(crate) fn text(&self, requests: usize, took: Duration) -> String {
-        let report = self.json(requests, took);
+    pub(crate) fn text(&self) -> String {
+        let report = self.json();
         let rows = |name: &str| report[name].as_array().into_iter().flatten();
         let of = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
         let mut lines = Vec::new();
@@ -177,8 +202,9 @@ impl Report {
             counts.push(format!("{count} {word}"));
         }
         if !self.verdicts.is_empty() {
-            let (counts, seconds) = (counts.join(", "), took.as_secs_f64());
-            lines.push(format!("\n{counts}; {requests} requests in {seconds:.1} s"));
+            let (counts, sent) = (counts.join(", "), self.meter.sent());
+            let seconds = self.began.elapsed().as_secs_f64();
+            lines.push(format!("\n{counts}; {sent} requests in {seconds:.1} s"));
         }
         if !self.settings.is_empty() {
             lines.push("\nto set:".to_owned());

@@ -7,28 +7,19 @@ use sdk_platform::operations::EXCHANGE_TOKEN;
 use super::Place;
 use super::exchange::{Exchange, FIELD, GRANT, METHOD, POST, REQUEST, URL};
 use super::facts::{Seen, Token};
-use super::reader::{Reader, for_app};
+use super::findings::for_app;
+use super::reader::Reader;
 use super::verdicts::contradicted;
 use crate::catalog::operations;
 
 /// A grant type and an audience that no server knows.
 const UNKNOWN: &str = "urn:suite-doctor:none";
 
-/// The outcome for one application.
-#[derive(PartialEq, Eq)]
-pub(crate) enum Outcome {
-    Token,
-    /// Another application may get a token.
-    Rejected,
-    /// No other will.
-    Hopeless,
-}
-
 /// A setting that may be wrong: the assumption that it contradicts, the variable, and another value.
 type Setting = (&'static str, &'static str, String);
 
-/// Requests a token for an application, and finds the settings that it needs.
-pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &Place) -> Outcome {
+/// Requests a token for an application, and finds the settings that it needs. Returns whether another application may get one.
+pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &Place) -> bool {
     let (app, origin) = (place.0, &place.1);
     let at = format!("{app}: {}", exchange.url.origin().ascii_serialization());
     let audience = exchange.audience(app, origin);
@@ -39,7 +30,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
                           unknown certificate, the system's roots or SSL_CERT_FILE";
             let found = format!("{at} cannot be reached: {error}");
             reader.report.failure(found, remedy);
-            return Outcome::Hopeless;
+            return false;
         }
     };
     first.operation = Some(&EXCHANGE_TOKEN);
@@ -48,20 +39,18 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
     let report = &mut reader.report;
     let Some(field) = response.token_field() else {
         let found = format!("{at} rejects: {}", first.rejection());
-        let (outcome, remedy) = remedy(&first);
+        let (is_hopeless, remedy) = remedy(&first);
         report.failure(found, for_app(remedy, app));
-        return outcome;
+        return !is_hopeless;
     };
     let mut settings = Vec::new();
     for ((id, variable, value), rejection) in changes {
-        let (found, setting) = (
-            format!("{app}: {rejection} until {variable} is set"),
-            format!("{variable}={value}"),
-        );
+        let found = format!("{app}: {rejection} until {variable} is set");
+        let setting = format!("{variable}={value}");
         let evidence = contradicted(found, format!("set {setting}"));
         reader.facts.evidence.push((id, evidence));
-        report.set(variable, &value);
         settings.push(setting);
+        report.settings.insert(variable.to_owned(), value);
     }
     if settings.is_empty() {
         report.ok(format!("{app}: a token"));
@@ -82,7 +71,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
         is_by_platform: !exchange.is_set(URL),
         response,
     });
-    Outcome::Token
+    true
 }
 
 /// Changes the settings until there is a token, and returns the changes with the rejections that they answer. If there is no
@@ -125,16 +114,15 @@ async fn search(
 }
 
 /// Whether all applications will get the same rejection, and its remedy.
-fn remedy(rejection: &Seen) -> (Outcome, &'static str) {
-    use Outcome::{Hopeless, Rejected};
+fn remedy(rejection: &Seen) -> (bool, &'static str) {
     match (rejection.status, rejection.code().unwrap_or_default()) {
-        (401, _) | (_, "invalid_client") => (Hopeless, CREDENTIAL),
-        (_, "unauthorized_client" | "invalid_grant") => (Hopeless, GRANTED),
-        (_, "invalid_scope") => (Rejected, SCOPES),
-        (404 | 405 | 410, _) => (Hopeless, ADDRESS),
-        (..=399, _) => (Hopeless, PORTAL),
-        (408 | 423 | 425 | 429 | 500.., _) => (Hopeless, LATER),
-        _ => (Rejected, AUDIENCE),
+        (401, _) | (_, "invalid_client") => (true, CREDENTIAL),
+        (_, "unauthorized_client" | "invalid_grant") => (true, GRANTED),
+        (_, "invalid_scope") => (false, SCOPES),
+        (404 | 405 | 410, _) => (true, ADDRESS),
+        (..=399, _) => (true, PORTAL),
+        (408 | 423 | 425 | 429 | 500.., _) => (true, LATER),
+        _ => (false, AUDIENCE),
     }
 }
 
@@ -205,12 +193,11 @@ fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Vec<Setting>> {
 }
 
 /// Sends unusual requests, whose responses show what the token endpoint checks.
-pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, (app, origin): &Place) {
-    let audience = &exchange.audience(*app, origin);
-    let mut scopes = operations(*app).iter().flat_map(|it| it.scopes);
+pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, app: App, audience: &str) {
+    let mut scopes = operations(app).iter().flat_map(|it| it.scopes);
     let scope = scopes.next().copied().unwrap_or_default();
     let requests = [
-        ("an unknown grant type", UNKNOWN, &**audience, ""),
+        ("an unknown grant type", UNKNOWN, audience, ""),
         ("an unknown audience", GRANT, UNKNOWN, ""),
         ("no credential", GRANT, audience, ""),
         ("one scope", GRANT, audience, scope),
