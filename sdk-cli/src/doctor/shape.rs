@@ -111,9 +111,15 @@ impl Shape {
         })
     }
 
-    fn assume(&mut self, id: &'static str, holds: bool, place: &str) {
-        let places = self.assumed.entry((id, holds)).or_default();
-        places.insert(place.to_owned());
+    /// Adds what a place shows: about the assumptions that it rests on, or else about the contract.
+    fn judge(&mut self, ids: &[&'static str], holds: bool, place: &str) {
+        for id in ids {
+            let places = self.assumed.entry((id, holds)).or_default();
+            places.insert(place.to_owned());
+        }
+        if ids.is_empty() && !holds {
+            self.differences.insert(place.to_owned());
+        }
     }
 
     /// Compares a value, which rests on the assumptions `above` besides those of its schema.
@@ -127,34 +133,25 @@ impl Shape {
         }
         let is = kind(value);
         let fits = is == wanted || (wanted == "number" && is == "integer");
-        let is_big = wanted == "integer" && is == BIG;
         let mut assumed = ids(schema, "x-type-assumption");
         assumed.extend(above);
-        let found = if fits {
-            at.to_owned()
-        } else {
-            format!("{at} is {is}, not {wanted}")
-        };
-        // A list without records shows nothing of them.
-        let is_bare = value.as_array().is_some_and(Vec::is_empty);
-        for id in assumed.iter().filter(|_| !is_bare) {
-            self.assume(id, fits, &found);
+        if wanted == "integer" && (fits || is == BIG) {
+            assumed.push("A49");
         }
-        if wanted == "integer" && (fits || is_big) {
-            self.assume("A49", fits, &found);
-        }
-        if !fits && !is_big && assumed.is_empty() {
-            self.differences.insert(found);
+        if !fits {
+            self.judge(&assumed, false, &format!("{at} is {is}, not {wanted}"));
+        } else if value.as_array().is_none_or(|it| !it.is_empty()) {
+            // A list without records shows nothing of them.
+            self.judge(&assumed, true, at);
         }
         match value {
             _ if !fits => {}
             Value::Object(fields) => self.fields(schema, fields, at),
             Value::Array(items) => {
                 let most = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
-                if most < items.len() as u64 {
-                    let found = format!("{at} has {} items, documented are {most}", items.len());
-                    self.differences.insert(found);
-                }
+                let count = items.len();
+                let found = format!("{at} has {count} items, documented are {most}");
+                self.judge(&[], count as u64 <= most, &found);
                 for item in items {
                     self.value(&schema["items"], item, &format!("{at}[]"), above);
                 }
@@ -179,38 +176,31 @@ impl Shape {
                 self.value(property, value, &place, above);
             } else if !own.is_empty() {
                 let others = named(&Value::Object(fields.clone()));
-                for id in own {
-                    self.assume(id, false, &format!("{place} is missing beside {others}"));
-                }
+                self.judge(&own, false, &format!("{place} is missing beside {others}"));
             } else if required.is_some_and(|all| all.iter().any(|it| it == name.as_str())) {
-                self.differences.insert(format!("{place} is missing"));
+                self.judge(&[], false, &format!("{place} is missing"));
             }
         }
         // The other fields of a page are undocumented.
         let known = properties.filter(|it| !it.is_empty() && !it.contains_key("nextCursor"));
         if let Some(known) = known {
             let unknown = fields.keys().filter(|it| !known.contains_key(*it));
-            let unknown = unknown.filter(|it| is_name(it)).cloned();
-            self.unknown.extend(unknown);
+            self.unknown
+                .extend(unknown.filter(|it| is_name(it)).cloned());
         }
     }
 
     /// Compares constants and the formats of references.
     fn string(&mut self, schema: &'static Value, text: &str, at: &str, above: &[&'static str]) {
-        let pattern = schema["pattern"].as_str();
-        if pattern.is_some_and(|pattern| !matches(pattern, text)) {
+        // The specs are tested to have valid patterns.
+        let is_match = |it| regex_lite::Regex::new(it).is_ok_and(|it| it.is_match(text));
+        if !schema["pattern"].as_str().is_none_or(is_match) {
             let found = format!("{at} does not have the documented format");
-            for id in above {
-                self.assume(id, false, &found);
-            }
-            if above.is_empty() {
-                self.differences.insert(found);
-            }
+            self.judge(above, false, &found);
         }
         let values = schema["enum"].as_array();
         if values.is_some_and(|all| all.iter().all(|it| it != text)) {
-            let found = format!("{at} has an undocumented value");
-            self.differences.insert(found);
+            self.judge(&[], false, &format!("{at} has an undocumented value"));
         }
     }
 }
@@ -221,9 +211,4 @@ fn ids(schema: &'static Value, name: &str) -> Vec<&'static str> {
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
         one => one.as_str().into_iter().collect(),
     }
-}
-
-fn matches(pattern: &str, text: &str) -> bool {
-    // The specs are tested to have valid patterns.
-    regex_lite::Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
 }
