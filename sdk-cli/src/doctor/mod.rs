@@ -86,7 +86,7 @@ async fn examine(context: &Context) -> Report {
         mut report, facts, ..
     } = reader;
     findings::headers(&mut report, &facts);
-    report.verdicts = verdicts::verdicts(&facts);
+    report.judge(verdicts::verdicts(&facts));
     report
 }
 

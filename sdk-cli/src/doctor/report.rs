@@ -86,9 +86,9 @@ impl Observer for Meter {
 pub(crate) struct Report {
     step: &'static str,
     findings: Vec<Finding>,
-    pub(crate) verdicts: Vec<Verdict>,
+    verdicts: Vec<Verdict>,
     /// The variables that help, with their values.
-    pub(crate) settings: BTreeMap<String, String>,
+    settings: BTreeMap<String, String>,
     pub(crate) secrets: Secrets,
     pub(crate) meter: Meter,
     began: Instant,
@@ -116,32 +116,55 @@ impl Report {
         self.step = step;
     }
 
-    pub(crate) fn ok(&mut self, found: impl Into<String>) {
-        self.find(Level::Ok, found.into(), None);
+    pub(crate) fn ok(&mut self, found: impl AsRef<str>) {
+        self.find(Level::Ok, found.as_ref(), None);
     }
 
-    pub(crate) fn note(&mut self, found: impl Into<String>) {
-        self.find(Level::Note, found.into(), None);
+    pub(crate) fn note(&mut self, found: impl AsRef<str>) {
+        self.find(Level::Note, found.as_ref(), None);
     }
 
-    pub(crate) fn problem(&mut self, found: impl Into<String>, remedy: impl Into<String>) {
-        self.find(Level::Problem, found.into(), Some(remedy.into()));
+    pub(crate) fn problem(&mut self, found: impl AsRef<str>, remedy: impl AsRef<str>) {
+        self.find(Level::Problem, found.as_ref(), Some(remedy.as_ref()));
     }
 
-    pub(crate) fn failure(&mut self, found: impl Into<String>, remedy: impl Into<String>) {
-        self.find(Level::Failure, found.into(), Some(remedy.into()));
+    pub(crate) fn failure(&mut self, found: impl AsRef<str>, remedy: impl AsRef<str>) {
+        self.find(Level::Failure, found.as_ref(), Some(remedy.as_ref()));
     }
 
     /// Adds a finding, unless it is there already.
-    fn find(&mut self, level: Level, found: String, remedy: Option<String>) {
+    fn find(&mut self, level: Level, found: &str, remedy: Option<&str>) {
+        let found = self.safe(found);
         if self.findings.iter().all(|it| it.found != found) {
             self.findings.push(Finding {
                 step: self.step,
                 level,
                 found,
-                remedy,
+                remedy: remedy.map(|it| self.safe(it)),
             });
         }
+    }
+
+    /// Proposes a variable.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        self.settings.insert(self.safe(name), self.safe(value));
+    }
+
+    pub(crate) fn judge(&mut self, verdicts: Vec<Verdict>) {
+        for mut verdict in verdicts {
+            verdict.evidence = self.safe(&verdict.evidence);
+            verdict.remedy = verdict.remedy.map(|it| self.safe(&it));
+            self.verdicts.push(verdict);
+        }
+    }
+
+    /// One line, without secrets, and with the prefix of the installation before each variable.
+    fn safe(&self, text: &str) -> String {
+        let text = one_line(&self.secrets.remove(text));
+        let prefixed = format!("{}SUITE_", self.prefix);
+        // The SDK's own messages have it already.
+        let text = text.replace(&prefixed, "SUITE_");
+        text.replace("SUITE_", &prefixed)
     }
 
     fn worst(&self) -> Level {
@@ -161,43 +184,39 @@ impl Report {
     }
 
     pub(crate) fn json(&self) -> Value {
-        let seconds = self.began.elapsed().as_secs_f64();
-        self.clean(&json!({
+        json!({
             "worst": self.worst(), "findings": self.findings, "assumptions": self.verdicts,
-            "settings": self.settings, "requests": self.meter.sent(), "atMost": MOST, "seconds": seconds,
-        }))
+            "settings": self.settings, "requests": self.meter.sent(), "atMost": MOST,
+            "seconds": self.began.elapsed().as_secs_f64(),
+        })
     }
 
     /// The same for people. The contradicted assumptions come last, where people look first.
     pub(crate) fn text(&self) -> String {
-        let report = self.json();
-        let rows = |name: &str| report[name].as_array().into_iter().flatten();
-        let of = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_owned();
         let mut lines = Vec::new();
-        let mut step = String::new();
-        for row in rows("findings") {
-            if of(row, "step") != step {
-                step = of(row, "step");
-                lines.push(step.clone());
+        let mut step = "";
+        for it in &self.findings {
+            if it.step != step {
+                step = it.step;
+                lines.push(step.to_owned());
             }
-            lines.push(format!("  {:<8} {}", of(row, "level"), of(row, "found")));
-            if row["remedy"].is_string() {
-                lines.push(format!("           remedy: {}", of(row, "remedy")));
-            }
+            let level = json!(it.level);
+            let level = level.as_str().unwrap_or_default();
+            lines.push(format!("  {level:<8} {}", it.found));
+            let remedy = it.remedy.iter();
+            lines.extend(remedy.map(|it| format!("           remedy: {it}")));
         }
         let mut counts = Vec::new();
         for word in [CONFIRMED, NOT_SEEN, CONTRADICTED] {
-            let before = lines.len();
-            for row in rows("assumptions").filter(|row| row["verdict"] == word) {
-                let (id, title, evidence) = (of(row, "id"), of(row, "title"), of(row, "evidence"));
-                lines.push(format!("  {id}  {title}: {evidence}"));
-                if row["remedy"].is_string() {
-                    lines.push(format!("       remedy: {}", of(row, "remedy")));
-                }
-            }
-            let count = self.verdicts.iter().filter(|it| it.word == word).count();
+            let verdicts = self.verdicts.iter().filter(|it| it.word == word);
+            let count = verdicts.clone().count();
             if count > 0 {
-                lines.insert(before, format!("\nassumptions: {word}"));
+                lines.push(format!("\nassumptions: {word}"));
+            }
+            for it in verdicts {
+                lines.push(format!("  {}  {}: {}", it.id, it.title, it.evidence));
+                let remedy = it.remedy.iter();
+                lines.extend(remedy.map(|it| format!("       remedy: {it}")));
             }
             counts.push(format!("{count} {word}"));
         }
@@ -209,30 +228,8 @@ impl Report {
         if !self.settings.is_empty() {
             lines.push("\nto set:".to_owned());
         }
-        for (name, value) in report["settings"].as_object().into_iter().flatten() {
-            let value = value.as_str().unwrap_or_default();
-            lines.push(format!("  export {name}={value}"));
-        }
+        let settings = self.settings.iter();
+        lines.extend(settings.map(|(name, value)| format!("  export {name}={value}")));
         lines.join("\n")
-    }
-
-    /// The same with safe strings: one line each, without secrets, and with the prefix of the installation before each variable.
-    fn clean(&self, value: &Value) -> Value {
-        let text = |text: &str| {
-            let text = one_line(&self.secrets.remove(text));
-            let prefixed = format!("{}SUITE_", self.prefix);
-            // The SDK's own messages have it already.
-            text.replace(&prefixed, "SUITE_")
-                .replace("SUITE_", &prefixed)
-        };
-        match value {
-            Value::String(string) => text(string).into(),
-            Value::Array(all) => all.iter().map(|it| self.clean(it)).collect(),
-            Value::Object(all) => {
-                let all = all.iter().map(|(name, it)| (text(name), self.clean(it)));
-                Value::Object(all.collect())
-            }
-            other => other.clone(),
-        }
     }
 }

@@ -49,8 +49,8 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
         let setting = format!("{variable}={value}");
         let evidence = contradicted(found, format!("set {setting}"));
         reader.facts.evidence.push((id, evidence));
+        report.set(variable, &value);
         settings.push(setting);
-        report.settings.insert(variable.to_owned(), value);
     }
     if settings.is_empty() {
         report.ok(format!("{app}: a token"));

@@ -43,13 +43,13 @@ pub(super) fn unclear(text: impl Into<String>) -> Evidence {
 /// The verdict on an assumption.
 #[derive(Serialize)]
 pub(crate) struct Verdict {
-    id: &'static str,
-    title: &'static str,
+    pub(crate) id: &'static str,
+    pub(crate) title: &'static str,
     #[serde(rename = "verdict")]
     pub(crate) word: &'static str,
-    evidence: String,
+    pub(crate) evidence: String,
     /// Of a contradicted assumption.
-    remedy: Option<String>,
+    pub(crate) remedy: Option<String>,
 }
 
 pub(crate) const CONFIRMED: &str = "confirmed";
