@@ -12,7 +12,7 @@ use url::Url;
 use url::form_urlencoded::{Serializer, byte_serialize};
 
 use super::facts::Seen;
-use super::report::{Meter, Secrets};
+use super::report::{Meter, Report, Secrets};
 use crate::context::Variables;
 
 /// The name of a usual request.
@@ -95,18 +95,14 @@ impl Seen {
 
 impl Exchange {
     /// By these variables, which the SDK has checked.
-    pub(crate) fn new(
-        variables: Variables,
-        meter: Meter,
-        secrets: Secrets,
-    ) -> Result<Self, String> {
+    pub(crate) fn new(variables: Variables, report: &Report) -> Result<Self, String> {
         let get = |name: &str| variables.get(name).map_or("", |it| it.trim());
-        let platform = format!(
-            "{}/oauth/token",
-            get("SUITE_CORE_URL").trim_end_matches('/')
-        );
-        let own = Some(get(URL)).filter(|url| !url.is_empty());
-        let url = Url::parse(own.unwrap_or(&platform)).map_err(|error| error.to_string())?;
+        let platform = get("SUITE_CORE_URL").trim_end_matches('/');
+        let url = match get(URL) {
+            "" => Url::parse(&format!("{platform}/oauth/token")),
+            own => Url::parse(own),
+        };
+        let url = url.map_err(|error| error.to_string())?;
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .timeout(Duration::from_secs(10))
@@ -116,14 +112,13 @@ impl Exchange {
             "http" => http.no_proxy(),
             _ => http,
         };
-        let http = http.build().map_err(|error| innermost(&error))?;
         let exchange = Self {
             url,
             variables,
             token_field: "access_token".to_owned(),
-            meter,
-            secrets,
-            http,
+            meter: report.meter.clone(),
+            secrets: report.secrets.clone(),
+            http: http.build().map_err(|error| innermost(&error))?,
         };
         let (id, secret) = (exchange.get(ID), exchange.get(SECRET));
         let basic = format!("{}:{}", encoded(id), encoded(secret));
@@ -133,19 +128,21 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// The same with a variable set.
-    pub(crate) fn with(&self, name: &str, value: &str) -> Result<Self, String> {
-        let mut variables = self.variables.clone();
-        variables.insert(name.to_owned(), value.to_owned());
-        Self::new(variables, self.meter.clone(), self.secrets.clone())
+    /// Sets a variable. Another address has the scheme of this one.
+    pub(crate) fn set(&mut self, name: &str, value: &str) {
+        if name == URL
+            && let Ok(url) = Url::parse(value)
+        {
+            self.url = url;
+        }
+        self.variables.insert(name.to_owned(), value.to_owned());
     }
 
     /// The same without a credential.
     pub(crate) fn without_credential(&self) -> Self {
         let mut other = self.clone();
-        other
-            .variables
-            .retain(|name, _| name != ID && name != SECRET);
+        other.set(ID, "");
+        other.set(SECRET, "");
         other
     }
 
@@ -158,9 +155,13 @@ impl Exchange {
         !self.get(name).is_empty()
     }
 
+    fn get_or<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
+        let own = Some(self.get(name)).filter(|it| !it.is_empty());
+        own.unwrap_or(default)
+    }
+
     pub(crate) fn audience(&self, app: App, origin: &str) -> String {
-        let own = Some(self.get(app.audience_variable())).filter(|it| !it.is_empty());
-        own.unwrap_or(origin).to_owned()
+        self.get_or(app.audience_variable(), origin).to_owned()
     }
 
     /// Requests a token. The name is that of the response.
@@ -172,8 +173,7 @@ impl Exchange {
         scope: &str,
     ) -> Result<Seen, String> {
         let (id, secret) = (self.get(ID), self.get(SECRET));
-        let field = Some(self.get(FIELD)).filter(|it| !it.is_empty());
-        let audience = (field.unwrap_or("audience"), audience);
+        let audience = (self.get_or(FIELD, "audience"), audience);
         let mut fields = vec![("grant_type", grant), audience, ("scope", scope)];
         let mut request = self.http.post(self.url.clone());
         if self.get(METHOD) == POST {
@@ -197,8 +197,7 @@ impl Exchange {
         self.meter.count();
         let response = request.header("accept", "application/json").send().await;
         let mut response = response.map_err(|error| innermost(&error))?;
-        let status = response.status().as_u16();
-        let mut seen = Seen::new(name, App::Platform, status, response.headers());
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| innermost(&error))? {
             body.extend_from_slice(&chunk);
@@ -208,8 +207,8 @@ impl Exchange {
                 ));
             }
         }
-        seen.body = body.into();
-        Ok(seen)
+        let seen = Seen::new(App::Platform, status, &headers, body.into());
+        Ok(Seen { name, ..seen })
     }
 
     /// The token endpoint in the Platform's metadata (RFC 8414), if it is a plain address.

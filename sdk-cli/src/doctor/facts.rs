@@ -50,18 +50,18 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    pub(crate) fn new(name: &'static str, app: App, status: u16, headers: &HeaderMap) -> Self {
+    pub(crate) fn new(app: App, status: u16, headers: &HeaderMap, body: Bytes) -> Self {
         let date = headers.get(DATE).and_then(|date| date.to_str().ok());
         let date = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
         let skew = date.map(|date| Timestamp::now().as_second() - date.timestamp().as_second());
         Self {
-            name,
+            name: "",
             app,
             operation: None,
             with_token: false,
             status,
             headers: headers.clone(),
-            body: Bytes::new(),
+            body,
             skew,
         }
     }

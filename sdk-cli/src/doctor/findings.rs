@@ -45,14 +45,9 @@ pub(super) fn for_app(remedy: &str, app: App) -> String {
     remedy.replace("$APP", app.name())
 }
 
-/// Adds a finding on a page with more records than fit: as many as were requested, or 25.
-pub(super) fn page_size(report: &mut Report, seen: &Seen, parameters: &[(&str, String)]) {
-    let mut limits = parameters.iter().filter(|(name, _)| *name == "limit");
-    let limit = limits.find_map(|(_, limit)| limit.parse().ok());
-    let (limit, is_page) = (
-        limit.unwrap_or(25),
-        seen.operation.is_some_and(|it| it.cursor),
-    );
+/// Adds a finding on a page with more records than were requested.
+pub(super) fn page_size(report: &mut Report, seen: &Seen, limit: usize) {
+    let is_page = seen.operation.is_some_and(|it| it.cursor);
     let page = seen.success().filter(|_| is_page);
     let count = page.map_or(0, |page| records(&page).len());
     if count > limit {

@@ -59,11 +59,7 @@ async fn examine(context: &Context) -> Report {
         return report;
     }
     let places = places(&mut report, variables);
-    let exchange = Exchange::new(
-        variables.clone(),
-        report.meter.clone(),
-        report.secrets.clone(),
-    );
+    let exchange = Exchange::new(variables.clone(), &report);
     let mut reader = Reader::new(report);
     match exchange {
         Ok(exchange) => tokens(&mut reader, context, exchange, &places).await,

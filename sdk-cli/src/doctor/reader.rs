@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use sdk_core::{App, ContractReport, Error, ErrorKind, Operation, Suite, TokenError};
+use sdk_core::{App, ContractReport, Error, ErrorKind, Suite, TokenError};
 
 use super::facts::{Facts, Seen};
 use super::findings::{contract_version, for_app, page_size, success};
@@ -72,41 +72,35 @@ impl Reader {
         if !read.with_token {
             call = call.without_token();
         }
+        let label = read.operation.map_or(read.name, |it| it.id);
         let mut seen = match call.send().await {
-            Ok(response) => {
-                let headers = response.headers();
-                let mut seen = Seen::new(read.name, read.app, response.http_status(), headers);
-                seen.body = response.bytes().clone();
-                seen
+            Ok(reply) => {
+                let (status, body) = (reply.http_status(), reply.bytes().clone());
+                Seen::new(read.app, status, reply.headers(), body)
             }
-            Err(error) => self.rejected(read.name, read.operation, read.app, &error)?,
+            Err(error) => self.rejected(label, read.app, &error)?,
         };
-        (seen.operation, seen.with_token) = (read.operation, read.with_token);
+        (seen.name, seen.operation, seen.with_token) = (read.name, read.operation, read.with_token);
         Some(seen)
     }
 
     /// The response of a failed call. If there is none, it adds a failure.
-    fn rejected(
-        &mut self,
-        name: &'static str,
-        operation: Option<&'static Operation>,
-        app: App,
-        error: &Error,
-    ) -> Option<Seen> {
+    fn rejected(&mut self, label: &'static str, app: App, error: &Error) -> Option<Seen> {
         let Some((status, headers)) = error.status().zip(error.headers()) else {
-            self.unanswered(app, operation.map_or(name, |it| it.id), error);
+            self.unanswered(app, label, error);
             return None;
         };
-        let mut seen = Seen::new(name, app, status, headers);
-        seen.body = Bytes::copy_from_slice(error.body().unwrap_or_default());
-        Some(seen)
+        let body = Bytes::copy_from_slice(error.body().unwrap_or_default());
+        Some(Seen {
+            name: label,
+            ..Seen::new(app, status, headers, body)
+        })
     }
 
     /// Adds the findings of a response.
     fn look(&mut self, read: &Read, seen: &Seen) {
         let (report, label) = (&mut self.report, seen.label());
-        let parameters = read.parameters(&self.facts).unwrap_or_default();
-        page_size(report, seen, &parameters);
+        page_size(report, seen, read.limit());
         match (read.expected, seen.status) {
             (Documented, 200..=299) | (Rejection, 400..=499) => {
                 let json = match read.expected {
@@ -151,7 +145,7 @@ impl Reader {
                     self.facts.contracts.insert(app, contract);
                 }
                 Err(error) => {
-                    if let Some(seen) = self.rejected("the metadata", None, app, &error) {
+                    if let Some(seen) = self.rejected("the metadata", app, &error) {
                         success(&mut self.report, &seen);
                     }
                 }

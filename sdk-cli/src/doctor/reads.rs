@@ -256,6 +256,16 @@ impl Read {
         }
     }
 
+    /// The number of records that fit its response: as many as it requests, or 25.
+    pub(crate) fn limit(&self) -> usize {
+        let limits = self.parameters.iter().filter(|(name, _)| *name == "limit");
+        let mut limits = limits.filter_map(|(_, it)| match it {
+            Text(limit) => limit.parse().ok(),
+            _ => None,
+        });
+        limits.next().unwrap_or(25)
+    }
+
     /// The parameters of path and query, if earlier responses have their values.
     pub(crate) fn parameters(&self, facts: &Facts) -> Option<Vec<(&'static str, String)>> {
         let all = self.parameters.iter();

@@ -90,7 +90,7 @@ async fn search(
         for attempt in attempts(reader, &tried, place, &last).await {
             let mut other = tried.clone();
             for (_, variable, value) in &attempt {
-                other = other.with(variable, value).unwrap_or(other);
+                other.set(variable, value);
             }
             let audience = other.audience(app, origin);
             let Ok(next) = other.post(REQUEST, GRANT, &audience, "").await else {
