@@ -22,6 +22,10 @@ const REJECTIONS: [&str; 3] = [
     "the Calendar",
     "Accounting without a token",
 ];
+const CURSORS: [&str; 2] = [
+    "a cursor with another limit",
+    "a cursor with another filter",
+];
 const CLAIMS: &str = "iss sub aud scope iat exp exp_ms jti client_id actor entitlements";
 
 /// The evidence on an assumption, by its ID. The fields that a schema marks with the ID are judged besides.
@@ -30,17 +34,31 @@ pub(super) fn judge(id: &str, facts: &Facts) -> Vec<Evidence> {
         let tokens = facts.tokens.iter();
         tokens.filter_map(|it| judge(facts, it)).collect()
     };
+    let both = |names: [&str; 2], judge: fn(&Seen, &Seen) -> Option<bool>| {
+        let [first, second] = names.map(|name| facts.get(name).filter(|it| it.is_telling()));
+        let seen = first.zip(second).into_iter();
+        let evidence = seen.filter_map(|(first, second)| {
+            let text = format!("{}, {}", first.outline(), second.outline());
+            Some(judged(judge(first, second)?, text))
+        });
+        evidence.collect()
+    };
     let unseen = |reason: &str| vec![unclear(reason)];
     match id {
         "A01" => Vec::from_iter(operation_ids(facts)),
         "A02" => tokens(issuer),
         "A03" => tokens(token_form),
-        "A04" => each(facts, ["no credential"], rejects),
+        "A04" => each(facts, ["no credential"], |seen, _| {
+            seen.is_rejection().then_some(true)
+        }),
         "A05" => tokens(token_fields),
         "A06" => each(facts, ["an unknown grant type"], token_error),
         "A08" => name_only_tokens(facts),
         "A09" => each(facts, NAME_ONLY.map(|it| it.id), any_json),
-        "A12" => both(facts, ["a window", "a reversed window"], unusable_value),
+        "A12" => both(["a window", "a reversed window"], |usual, reversed| {
+            // Otherwise the operation rejects every value.
+            usual.is_success().then_some(reversed.status == 400)
+        }),
         "A41" => tokens(lifetime),
         "A43" => tokens(audience),
         "A44" => Vec::from_iter(request_ids(facts)),
@@ -51,22 +69,21 @@ pub(super) fn judge(id: &str, facts: &Facts) -> Vec<Evidence> {
         "A71" => each(facts, ["an unknown audience"], unknown_audience),
         "A72" => each(facts, REJECTIONS, error_body),
         "A74" => both(
-            facts,
             ["an unknown parameter", "an unknown path"],
-            unknown_requests,
+            |parameter, path| Some(parameter.is_success() && path.status == 404),
         ),
-        "A75" => both(
-            facts,
-            [
-                "a cursor with another limit",
-                "a cursor with another filter",
-            ],
-            cursors,
-        ),
+        "A75" => both(CURSORS, |limit, filter| {
+            Some(limit.is_success() && filter.status == 400)
+        }),
         "A76" => undocumented_fields(facts),
-        "A82" => each(facts, NAME_ONLY.map(|it| it.id), object),
+        "A82" => each(facts, NAME_ONLY.map(|it| it.id), |seen, body| {
+            seen.success().map(|_| body.is_object())
+        }),
         "A83" => publications(facts),
-        "A85" => each(facts, ["openapiPath"], open),
+        "A85" => each(facts, ["openapiPath"], |seen, _| {
+            let is_telling = seen.is_telling() || matches!(seen.status, 401 | 403);
+            is_telling.then(|| seen.is_success())
+        }),
         "A40" | "A45" | "A51" | "A52" | "A77" | "A78" | "A79" | "A80" | "A81" | "A84" => {
             unseen("it concerns commands, and the doctor sends none")
         }
@@ -96,21 +113,7 @@ fn each<'a>(
     evidence.collect()
 }
 
-/// Judges two responses together.
-fn both(facts: &Facts, names: [&str; 2], judge: fn(&Seen, &Seen) -> Option<bool>) -> Vec<Evidence> {
-    let [Some(first), Some(second)] = names.map(|name| facts.get(name)) else {
-        return Vec::new();
-    };
-    let text = format!("{}, {}", first.outline(), second.outline());
-    let evidence = judge(first, second).map(|holds| judged(holds, text));
-    evidence.into_iter().collect()
-}
-
 // Of one response and its JSON; `None` if it shows nothing.
-
-fn rejects(seen: &Seen, _: &Value) -> Option<bool> {
-    seen.is_rejection().then_some(true)
-}
 
 fn token_error(seen: &Seen, body: &Value) -> Option<bool> {
     let is_known = body["error"].is_string() || body["error"]["code"].is_string();
@@ -125,10 +128,6 @@ fn unknown_audience(seen: &Seen, _: &Value) -> Option<bool> {
 fn any_json(seen: &Seen, _: &Value) -> Option<bool> {
     let holds = seen.status == 200 && seen.json().is_some();
     seen.is_telling().then_some(holds)
-}
-
-fn object(seen: &Seen, body: &Value) -> Option<bool> {
-    seen.success().map(|_| body.is_object())
 }
 
 /// A list without records shows nothing.
@@ -151,29 +150,6 @@ fn error_body(seen: &Seen, body: &Value) -> Option<bool> {
     Some(fields.keys().eq(["code", "message"]))
 }
 
-fn open(seen: &Seen, _: &Value) -> Option<bool> {
-    let is_telling = seen.is_telling() || matches!(seen.status, 401 | 403);
-    is_telling.then(|| seen.is_success())
-}
-
-// Of two responses.
-
-fn unusable_value(usual: &Seen, unusable: &Seen) -> Option<bool> {
-    // Otherwise the operation rejects every value.
-    let is_telling = usual.is_success() && unusable.is_telling();
-    is_telling.then_some(unusable.status == 400)
-}
-
-fn unknown_requests(parameter: &Seen, path: &Seen) -> Option<bool> {
-    let is_telling = parameter.is_telling() && path.is_telling();
-    is_telling.then(|| parameter.is_success() && path.status == 404)
-}
-
-fn cursors(size: &Seen, filter: &Seen) -> Option<bool> {
-    let is_telling = size.is_telling() && filter.is_telling();
-    is_telling.then(|| size.is_success() && filter.status == 400)
-}
-
 // Of tokens.
 
 /// Whether an application rejects a call without a token, and accepts its own. If any token was rejected, none shows anything.
@@ -193,10 +169,8 @@ fn issuer(facts: &Facts, token: &Token) -> Option<Evidence> {
 
 fn audience(facts: &Facts, token: &Token) -> Option<Evidence> {
     let is_judged = token.is_by_origin && token.response.is_for(&token.audience) == Some(true);
-    let text = format!(
-        "{} demands a token, and accepts one for its origin",
-        token.app
-    );
+    let app = token.app;
+    let text = format!("{app} demands a token, and accepts one for its origin");
     (is_judged && is_accepted(facts, token)).then(|| judged(true, text))
 }
 
@@ -224,22 +198,17 @@ fn token_fields(_: &Facts, token: &Token) -> Option<Evidence> {
     let names = named(&body);
     if token.response.token_field()? != "access_token" {
         let remedy = "write your own `TokenSource`, which reads the token from the other field";
-        return Some(contradicted(
-            format!("no access_token, but {names}"),
-            remedy,
-        ));
+        let text = format!("no access_token, but {names}");
+        return Some(contradicted(text, remedy));
     }
     let is = |name, wanted| body.get(name).is_none_or(|it| kind(it) == wanted);
     let bearer = body["token_type"].as_str().unwrap_or("bearer");
     let fits = is("token_type", "string") && is("scope", "string") && is("expires_in", "integer");
-    let is_bearer = bearer.eq_ignore_ascii_case("bearer");
-    let holds = fits && is_bearer;
-    let but = if holds {
-        ""
-    } else {
-        ": not all as assumed, or not for bearers"
-    };
-    Some(judged(holds, format!("the response has {names}{but}")))
+    if fits && bearer.eq_ignore_ascii_case("bearer") {
+        return Some(judged(true, format!("the response has {names}")));
+    }
+    let but = "not all as assumed, or not for bearers";
+    Some(judged(false, format!("the response has {names}: {but}")))
 }
 
 fn lifetime(_: &Facts, token: &Token) -> Option<Evidence> {

@@ -14,7 +14,7 @@ use sdk_platform::operations::{GET_ORGANIZATION_CONTEXT, GET_PUBLICATION, LIST_A
 
 use super::facts::{Facts, records};
 use Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
-use Source::{Cursor, First, OpenapiPath, Text};
+use Source::{Cursor, First, Limit, OpenapiPath, Text};
 
 /// One request.
 pub(crate) struct Read {
@@ -51,6 +51,7 @@ pub(crate) enum Expected {
 /// The value of a parameter or a path.
 enum Source {
     Text(&'static str),
+    Limit(usize),
     /// The reference of the first record of a list.
     First(&'static Operation),
     /// The cursor of the second page of opportunities.
@@ -87,8 +88,8 @@ pub(crate) fn steps() -> [(&'static str, Vec<Read>); 8] {
     ]
 }
 
-const ONE: (&str, Source) = ("limit", Text("1"));
-const TWO: (&str, Source) = ("limit", Text("2"));
+const ONE: (&str, Source) = ("limit", Limit(1));
+const TWO: (&str, Source) = ("limit", Limit(2));
 const ACTIVE: (&str, Source) = ("status", Text("active"));
 const CURSOR: (&str, Source) = ("cursor", Cursor);
 const COMMANDS: Source = Text("/calendar/v1/event-commands");
@@ -133,7 +134,7 @@ fn pages() -> Vec<Read> {
         read(&GET_PERSON_TIMELINE, Documented).with([reference(&LIST_PEOPLE), ONE]),
         read(&GET_INTAKE_SUBMISSION, Documented).with([reference(&LIST_INTAKE_SUBMISSIONS)]),
         named("all people", &LIST_PEOPLE)
-            .with([("limit", Text("50")), ACTIVE])
+            .with([("limit", Limit(50)), ACTIVE])
             .only_if(|facts| facts.success("listPeople")["nextCursor"] == ""),
         named("a cursor with another limit", &LIST_OPPORTUNITIES).with([TWO, CURSOR]),
         named("a cursor with another filter", &LIST_OPPORTUNITIES).with([ONE, deferred, CURSOR]),
@@ -258,12 +259,15 @@ impl Read {
 
     /// The number of records that fit its response: as many as it requests, or 25.
     pub(crate) fn limit(&self) -> usize {
-        let limits = self.parameters.iter().filter(|(name, _)| *name == "limit");
-        let mut limits = limits.filter_map(|(_, it)| match it {
-            Text(limit) => limit.parse().ok(),
-            _ => None,
-        });
-        limits.next().unwrap_or(25)
+        let mut sources = self.parameters.iter().map(|(_, source)| source);
+        let is_limit = |it: &Source| {
+            if let Limit(limit) = it {
+                Some(*limit)
+            } else {
+                None
+            }
+        };
+        sources.find_map(is_limit).unwrap_or(25)
     }
 
     /// The parameters of path and query, if earlier responses have their values.
@@ -279,6 +283,7 @@ impl Source {
     fn resolve(&self, facts: &Facts) -> Option<String> {
         let value = match self {
             Text(text) => return Some((*text).to_owned()),
+            Limit(limit) => return Some(limit.to_string()),
             First(list) => records(&facts.success(list.id)).first()?["publicReference"].clone(),
             Cursor => facts.success("listOpportunities")["nextCursor"].clone(),
             OpenapiPath => facts.metadata(App::Accounting)["openapiPath"].clone(),
@@ -286,7 +291,7 @@ impl Source {
         let text = value.as_str().filter(|text| match self {
             Cursor => !text.is_empty(),
             OpenapiPath => text.starts_with('/') && !text.contains(['?', '#', '%']),
-            Text(_) | First(_) => true,
+            _ => true,
         });
         text.map(str::to_owned)
     }
