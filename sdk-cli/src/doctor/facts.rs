@@ -1,4 +1,4 @@
-//! Everything that the requests showed. Findings and verdicts follow from it.
+//! Everything that the requests showed. Findings and verdicts follow from it, and from the evidence that it gives.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,6 @@ use http::header::DATE;
 use jiff::Timestamp;
 use sdk_core::{App, ContractReport, Operation};
 use serde_json::Value;
-
-use super::verdicts::Evidence;
 
 #[derive(Default)]
 pub(crate) struct Facts {
@@ -128,6 +126,40 @@ impl Facts {
         let metadata = self.contracts.get(&app).map(|it| &it.metadata);
         let metadata = metadata.and_then(|it| it.as_ref()?.to_value().ok());
         metadata.unwrap_or_default()
+    }
+}
+
+/// A response that shows whether an assumption holds.
+#[derive(Clone)]
+pub(crate) struct Evidence {
+    /// `None` if it only explains why there is no verdict.
+    pub(crate) holds: Option<bool>,
+    pub(crate) text: String,
+    /// A better remedy than that of the list.
+    pub(crate) remedy: Option<String>,
+}
+
+pub(super) fn judged(holds: bool, text: impl Into<String>) -> Evidence {
+    Evidence {
+        holds: Some(holds),
+        text: text.into(),
+        remedy: None,
+    }
+}
+
+/// A contradiction with a better remedy than that of the list.
+pub(super) fn contradicted(text: impl Into<String>, remedy: impl Into<String>) -> Evidence {
+    Evidence {
+        remedy: Some(remedy.into()),
+        ..judged(false, text)
+    }
+}
+
+/// The reason why there is no verdict.
+pub(super) fn unclear(text: impl Into<String>) -> Evidence {
+    Evidence {
+        holds: None,
+        ..judged(false, text)
     }
 }
 

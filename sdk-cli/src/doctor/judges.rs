@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use sdk_core::App;
 use serde_json::Value;
 
-use super::facts::{Facts, Seen, Token, records};
+use super::facts::{Evidence, Facts, Seen, Token, contradicted, judged, records, unclear};
 use super::findings;
-use super::reads::{BARE, NAME_ONLY};
+use super::reads::{BARE, NAME_ONLY, PUBLICATIONS};
 use super::shape::{kind, named};
-use super::verdicts::{Evidence, contradicted, judged, unclear};
 use crate::catalog::operations;
 
 /// Lists that have `items` by assumption only.
@@ -338,12 +337,7 @@ fn undocumented_fields(facts: &Facts) -> Vec<Evidence> {
 }
 
 fn publications(facts: &Facts) -> Vec<Evidence> {
-    let types = [
-        ("crm/person", "crm/people"),
-        ("crm/organization", "crm/organizations"),
-        ("accounting/counterparty", "accounting/counterparties"),
-    ];
-    let evidence = types.into_iter().filter_map(|(one, many)| {
+    let evidence = PUBLICATIONS.iter().filter_map(|(one, many, _)| {
         let seen = facts.get(one)?;
         let text = format!("{one} gets {}", seen.status);
         if seen.success().is_some() {

@@ -11,7 +11,6 @@ mod reads;
 mod report;
 mod shape;
 mod token;
-mod verdicts;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -82,7 +81,7 @@ async fn examine(context: &Context) -> Report {
         mut report, facts, ..
     } = reader;
     findings::headers(&mut report, &facts);
-    report.judge(verdicts::verdicts(&facts));
+    report.judge(&facts);
     report
 }
 

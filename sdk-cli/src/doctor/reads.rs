@@ -29,7 +29,7 @@ pub(crate) struct Read {
     /// Any other response is a finding.
     pub(crate) expected: Expected,
     /// Whether earlier responses leave a question that this read answers.
-    pub(crate) is_needed: fn(&Facts) -> bool,
+    pub(crate) is_needed: Box<dyn Fn(&Facts) -> bool>,
 }
 
 /// The response that a read expects.
@@ -70,6 +70,17 @@ pub(super) static NAME_ONLY: [&Operation; 4] = [
 
 /// The name of their reads without a token.
 pub(super) const BARE: &str = "name-only without a token";
+
+/// Publications: the resource type as assumed, the same otherwise, and the list that has such a record.
+pub(super) static PUBLICATIONS: [(&str, &str, &Operation); 3] = [
+    ("crm/person", "crm/people", &LIST_PEOPLE),
+    ("crm/organization", "crm/organizations", &LIST_ORGANIZATIONS),
+    (
+        "accounting/counterparty",
+        "accounting/counterparties",
+        &LIST_FINANCIAL_COUNTERPARTIES,
+    ),
+];
 
 /// The steps with their reads.
 pub(crate) fn steps() -> [(&'static str, Vec<Read>); 8] {
@@ -170,25 +181,13 @@ fn accounting() -> Vec<Read> {
 }
 
 fn publications() -> Vec<Read> {
-    vec![
-        publication("crm/person", "person", &LIST_PEOPLE),
-        publication("crm/people", "people", &LIST_PEOPLE)
-            .only_if(|facts| facts.got("crm/person", &[404])),
-        publication("crm/organization", "organization", &LIST_ORGANIZATIONS),
-        publication("crm/organizations", "organizations", &LIST_ORGANIZATIONS)
-            .only_if(|facts| facts.got("crm/organization", &[404])),
-        publication(
-            "accounting/counterparty",
-            "counterparty",
-            &LIST_FINANCIAL_COUNTERPARTIES,
-        ),
-        publication(
-            "accounting/counterparties",
-            "counterparties",
-            &LIST_FINANCIAL_COUNTERPARTIES,
-        )
-        .only_if(|facts| facts.got("accounting/counterparty", &[404])),
-    ]
+    let mut reads = Vec::new();
+    for (assumed, other, list) in PUBLICATIONS {
+        let is_absent = move |facts: &Facts| facts.got(assumed, &[404]);
+        reads.push(publication(assumed, list));
+        reads.push(publication(other, list).only_if(is_absent));
+    }
+    reads
 }
 
 /// A read of an operation, by whose ID it is known.
@@ -208,13 +207,14 @@ fn named(name: &'static str, operation: &'static Operation) -> Read {
     }
 }
 
-fn publication(name: &'static str, kind: &'static str, list: &'static Operation) -> Read {
+fn publication(name: &'static str, list: &'static Operation) -> Read {
+    let (app, kind) = name.split_once('/').unwrap_or_default();
     let read = Read {
         name,
         ..read(&GET_PUBLICATION, Published)
     };
     read.with([
-        ("appId", Text(list.application.name())),
+        ("appId", Text(app)),
         ("resourceType", Text(kind)),
         ("sourceRecordId", First(list)),
     ])
@@ -229,7 +229,7 @@ fn path(name: &'static str, app: App, path: Source, expected: Expected) -> Read 
         parameters: Vec::new(),
         with_token: true,
         expected,
-        is_needed: |_| true,
+        is_needed: Box::new(|_| true),
     }
 }
 
@@ -244,8 +244,8 @@ impl Read {
         self
     }
 
-    fn only_if(mut self, is_needed: fn(&Facts) -> bool) -> Self {
-        self.is_needed = is_needed;
+    fn only_if(mut self, is_needed: impl Fn(&Facts) -> bool + 'static) -> Self {
+        self.is_needed = Box::new(is_needed);
         self
     }
 

@@ -10,8 +10,10 @@ use sdk_core::{Observer, one_line};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::verdicts::{CONFIRMED, CONTRADICTED, NOT_SEEN, Verdict};
+use super::facts::{Evidence, Facts};
+use super::judges::judge;
 use crate::output;
+use crate::specs::specs;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -34,6 +36,22 @@ struct Finding {
     found: String,
     remedy: Option<String>,
 }
+
+/// The verdict on an assumption.
+#[derive(Serialize)]
+struct Verdict {
+    id: &'static str,
+    title: &'static str,
+    #[serde(rename = "verdict")]
+    word: &'static str,
+    evidence: String,
+    /// Of a contradicted assumption.
+    remedy: Option<String>,
+}
+
+const CONFIRMED: &str = "confirmed";
+const CONTRADICTED: &str = "contradicted";
+const NOT_SEEN: &str = "not seen";
 
 /// Strings that must not be printed, also if a server repeats them.
 #[derive(Clone, Default)]
@@ -150,11 +168,27 @@ impl Report {
         self.settings.insert(self.safe(name), self.safe(value));
     }
 
-    pub(crate) fn judge(&mut self, verdicts: Vec<Verdict>) {
-        for mut verdict in verdicts {
-            verdict.evidence = self.safe(&verdict.evidence);
-            verdict.remedy = verdict.remedy.map(|it| self.safe(&it));
-            self.verdicts.push(verdict);
+    /// Adds a verdict on each assumption, in the order of the list.
+    pub(crate) fn judge(&mut self, facts: &Facts) {
+        for entry in specs()["assumptions"].as_array().into_iter().flatten() {
+            let text = |name: &str| entry[name].as_str().unwrap_or_default();
+            let (id, title, general) = (text("id"), text("title"), text("override"));
+            let of_facts = facts.evidence.iter().filter(|(of, _)| *of == id);
+            let mut evidence: Vec<Evidence> = of_facts.map(|(_, it)| it.clone()).collect();
+            evidence.extend(judge(id, facts));
+            let (word, evidence, own) = weigh(&evidence);
+            let remedy = if own.is_empty() {
+                general.trim_end_matches('.')
+            } else {
+                &own
+            };
+            self.verdicts.push(Verdict {
+                id,
+                title,
+                word,
+                evidence: self.safe(&evidence),
+                remedy: (word == CONTRADICTED).then(|| self.safe(remedy)),
+            });
         }
     }
 
@@ -232,4 +266,27 @@ impl Report {
         lines.extend(settings.map(|(name, value)| format!("  export {name}={value}")));
         lines.join("\n")
     }
+}
+
+/// The verdict, with its evidence and remedies. One contradiction outweighs every confirmation.
+fn weigh(evidence: &[Evidence]) -> (&'static str, String, String) {
+    let has = |holds| evidence.iter().any(|it| it.holds == Some(holds));
+    let (word, holds) = match (has(false), has(true)) {
+        (true, _) => (CONTRADICTED, Some(false)),
+        (_, true) => (CONFIRMED, Some(true)),
+        _ => (NOT_SEEN, None),
+    };
+    let (mut texts, mut remedies): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+    for it in evidence.iter().filter(|it| it.holds == holds) {
+        if !texts.contains(&it.text.as_str()) {
+            texts.push(&it.text);
+        }
+        remedies.extend(it.remedy.as_deref().filter(|it| !remedies.contains(it)));
+    }
+    let text = match texts[..] {
+        [] => "no response showed it".to_owned(),
+        [first, second, _, ..] => format!("{first}; {second}; and {} more", texts.len() - 2),
+        _ => texts.join("; "),
+    };
+    (word, text, remedies.join("; "))
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use sdk_core::Operation;
 use serde_json::{Map, Value};
 
+use super::facts::{Evidence, judged};
 use super::report::Report;
-use super::verdicts::{Evidence, judged};
 use crate::specs::{resolved, specs};
 
 /// An integer beyond 64 bits (A49).

@@ -6,10 +6,9 @@ use sdk_platform::operations::EXCHANGE_TOKEN;
 
 use super::Place;
 use super::exchange::{Exchange, FIELD, GRANT, METHOD, POST, REQUEST, URL};
-use super::facts::{Seen, Token};
+use super::facts::{Seen, Token, contradicted};
 use super::findings::for_app;
 use super::reader::Reader;
-use super::verdicts::contradicted;
 use crate::catalog::operations;
 
 /// A grant type and an audience that no server knows.
