@@ -1,16 +1,9 @@
 //! The reads of the doctor, in their order. Some take a reference, a cursor or a path from earlier responses.
 
-use sdk_accounting::operations::{
-    GET_ACCOUNTING_ACTOR, GET_ACCOUNTING_OVERVIEW, GET_ACCOUNTING_READINESS,
-    LIST_FINANCIAL_COUNTERPARTIES, LIST_INVOICES,
-};
+use sdk_accounting::operations as accounting;
 use sdk_core::{App, Method, Operation, RawTarget};
-use sdk_crm::operations::{
-    GET_ACTORS, GET_FUNNEL, GET_HEALTH, GET_INTAKE_SUBMISSION, GET_PERSON, GET_PERSON_TIMELINE,
-    GET_PRESENTATION, GET_READINESS, GET_TODAY, LIST_INTAKE_SUBMISSIONS, LIST_OPPORTUNITIES,
-    LIST_ORGANIZATIONS, LIST_PEOPLE, LIST_TASKS, SEARCH,
-};
-use sdk_platform::operations::{GET_ORGANIZATION_CONTEXT, GET_PUBLICATION, LIST_APPS};
+use sdk_crm::operations as crm;
+use sdk_platform::operations as platform;
 
 use super::facts::{Facts, records};
 use Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
@@ -62,10 +55,10 @@ enum Source {
 
 /// The operations of Accounting of which only the names are documented.
 pub(super) static NAME_ONLY: [&Operation; 4] = [
-    &GET_ACCOUNTING_READINESS,
-    &GET_ACCOUNTING_ACTOR,
-    &GET_ACCOUNTING_OVERVIEW,
-    &LIST_INVOICES,
+    &accounting::GET_ACCOUNTING_READINESS,
+    &accounting::GET_ACCOUNTING_ACTOR,
+    &accounting::GET_ACCOUNTING_OVERVIEW,
+    &accounting::LIST_INVOICES,
 ];
 
 /// The name of their reads without a token.
@@ -73,12 +66,16 @@ pub(super) const BARE: &str = "name-only without a token";
 
 /// Publications: the resource type as assumed, the same otherwise, and the list that has such a record.
 pub(super) static PUBLICATIONS: [(&str, &str, &Operation); 3] = [
-    ("crm/person", "crm/people", &LIST_PEOPLE),
-    ("crm/organization", "crm/organizations", &LIST_ORGANIZATIONS),
+    ("crm/person", "crm/people", &crm::LIST_PEOPLE),
+    (
+        "crm/organization",
+        "crm/organizations",
+        &crm::LIST_ORGANIZATIONS,
+    ),
     (
         "accounting/counterparty",
         "accounting/counterparties",
-        &LIST_FINANCIAL_COUNTERPARTIES,
+        &accounting::LIST_FINANCIAL_COUNTERPARTIES,
     ),
 ];
 
@@ -109,27 +106,28 @@ const LATER: Source = Text("2026-01-02T00:00:00Z");
 
 fn health() -> Vec<Read> {
     vec![
-        read(&GET_HEALTH, Success).without_token("getHealth"),
-        read(&GET_READINESS, Success).without_token("getReadiness"),
+        read(&crm::GET_HEALTH, Success).without_token("getHealth"),
+        read(&crm::GET_READINESS, Success).without_token("getReadiness"),
     ]
 }
 
 fn platform() -> Vec<Read> {
     vec![
-        read(&LIST_APPS, Documented),
-        read(&GET_ORGANIZATION_CONTEXT, Documented),
-        read(&GET_ORGANIZATION_CONTEXT, Rejection).without_token("Platform without a token"),
+        read(&platform::LIST_APPS, Documented),
+        read(&platform::GET_ORGANIZATION_CONTEXT, Documented),
+        read(&platform::GET_ORGANIZATION_CONTEXT, Rejection)
+            .without_token("Platform without a token"),
     ]
 }
 
 fn crm() -> Vec<Read> {
     vec![
-        read(&GET_TODAY, Rejection).without_token("CRM without a token"),
-        read(&GET_TODAY, Documented),
-        read(&GET_ACTORS, Documented),
-        read(&GET_FUNNEL, Documented),
-        read(&GET_PRESENTATION, Documented),
-        read(&SEARCH, Documented).with([("q", Text("an")), TWO]),
+        read(&crm::GET_TODAY, Rejection).without_token("CRM without a token"),
+        read(&crm::GET_TODAY, Documented),
+        read(&crm::GET_ACTORS, Documented),
+        read(&crm::GET_FUNNEL, Documented),
+        read(&crm::GET_PRESENTATION, Documented),
+        read(&crm::SEARCH, Documented).with([("q", Text("an")), TWO]),
     ]
 }
 
@@ -137,18 +135,20 @@ fn pages() -> Vec<Read> {
     let reference = |list| ("reference", First(list));
     let deferred = ("stage", Text("deferred"));
     vec![
-        read(&LIST_OPPORTUNITIES, Documented).with([ONE]),
-        read(&LIST_PEOPLE, Documented).with([ONE, ACTIVE]),
-        read(&LIST_ORGANIZATIONS, Documented).with([ONE]),
-        read(&LIST_TASKS, Documented).with([ONE]),
-        read(&LIST_INTAKE_SUBMISSIONS, Documented).with([ONE]),
-        read(&GET_PERSON_TIMELINE, Documented).with([reference(&LIST_PEOPLE), ONE]),
-        read(&GET_INTAKE_SUBMISSION, Documented).with([reference(&LIST_INTAKE_SUBMISSIONS)]),
-        named("all people", &LIST_PEOPLE)
+        read(&crm::LIST_OPPORTUNITIES, Documented).with([ONE]),
+        read(&crm::LIST_PEOPLE, Documented).with([ONE, ACTIVE]),
+        read(&crm::LIST_ORGANIZATIONS, Documented).with([ONE]),
+        read(&crm::LIST_TASKS, Documented).with([ONE]),
+        read(&crm::LIST_INTAKE_SUBMISSIONS, Documented).with([ONE]),
+        read(&crm::GET_PERSON_TIMELINE, Documented).with([reference(&crm::LIST_PEOPLE), ONE]),
+        read(&crm::GET_INTAKE_SUBMISSION, Documented)
+            .with([reference(&crm::LIST_INTAKE_SUBMISSIONS)]),
+        named("all people", &crm::LIST_PEOPLE)
             .with([("limit", Limit(50)), ACTIVE])
             .only_if(|facts| facts.success("listPeople")["nextCursor"] == ""),
-        named("a cursor with another limit", &LIST_OPPORTUNITIES).with([TWO, CURSOR]),
-        named("a cursor with another filter", &LIST_OPPORTUNITIES).with([ONE, deferred, CURSOR]),
+        named("a cursor with another limit", &crm::LIST_OPPORTUNITIES).with([TWO, CURSOR]),
+        named("a cursor with another filter", &crm::LIST_OPPORTUNITIES)
+            .with([ONE, deferred, CURSOR]),
     ]
 }
 
@@ -156,11 +156,11 @@ fn rejections() -> Vec<Read> {
     let nobody = ("reference", Text("PER-000000000000"));
     let unknown = Text("/api/crm/v1/suite-doctor");
     vec![
-        named("a window", &GET_FUNNEL).with([("from", EARLIER), ("to", LATER)]),
-        named("a reversed window", &GET_FUNNEL).with([("from", LATER), ("to", EARLIER)]),
-        named("an unknown parameter", &LIST_PEOPLE).with([("suiteDoctor", Text("1"))]),
+        named("a window", &crm::GET_FUNNEL).with([("from", EARLIER), ("to", LATER)]),
+        named("a reversed window", &crm::GET_FUNNEL).with([("from", LATER), ("to", EARLIER)]),
+        named("an unknown parameter", &crm::LIST_PEOPLE).with([("suiteDoctor", Text("1"))]),
         path("an unknown path", App::Crm, unknown, Any),
-        named("an unknown person", &GET_PERSON).with([nobody]),
+        named("an unknown person", &crm::GET_PERSON).with([nobody]),
     ]
 }
 
@@ -170,8 +170,9 @@ fn accounting() -> Vec<Read> {
         openapi_path("openapiPath").without_token("openapiPath"),
         openapi_path("openapiPath with a token")
             .only_if(|facts| facts.got("openapiPath", &[401, 403])),
-        read(&LIST_FINANCIAL_COUNTERPARTIES, Documented),
-        read(&LIST_FINANCIAL_COUNTERPARTIES, Rejection).without_token("Accounting without a token"),
+        read(&accounting::LIST_FINANCIAL_COUNTERPARTIES, Documented),
+        read(&accounting::LIST_FINANCIAL_COUNTERPARTIES, Rejection)
+            .without_token("Accounting without a token"),
     ];
     for operation in NAME_ONLY {
         let bare = read(operation, Any).without_token(BARE);
@@ -211,7 +212,7 @@ fn publication(name: &'static str, list: &'static Operation) -> Read {
     let (app, kind) = name.split_once('/').unwrap_or_default();
     let read = Read {
         name,
-        ..read(&GET_PUBLICATION, Published)
+        ..read(&platform::GET_PUBLICATION, Published)
     };
     read.with([
         ("appId", Text(app)),
