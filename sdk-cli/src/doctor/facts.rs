@@ -1,4 +1,4 @@
-//! Everything that the requests showed. Findings and verdicts follow from it, and from the evidence that it gives.
+//! Everything that the requests showed, and the evidence that it gives. Findings and verdicts follow from both.
 
 use std::collections::BTreeMap;
 

@@ -100,7 +100,7 @@ impl Reader {
     /// Adds the findings of a response.
     fn look(&mut self, read: &Read, seen: &Seen) {
         let (report, label) = (&mut self.report, seen.label());
-        page_size(report, seen, read.limit());
+        page_size(report, seen, read.limit);
         match (read.expected, seen.status) {
             (Documented, 200..=299) | (Rejection, 400..=499) => {
                 let json = match read.expected {

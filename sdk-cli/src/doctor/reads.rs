@@ -18,6 +18,8 @@ pub(crate) struct Read {
     /// The path, if no operation has it.
     path: Source,
     parameters: Vec<(&'static str, Source)>,
+    /// The number of records that fit its response. A read without the parameter gets 25.
+    pub(crate) limit: usize,
     pub(crate) with_token: bool,
     /// Any other response is a finding.
     pub(crate) expected: Expected,
@@ -96,8 +98,6 @@ pub(crate) fn steps() -> [(&'static str, Vec<Read>); 8] {
     ]
 }
 
-const ONE: (&str, Source) = ("limit", Limit(1));
-const TWO: (&str, Source) = ("limit", Limit(2));
 const ACTIVE: (&str, Source) = ("status", Text("active"));
 const CURSOR: (&str, Source) = ("cursor", Cursor);
 const COMMANDS: Source = Text("/calendar/v1/event-commands");
@@ -127,7 +127,9 @@ fn crm() -> Vec<Read> {
         read(&crm::GET_ACTORS, Documented),
         read(&crm::GET_FUNNEL, Documented),
         read(&crm::GET_PRESENTATION, Documented),
-        read(&crm::SEARCH, Documented).with([("q", Text("an")), TWO]),
+        read(&crm::SEARCH, Documented)
+            .limit(2)
+            .with([("q", Text("an"))]),
     ]
 }
 
@@ -135,20 +137,26 @@ fn pages() -> Vec<Read> {
     let reference = |list| ("reference", First(list));
     let deferred = ("stage", Text("deferred"));
     vec![
-        read(&crm::LIST_OPPORTUNITIES, Documented).with([ONE]),
-        read(&crm::LIST_PEOPLE, Documented).with([ONE, ACTIVE]),
-        read(&crm::LIST_ORGANIZATIONS, Documented).with([ONE]),
-        read(&crm::LIST_TASKS, Documented).with([ONE]),
-        read(&crm::LIST_INTAKE_SUBMISSIONS, Documented).with([ONE]),
-        read(&crm::GET_PERSON_TIMELINE, Documented).with([reference(&crm::LIST_PEOPLE), ONE]),
+        read(&crm::LIST_OPPORTUNITIES, Documented).limit(1),
+        read(&crm::LIST_PEOPLE, Documented).limit(1).with([ACTIVE]),
+        read(&crm::LIST_ORGANIZATIONS, Documented).limit(1),
+        read(&crm::LIST_TASKS, Documented).limit(1),
+        read(&crm::LIST_INTAKE_SUBMISSIONS, Documented).limit(1),
+        read(&crm::GET_PERSON_TIMELINE, Documented)
+            .limit(1)
+            .with([reference(&crm::LIST_PEOPLE)]),
         read(&crm::GET_INTAKE_SUBMISSION, Documented)
             .with([reference(&crm::LIST_INTAKE_SUBMISSIONS)]),
         named("all people", &crm::LIST_PEOPLE)
-            .with([("limit", Limit(50)), ACTIVE])
+            .limit(50)
+            .with([ACTIVE])
             .only_if(|facts| facts.success("listPeople")["nextCursor"] == ""),
-        named("a cursor with another limit", &crm::LIST_OPPORTUNITIES).with([TWO, CURSOR]),
+        named("a cursor with another limit", &crm::LIST_OPPORTUNITIES)
+            .limit(2)
+            .with([CURSOR]),
         named("a cursor with another filter", &crm::LIST_OPPORTUNITIES)
-            .with([ONE, deferred, CURSOR]),
+            .limit(1)
+            .with([deferred, CURSOR]),
     ]
 }
 
@@ -228,6 +236,7 @@ fn path(name: &'static str, app: App, path: Source, expected: Expected) -> Read 
         operation: None,
         path,
         parameters: Vec::new(),
+        limit: 25,
         with_token: true,
         expected,
         is_needed: Box::new(|_| true),
@@ -238,6 +247,11 @@ impl Read {
     fn with<const N: usize>(mut self, parameters: [(&'static str, Source); N]) -> Self {
         self.parameters.extend(parameters);
         self
+    }
+
+    fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self.with([("limit", Limit(limit))])
     }
 
     fn without_token(mut self, name: &'static str) -> Self {
@@ -256,19 +270,6 @@ impl Read {
             Some(operation) => Some(operation.into()),
             None => Some((Method::Get, self.path.resolve(facts)?).into()),
         }
-    }
-
-    /// The number of records that fit its response: as many as it requests, or 25.
-    pub(crate) fn limit(&self) -> usize {
-        let mut sources = self.parameters.iter().map(|(_, source)| source);
-        let is_limit = |it: &Source| {
-            if let Limit(limit) = it {
-                Some(*limit)
-            } else {
-                None
-            }
-        };
-        sources.find_map(is_limit).unwrap_or(25)
     }
 
     /// The parameters of path and query, if earlier responses have their values.
