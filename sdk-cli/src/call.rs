@@ -5,15 +5,18 @@ use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
-use sdk_core::{App, Effect, IdempotencyKey, PreparedCommand, RawJson, Receipt, Suite};
+use sdk_core::{Effect, IdempotencyKey, PreparedCommand, RawJson, Suite};
 use sdk_platform::types::TokenForm;
 use serde_json::Value;
 
-use crate::catalog::{self, Entry, Parameter};
-use crate::context::Context;
-use crate::output::{self, Exit, Failure, Format, note_always};
+use crate::catalog::{self, Entry, Parameter, with_client};
+use crate::context::{Context, Settings};
+use crate::output::{self, Exit, Failure, Format, note, note_always};
 use crate::stop::Stop;
 use crate::table;
+
+/// The largest body, in bytes. The contract documents no limit; this one keeps a wrong file out of memory.
+const MAX_BODY: u64 = 16 << 20;
 
 /// The command with a subcommand for each operation.
 pub(crate) fn command() -> Command {
@@ -111,7 +114,7 @@ pub(crate) fn operations(format: Format) -> ExitCode {
 }
 
 /// Calls the operation that the command line selects.
-pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitCode, Failure> {
+pub(crate) async fn run(settings: Settings, matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let (name, matches) = matches.subcommand().unwrap_or(("", matches));
     let entry = catalog::all().find(|it| it.name() == name);
     let entry = entry.ok_or_else(|| Failure::usage(format!("there is no operation {name}")))?;
@@ -121,6 +124,7 @@ pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitC
         output::put(format_args!("{skeleton:#}"));
         return Ok(ExitCode::SUCCESS);
     }
+    let context = &Context::open(settings).await?;
     let values = entry.parameters().filter_map(|parameter| {
         let value = matches.get_one::<String>(parameter.name)?.clone();
         Some((parameter, value))
@@ -129,7 +133,6 @@ pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitC
     entry.check(&values)?;
     let body = body(&entry, matches)?;
     let suite = context.suite()?;
-    let mut stop = Stop::listen()?;
     if entry.operation.secret_reply {
         return token(context, &suite, body).await;
     }
@@ -145,29 +148,29 @@ pub(crate) async fn run(context: &Context, matches: &ArgMatches) -> Result<ExitC
     if let Some(body) = body {
         call = call.body(body);
     }
-    let receipt = if entry.is_write() {
-        if let Some(key) = matches.try_get_one::<String>("key").ok().flatten() {
-            call = call.idempotency_key(key.as_str());
-        }
-        let command = call.prepare()?;
-        if is_set("prepare") {
-            let stored = serde_json::to_string(&command).map_err(std::io::Error::from)?;
-            output::put(stored);
-            return Ok(ExitCode::SUCCESS);
-        }
-        show(context, &suite, &entry, &command)?;
-        if !is_set("yes") {
-            confirm()?;
-        }
-        send(&mut stop, &suite, &entry, &command).await?
-    } else {
-        match stop.or(call.send()).await {
-            Some(receipt) => receipt?,
-            None => return Ok(stop.status()),
-        }
-    };
-    table::print(&receipt.into_response(), context.format());
-    Ok(ExitCode::SUCCESS)
+    if !entry.is_write() {
+        let mut stop = Stop::listen()?;
+        let Some(receipt) = stop.or(call.send()).await else {
+            return Ok(stop.status());
+        };
+        table::print(&receipt?.into_response(), context.format());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let key = matches.try_get_one::<String>("key").ok().flatten();
+    if let Some(key) = key {
+        call = call.idempotency_key(key.as_str());
+    }
+    let command = call.prepare()?;
+    if is_set("prepare") {
+        let stored = serde_json::to_string(&command).map_err(std::io::Error::from)?;
+        output::put(output::shown(&stored));
+        return Ok(ExitCode::SUCCESS);
+    }
+    show(context, &suite, &entry, &command)?;
+    if !is_set("yes") {
+        confirm()?;
+    }
+    write(context, &suite, &command, &entry, key.is_some()).await
 }
 
 /// The body from a file or standard input, byte for byte.
@@ -185,14 +188,20 @@ fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure>
         );
         return Err(Failure::usage("--body is missing").with_hint(hint));
     };
+    let problem = |error: &dyn std::fmt::Display| Failure::usage(format!("--body {file}: {error}"));
     let mut text = String::new();
     let read = if file == "-" {
-        std::io::stdin().read_to_string(&mut text)
+        std::io::stdin()
+            .take(MAX_BODY + 1)
+            .read_to_string(&mut text)
     } else {
-        std::fs::File::open(file).and_then(|mut it| it.read_to_string(&mut text))
+        let open = std::fs::File::open(file);
+        open.and_then(|it| it.take(MAX_BODY + 1).read_to_string(&mut text))
     };
-    read.map_err(|error| Failure::usage(format!("--body {file}: {error}")))?;
-    let problem = |error: &dyn std::fmt::Display| Failure::usage(format!("--body {file}: {error}"));
+    read.map_err(|error| problem(&error))?;
+    if text.len() as u64 > MAX_BODY {
+        return Err(problem(&"it is larger than 16 MiB"));
+    }
     let value: Value = serde_json::from_str(&text).map_err(|error| problem(&error))?;
     entry.check_body(&value)?;
     let raw: RawJson = text.trim().parse().map_err(|error| problem(&error))?;
@@ -206,12 +215,8 @@ fn show(
     entry: &Entry,
     command: &PreparedCommand,
 ) -> Result<(), Failure> {
-    let origin = match entry.operation.application {
-        App::Crm => sdk_crm::Client::new(suite)?.origin().to_owned(),
-        App::Calendar => sdk_calendar::Client::new(suite)?.origin().to_owned(),
-        App::Accounting => sdk_accounting::Client::new(suite)?.origin().to_owned(),
-        _ => sdk_platform::Client::new(suite)?.origin().to_owned(),
-    };
+    let app = entry.operation.application;
+    let origin = with_client!(app, suite, |client| client.origin().to_owned());
     let client = context.variables().get("SUITE_CLIENT_ID");
     let key = command.idempotency_key().map(IdempotencyKey::as_str);
     let rows = [
@@ -223,16 +228,16 @@ fn show(
             "request",
             format!("{} {}", command.method(), command.path()),
         ),
-        (
-            "key",
-            key.unwrap_or("none: it cannot be resent safely").to_owned(),
-        ),
+        ("key", key.unwrap_or("none").to_owned()),
         ("body", format!("{} bytes", command.body().len())),
     ];
     for (name, value) in rows {
         note_always(format_args!("{name:<13} {}", output::escaped(&value)));
     }
-    note_always(output::escaped(command.body()));
+    // A log of a job need not contain it.
+    if !context.is_quiet() {
+        note_always(output::escaped(command.body()));
+    }
     Ok(())
 }
 
@@ -251,27 +256,53 @@ fn confirm() -> Result<(), Failure> {
     Err(Failure::new(Exit::Failed, "declined", "nothing was sent"))
 }
 
-async fn send(
-    stop: &mut Stop,
+/// Sends a command. `may_be_sent` says that an earlier attempt with its key may have been applied, so a rejection of this one
+/// doesn't show that nothing happened.
+async fn write(
+    context: &Context,
     suite: &Suite,
-    entry: &Entry,
     command: &PreparedCommand,
-) -> Result<Receipt<RawJson>, Failure> {
-    let sending = match entry.operation.application {
-        App::Crm => sdk_crm::Client::new(suite)?.send_prepared(command),
-        App::Calendar => sdk_calendar::Client::new(suite)?.send_prepared(command),
-        App::Accounting => sdk_accounting::Client::new(suite)?.send_prepared(command),
-        _ => sdk_platform::Client::new(suite)?.send_prepared(command),
-    };
+    entry: &Entry,
+    may_be_sent: bool,
+) -> Result<ExitCode, Failure> {
+    let app = entry.operation.application;
+    let sending = with_client!(app, suite, |client| client.send_prepared(command));
     let key = command.idempotency_key().map(IdempotencyKey::as_str);
     let next_step = match key {
-        Some(key) => format!("it may have been applied; run the same command with --key {key}, which applies it once"),
+        Some(key) => format!(
+            "it may have been applied; run the same command with --key {key}, which applies it once"
+        ),
+        None if command.is_replayable() => {
+            "it may have been applied; the same command with the same body again returns the first result"
+                .to_owned()
+        }
         None => "it may have been applied; look for it in the application before you run the command again".to_owned(),
     };
+    let mut stop = Stop::listen()?;
     let failure = match stop.or(sending.send()).await {
-        Some(Ok(receipt)) => return Ok(receipt),
-        Some(Err(error)) if error.effect() != Effect::Unknown => return Err(error.into()),
+        Some(Ok(receipt)) => {
+            let (status, is_replay) = (receipt.http_status(), receipt.is_replay() == Some(true));
+            let replay = if is_replay {
+                ", the result of an earlier attempt"
+            } else {
+                ""
+            };
+            note(format_args!("status {status}{replay}"));
+            table::print(&receipt.into_response(), context.format());
+            let Some(error) = output::lost() else {
+                return Ok(ExitCode::SUCCESS);
+            };
+            let message = format!("it was applied, but its result could not be written: {error}");
+            return Err(Failure::new(Exit::Unknown, "output", message).unknown(key));
+        }
+        Some(Err(error)) if error.effect() != Effect::Unknown && !may_be_sent => {
+            return Err(error.into());
+        }
         Some(Err(error)) => Failure::from(error),
+        None if suite.stats().attempts == 0 && !may_be_sent => {
+            note("Stopped before the command was sent.");
+            return Ok(stop.status());
+        }
         None => Failure::new(Exit::Unknown, "stopped", "stopped by a signal"),
     };
     Err(failure.unknown(key).with_hint(next_step))

@@ -51,18 +51,39 @@ pub(crate) fn operations(app: App) -> &'static [&'static Operation] {
     }
 }
 
+/// Uses a client of an application that is known only at run time. The clients have the same methods, but share no type.
+macro_rules! with_client {
+    ($app:expr, $suite:expr, |$client:ident| $used:expr) => {
+        match $app {
+            sdk_core::App::Crm => {
+                let $client = sdk_crm::Client::new($suite)?;
+                $used
+            }
+            sdk_core::App::Calendar => {
+                let $client = sdk_calendar::Client::new($suite)?;
+                $used
+            }
+            sdk_core::App::Accounting => {
+                let $client = sdk_accounting::Client::new($suite)?;
+                $used
+            }
+            sdk_core::App::Platform => {
+                let $client = sdk_platform::Client::new($suite)?;
+                $used
+            }
+            other => unreachable!("this program has no client of {other}"),
+        }
+    };
+}
+pub(crate) use with_client;
+
 /// A call of an operation or a path of an application.
 pub(crate) fn raw_call(
     suite: &Suite,
     app: App,
     target: impl Into<RawTarget>,
 ) -> Result<RawCall, Error> {
-    Ok(match app {
-        App::Crm => sdk_crm::Client::new(suite)?.raw_call(target),
-        App::Calendar => sdk_calendar::Client::new(suite)?.raw_call(target),
-        App::Accounting => sdk_accounting::Client::new(suite)?.raw_call(target),
-        _ => sdk_platform::Client::new(suite)?.raw_call(target),
-    })
+    Ok(with_client!(app, suite, |client| client.raw_call(target)))
 }
 
 impl Entry {
@@ -293,8 +314,12 @@ fn check_text(schema: &Value, text: &str, at: &str) -> Result<(), Failure> {
         _ => true,
     };
     if !is_time {
-        let rule = "must be a date or time of RFC 3339, such as 2026-01-31T09:00:00Z";
-        return Err(invalid(at, rule, text));
+        let example = if schema["format"] == "date" {
+            "a date, such as 2026-01-31"
+        } else {
+            "a time with its offset, such as 2026-01-31T09:00:00Z"
+        };
+        return Err(invalid(at, &format!("must be {example}"), text));
     }
     Ok(())
 }

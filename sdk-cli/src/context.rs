@@ -45,6 +45,11 @@ impl Settings {
         };
         self.output.unwrap_or(default)
     }
+
+    /// The format of failures, which go to standard error.
+    pub(crate) fn failure_format(&self) -> Format {
+        self.output.unwrap_or_else(output::failure_format)
+    }
 }
 
 /// An installation.
@@ -79,6 +84,17 @@ impl Context {
         })
     }
 
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.settings.quiet
+    }
+
+    pub(crate) fn is_demo(&self) -> bool {
+        #[cfg(feature = "serve")]
+        return self.demo.is_some();
+        #[cfg(not(feature = "serve"))]
+        false
+    }
+
     pub(crate) fn format(&self) -> Format {
         self.settings.format()
     }
@@ -89,8 +105,7 @@ impl Context {
 
     /// The installation, for people.
     pub(crate) fn name(&self) -> &str {
-        #[cfg(feature = "serve")]
-        if self.demo.is_some() {
+        if self.is_demo() {
             return "the demo server in this process";
         }
         let default = "the one of the variables SUITE_*";
@@ -162,7 +177,8 @@ fn variables(prefix: &str) -> Result<Variables, Failure> {
             return Err(Failure::new(Exit::Setup, "configuration", message));
         }
         let secret = std::fs::read_to_string(&file).map_err(|error| {
-            let message = format!("{prefix}{SECRET_FILE}={file}: {error}");
+            // Without its value, in case that is the secret itself.
+            let message = format!("{prefix}{SECRET_FILE} names no readable file: {error}");
             Failure::new(Exit::Setup, "configuration", message)
         })?;
         found.insert(SECRET.to_owned(), secret.trim_end().to_owned());

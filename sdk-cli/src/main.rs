@@ -77,11 +77,11 @@ async fn main() -> ExitCode {
     let parsed = parsed.and_then(|it| Ok((Settings::from_arg_matches(&it)?, it)));
     match parsed {
         Ok((settings, matches)) => {
-            let format = settings.format();
+            let format = settings.failure_format();
             output::end(run(settings, &matches).await, format)
         }
         // A program reads failures as JSON; help and usage for people are text.
-        Err(error) if error.use_stderr() && !output::is_terminal() => {
+        Err(error) if error.use_stderr() && output::failure_format() == Format::Json => {
             output::end(Err(error.into()), Format::Json)
         }
         Err(error) => error.exit(),
@@ -96,7 +96,7 @@ fn command() -> clap::Command {
 
 async fn run(settings: Settings, matches: &ArgMatches) -> Result<ExitCode, Failure> {
     if let Some(("call", matches)) = matches.subcommand() {
-        return call::run(&Context::open(settings).await?, matches).await;
+        return call::run(settings, matches).await;
     }
     match Command::from_arg_matches(matches)? {
         Command::Completions { shell } => {

@@ -1,15 +1,15 @@
 //! `suite outbox`: the stored commands of a service, for its operators.
 
-use std::path::Path;
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{NonEmptyStringValueParser, PossibleValuesParser};
 use sdk_core::App;
 use sdk_outbox::{Error, Outbox, State, Store, StoredCommand, Worker, sqlite};
 use serde_json::{Value, json};
 
-use crate::catalog;
+use crate::catalog::{self, with_client};
 use crate::context::Context;
 use crate::output::{self, Exit, Failure, Format, note};
 use crate::stop::Stop;
@@ -20,15 +20,9 @@ const LISTED: usize = 1_000;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The SQLite file of the outbox, or postgres://USER@HOST/DATABASE. A URL with a password belongs into the variable, because
-    /// other users of a machine can see command lines
-    #[arg(
-        long,
-        value_name = "STORE",
-        global = true,
-        env = "SUITE_OUTBOX",
-        hide_env_values = true
-    )]
+    /// The SQLite file of the outbox, or postgres://USER@HOST/DATABASE. A URL with a password belongs into the
+    /// variable, because other users of a machine can see command lines [variable: SUITE_OUTBOX]
+    #[arg(long, value_name = "STORE", global = true)]
     store: Option<String>,
     #[command(subcommand)]
     action: Action,
@@ -54,7 +48,7 @@ enum Action {
         /// Its ID
         id: i64,
         /// Who decides
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
         by: String,
     },
     /// Never send a parked command
@@ -62,7 +56,7 @@ enum Action {
         /// Its ID
         id: i64,
         /// Who decides
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
         by: String,
         /// Why, for the record
         #[arg(long, value_name = "REASON")]
@@ -84,26 +78,47 @@ impl From<Error> for Failure {
 }
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failure> {
-    let store = args.store.filter(|it| !it.is_empty());
-    let store = store.ok_or_else(|| Failure::usage("--store is missing"))?;
+    let variable = || context.variables().get("SUITE_OUTBOX").cloned();
+    let store = args.store.filter(|it| !it.is_empty()).or_else(variable);
+    let missing = || {
+        format!(
+            "--store is missing, and {}SUITE_OUTBOX, too",
+            context.prefix()
+        )
+    };
+    let store = store.ok_or_else(|| Failure::usage(missing()))?;
+    let store = store.trim();
+    if context.is_demo() && matches!(args.action, Action::Run) {
+        // They were prepared for another server, so each would be parked.
+        let message = "--demo cannot send the commands of an outbox";
+        return Err(Failure::usage(message));
+    }
     // Both forms that PostgreSQL's own programs take.
-    if ["postgres://", "postgresql://", "host="]
+    let scheme = store.split_once("://").map(|(scheme, _)| scheme);
+    let is_database = ["postgres", "postgresql"]
         .iter()
-        .any(|it| store.starts_with(it))
-    {
+        .any(|it| scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(it)));
+    if is_database || store.starts_with("host=") {
         #[cfg(feature = "postgres")]
-        return act(context, postgres(&store).await?, args.action).await;
+        return act(context, postgres(store).await?, args.action).await;
         #[cfg(not(feature = "postgres"))]
         return Err(Failure::usage(
             "--store: this program was built without PostgreSQL",
         ));
     }
-    // Opening would create an empty outbox where there is none, and hide a misspelled name.
-    if !Path::new(&store).is_file() {
-        let message = format!("--store {store}: there is no such file");
-        return Err(Failure::usage(message));
+    // What may be an address may contain a password.
+    let shown = if scheme.is_some() { "" } else { store };
+    let problem = |error: &dyn Display| Failure::usage(format!("--store {shown}: {error}"));
+    let found = std::fs::metadata(store).map_err(|error| problem(&error))?;
+    if !found.is_file() {
+        return Err(problem(&"it is not a file"));
     }
-    act(context, sqlite::Outbox::open(&store).await?, args.action).await
+    act(
+        context,
+        sqlite::Outbox::open_existing(store).await?,
+        args.action,
+    )
+    .await
 }
 
 /// An outbox on PostgreSQL, with TLS unless the server has none or `sslmode` forbids it.
@@ -120,7 +135,7 @@ async fn postgres(store: &str) -> Result<sdk_outbox::postgres::Outbox, Failure> 
     let tls = tls.with_safe_default_protocol_versions().map_err(problem)?;
     let tls = tls.with_platform_verifier().map_err(problem)?;
     let tls = tokio_postgres_rustls::MakeRustlsConnect::new(tls.with_no_client_auth());
-    Ok(sdk_outbox::postgres::Outbox::open(config, tls).await?)
+    Ok(sdk_outbox::postgres::Outbox::open_existing(config, tls).await?)
 }
 
 async fn act<S: Store>(
@@ -181,7 +196,7 @@ async fn list(outbox: &Outbox<impl Store>, state: State, format: Format) -> Resu
         "operation",
         "reference",
         "lane",
-        "age",
+        "ageSeconds",
         "attempts",
         "reason",
         "note",
@@ -236,7 +251,7 @@ fn row(command: &StoredCommand) -> Value {
         "operation": operation,
         "lane": command.lane,
         "reference": command.reference,
-        "age": format!("{} s", command.age.as_secs()),
+        "ageSeconds": command.age.as_secs(),
         "attempts": command.attempts,
         "firstSent": first_sent.map(|it| it.to_string()),
         "reason": command.reason,
@@ -249,18 +264,36 @@ fn row(command: &StoredCommand) -> Value {
 async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode, Failure> {
     let mut stop = Stop::listen()?;
     let suite = context.suite()?;
-    let mut worker = Worker::new(outbox);
-    for app in App::all().filter(|app| context.has(*app)) {
-        worker = match app {
-            // One that this program has no client for.
-            app if catalog::operations(app).is_empty() => worker,
-            App::Crm => worker.sender(sdk_crm::Client::new(&suite)?),
-            App::Calendar => worker.sender(sdk_calendar::Client::new(&suite)?),
-            App::Accounting => worker.sender(sdk_accounting::Client::new(&suite)?),
-            _ => worker.sender(sdk_platform::Client::new(&suite)?),
-        };
+    let mut worker = Worker::new(outbox.clone());
+    for app in App::all().filter(|app| !catalog::operations(*app).is_empty()) {
+        if !context.has(app) {
+            let variable = format!("{}{}", context.prefix(), app.url_variable());
+            note(format_args!(
+                "No commands of {app} are sent: {variable} is not set."
+            ));
+            continue;
+        }
+        worker = with_client!(app, &suite, |client| {
+            let Some(ready) = stop.or(client.prewarm()).await else {
+                return Ok(stop.status());
+            };
+            // The others are retried with each command.
+            match ready.map_err(Failure::from) {
+                Err(failure) if failure.exit == Exit::Setup => return Err(failure),
+                Err(failure) => note(format_args!("{app}: {failure}")),
+                Ok(()) => {}
+            }
+            worker.sender(client)
+        });
     }
     note("Sending. Ctrl-C stops after the commands in flight.");
     worker.run(async move { stop.heard().await }).await?;
+    let status = outbox.status().await?;
+    let count = |it: &sdk_outbox::Count| format!("{} {}", it.commands, it.state.as_str());
+    let counts: Vec<String> = status.counts.iter().map(count).collect();
+    note(format_args!(
+        "Stopped. The outbox has: {}",
+        counts.join(", ")
+    ));
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 //! Lost output is an error: a program that has put half of its data on a full disk must not claim success. A reader that has seen
 //! enough (`| head`) is none. In both cases nothing more is written, and [`end`] decides the exit status.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::fmt::Write as _;
 use std::io::{self, ErrorKind as IoErrorKind, IsTerminal as _, Write as _, stderr, stdout};
@@ -11,7 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
-use sdk_core::{Effect, Error, ErrorKind, one_line};
+use sdk_core::{Effect, Error, ErrorKind, TokenError, TokenErrorKind, one_line};
 use serde_json::json;
 
 /// Why standard output takes no more.
@@ -114,12 +115,20 @@ impl Failure {
     }
 }
 
+impl Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&escaped(&self.message))
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         // Whoever sends a write calls `unknown` if it may have been applied.
         let exit = match error.kind() {
             ErrorKind::InvalidInput => Exit::Usage,
             ErrorKind::Configuration | ErrorKind::Unauthenticated => Exit::Setup,
+            // A portal or another service answers at the address of the token endpoint.
+            ErrorKind::TokenUnavailable if is_malformed(&error) => Exit::Setup,
             ErrorKind::TokenUnavailable
             | ErrorKind::RateLimited
             | ErrorKind::Unavailable
@@ -139,6 +148,12 @@ impl From<Error> for Failure {
             ..Self::new(exit, error.kind().as_str(), error)
         }
     }
+}
+
+fn is_malformed(error: &Error) -> bool {
+    let cause = std::error::Error::source(error);
+    let token = cause.and_then(|it| it.downcast_ref::<TokenError>());
+    token.is_some_and(|it| it.kind() == TokenErrorKind::Malformed)
 }
 
 impl From<clap::Error> for Failure {
@@ -178,6 +193,21 @@ pub(crate) fn write(text: &str) {
     }
 }
 
+/// The format of failures without `--output`: text for people at a terminal, otherwise JSON.
+pub(crate) fn failure_format() -> Format {
+    if stderr().is_terminal() {
+        Format::Table
+    } else {
+        Format::Json
+    }
+}
+
+/// Why standard output took not everything, unless its reader has seen enough.
+pub(crate) fn lost() -> Option<&'static io::Error> {
+    LOST.get()
+        .filter(|error| error.kind() != IoErrorKind::BrokenPipe)
+}
+
 /// Whether standard output takes no more, so that there is no reason to continue.
 pub(crate) fn is_lost() -> bool {
     LOST.get().is_some()
@@ -208,6 +238,15 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
+/// Text as it is, or as a terminal can show it.
+pub(crate) fn shown(text: &str) -> Cow<'_, str> {
+    if is_terminal() {
+        escaped(text).into()
+    } else {
+        text.into()
+    }
+}
+
 /// Whether a character is a control character, such as ESC, or invisible.
 pub(crate) fn is_hidden(letter: char) -> bool {
     let is_plain = letter.is_ascii_graphic() || letter == ' ';
@@ -228,12 +267,12 @@ pub(crate) fn note_always(line: impl Display) {
 
 /// The exit status of the program, after a failure is printed.
 pub(crate) fn end(done: Result<ExitCode, Failure>, format: Format) -> ExitCode {
-    match (done, LOST.get()) {
+    match (done, lost()) {
         (Err(failure), _) => {
             failure.print(format);
             ExitCode::from(failure.exit as u8)
         }
-        (Ok(_), Some(error)) if error.kind() != IoErrorKind::BrokenPipe => {
+        (Ok(_), Some(error)) => {
             let message = format!("standard output: {error}");
             Failure::new(Exit::Failed, "file", message).print(format);
             ExitCode::FAILURE

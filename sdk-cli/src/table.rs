@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sdk_core::{Members, RawJson, Record, Response, one_line};
 use serde_json::Value;
 
-use crate::output::{Format, escaped, is_terminal, put};
+use crate::output::{Format, escaped, put, shown};
 
 /// The widest cell, and the widest table, in characters.
 const CELL: usize = 40;
@@ -25,21 +25,14 @@ pub(crate) fn print(response: &Response<RawJson>, format: Format) {
 }
 
 pub(crate) fn print_value(value: &RawJson, format: Format) {
-    let text = |value: &RawJson| {
-        if is_terminal() {
-            escaped(value.as_str())
-        } else {
-            value.as_str().to_owned()
-        }
-    };
     match (format, page(value)) {
-        (Format::Json, _) => put(text(value)),
+        (Format::Json, _) => put(shown(value.as_str())),
         (Format::Jsonl, Some(items)) => {
             for item in &items {
-                put(line(&text(item)));
+                put(line(&shown(item.as_str())));
             }
         }
-        (Format::Jsonl, None) => put(line(&text(value))),
+        (Format::Jsonl, None) => put(line(&shown(value.as_str()))),
         (Format::Table, _) => match fields(value) {
             Some(fields) => print_record(&fields),
             None => put(escaped(value.as_str())),
@@ -106,6 +99,9 @@ fn line(json: &str) -> String {
 
 /// Text without its quotes, everything else as JSON, in one line.
 fn plain_text(value: &RawJson) -> String {
+    if value.is_null() {
+        return String::new();
+    }
     let text = value.decode::<String>();
     one_line(&text.unwrap_or_else(|_| value.as_str().to_owned()))
 }

@@ -20,7 +20,7 @@ use sdk_core::{
 };
 use url::Url;
 
-use crate::catalog::{self, operations};
+use crate::catalog::{self, operations, with_client};
 use crate::context::{Context, Variables};
 use crate::output::{self, Failure, Format};
 use exchange::Exchange;
@@ -155,14 +155,8 @@ async fn tokens(reader: &mut Reader, context: &Context, mut exchange: Exchange, 
 }
 
 async fn missing_scopes(suite: &Suite, app: App) -> Result<MissingScopes, Error> {
-    use sdk_accounting::Client as Accounting;
     let all = operations(app);
-    match app {
-        App::Crm => sdk_crm::Client::new(suite)?.missing_scopes(all).await,
-        App::Calendar => sdk_calendar::Client::new(suite)?.missing_scopes(all).await,
-        App::Accounting => Accounting::new(suite)?.missing_scopes(all).await,
-        _ => sdk_platform::Client::new(suite)?.missing_scopes(all).await,
-    }
+    with_client!(app, suite, |client| client.missing_scopes(all).await)
 }
 
 /// Settings with which each call is one request, counted, and not waited for too long.

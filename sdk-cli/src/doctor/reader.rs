@@ -11,7 +11,7 @@ use super::reads::Expected::{Any, Documented, NotAllowed, Published, Rejection, 
 use super::reads::Read;
 use super::report::{MOST, Report};
 use super::shape;
-use crate::catalog;
+use crate::catalog::{self, with_client};
 
 pub(crate) struct Reader {
     pub(crate) report: Report,
@@ -182,10 +182,7 @@ impl Reader {
 }
 
 async fn check_contract(suite: &Suite, app: App) -> Result<ContractReport, Error> {
-    match app {
-        App::Crm => sdk_crm::Client::new(suite)?.check_contract().await,
-        _ => sdk_accounting::Client::new(suite)?.check_contract().await,
-    }
+    with_client!(app, suite, |client| client.check_contract().await)
 }
 
 /// The reason why there is no response. The words of a token endpoint are left out, because they may be anything.

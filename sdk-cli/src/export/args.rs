@@ -10,6 +10,8 @@ use sdk_crm::{
 };
 
 use super::encode::FileFormat;
+use crate::catalog::{self, Parameter};
+use crate::output::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -31,9 +33,9 @@ pub(crate) struct Args {
     #[arg(long, requires = "out")]
     pub(crate) restart: bool,
     /// The columns of CSV, separated by commas [default: the fields of the records on the first page]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = column)]
     pub(crate) columns: Option<Vec<String>>,
-    /// A query parameter by which the service selects records; may be repeated
+    /// A query parameter by which the service selects records; may be repeated. Without owner=all, tasks are only your own
     #[arg(long = "filter", value_name = "NAME=VALUE", value_parser = filter)]
     filters: Vec<(String, String)>,
     /// The number of records per page [default: 50, or 200 for a timeline]
@@ -54,12 +56,60 @@ enum List {
     Timeline,
 }
 
+fn column(text: &str) -> Result<String, &'static str> {
+    let name = text.trim();
+    if name.is_empty() {
+        return Err("a column must have a name");
+    }
+    Ok(name.to_owned())
+}
+
 fn filter(text: &str) -> Result<(String, String), &'static str> {
     let (name, value) = text.split_once('=').ok_or("it must be NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
 impl Args {
+    /// Checks the combination of options, and the filters by the contract: the service may ignore a misspelled name.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.columns.is_some() && self.format() != FileFormat::Csv {
+            return Err(Failure::usage("--columns is for CSV only"));
+        }
+        if self.file().is_none() && (self.resume || self.restart) {
+            let message = "--resume and --restart need a file: standard output has no checkpoints";
+            return Err(Failure::usage(message));
+        }
+        let name = match self.list {
+            List::People => "people.list",
+            List::Organizations => "organizations.list",
+            List::Opportunities => "opportunities.list",
+            List::Tasks => "tasks.list",
+            List::Intake => "intake.list",
+            List::Timeline => "people.timeline",
+        };
+        let Some(entry) = catalog::all().find(|it| it.name() == name) else {
+            return Ok(());
+        };
+        let is_filter = |it: &Parameter| !it.in_path && !matches!(it.name, "limit" | "cursor");
+        let mut values = Vec::new();
+        for (name, value) in &self.filters {
+            let mut known = entry.parameters().filter(is_filter);
+            let Some(parameter) = known.find(|it| it.name == name) else {
+                let known: Vec<_> = entry
+                    .parameters()
+                    .filter(is_filter)
+                    .map(|it| it.name)
+                    .collect();
+                let known = known.join(", ");
+                return Err(Failure::usage(format!(
+                    "--filter {name}: the filters are {known}"
+                )));
+            };
+            values.push((parameter, value.clone()));
+        }
+        entry.check(&values)
+    }
+
     pub(crate) fn file(&self) -> Option<&Path> {
         self.out.as_deref().filter(|path| *path != "-")
     }

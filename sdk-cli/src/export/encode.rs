@@ -33,6 +33,9 @@ pub(crate) struct Encoder {
     /// Fields for which this process found no column.
     #[serde(skip)]
     left_out: BTreeSet<String>,
+    /// Columns for which this process found a field.
+    #[serde(skip)]
+    filled: BTreeSet<String>,
 }
 
 impl Encoder {
@@ -42,6 +45,7 @@ impl Encoder {
             columns,
             has_header: false,
             left_out: BTreeSet::new(),
+            filled: BTreeSet::new(),
         }
     }
 
@@ -58,6 +62,17 @@ impl Encoder {
             let more = if names.len() < NAMED { "" } else { " …" };
             let names = one_line(&names.join(", "));
             note(format_args!("Fields without a column: {names}{more}"));
+        }
+        let columns = self.columns.iter().flatten();
+        let empty: Vec<&str> = columns
+            .filter(|it| self.has_header && !self.filled.contains(*it))
+            .map(String::as_str)
+            .collect();
+        if !empty.is_empty() {
+            let names = one_line(&empty.join(", "));
+            note(format_args!(
+                "Columns without a field in these records: {names}"
+            ));
         }
     }
 
@@ -86,6 +101,11 @@ impl Encoder {
                 values.entry(name).or_insert(value);
                 if self.left_out.len() < NAMED && !known.contains(name) {
                     self.left_out.insert(name.to_owned());
+                }
+            }
+            for name in columns.iter().filter(|it| values.contains_key(it.as_str())) {
+                if !self.filled.contains(name) {
+                    self.filled.insert(name.clone());
                 }
             }
             let values = columns.iter().map(|name| values.get(name.as_str()));

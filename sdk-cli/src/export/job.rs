@@ -33,8 +33,9 @@ impl Job {
         file: &Path,
         mut pages: Pages<Record>,
         args: &Args,
+        client: &str,
     ) -> Result<Self, Failure> {
-        let mut target = Target::claim(file)?;
+        let mut target = Target::claim(file, client)?;
         let interrupted = if args.restart {
             Ok(None)
         } else {
@@ -46,7 +47,7 @@ impl Job {
                 Encoder::new(args.format(), args.columns.clone())
             }
             Some(saved) => {
-                check(file, args, &saved)?;
+                check(file, args, client, &saved)?;
                 target.resume(saved.bytes)?;
                 let records = HumanCount(saved.checkpoint.delivered());
                 note(format_args!("Resuming after {records} records."));
@@ -143,7 +144,7 @@ impl Job {
 }
 
 /// Whether an interrupted export may continue with these arguments. The SDK checks the list and its filters.
-fn check(file: &Path, args: &Args, saved: &Saved) -> Result<(), Failure> {
+fn check(file: &Path, args: &Args, client: &str, saved: &Saved) -> Result<(), Failure> {
     let encoder = &saved.encoder;
     let has_other_columns = args.columns.is_some() && args.columns != encoder.columns;
     let (message, hint) = if !args.resume {
@@ -153,6 +154,10 @@ fn check(file: &Path, args: &Args, saved: &Saved) -> Result<(), Failure> {
         (message, hint)
     } else if has_other_columns || encoder.format != args.format() {
         let message = "the interrupted export has another format or other columns".to_owned();
+        (message, RESTART)
+    } else if saved.client != client {
+        // Another client may see other records.
+        let message = "another client ID began the interrupted export".to_owned();
         (message, RESTART)
     } else {
         return Ok(());

@@ -17,20 +17,22 @@ use crate::context::Context;
 use crate::output::{self, Failure, note};
 use crate::stop::Stop;
 pub(crate) use args::Args;
-use encode::{Encoder, FileFormat};
+use encode::Encoder;
 use job::Job;
 
 pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failure> {
-    if args.columns.is_some() && args.format() != FileFormat::Csv {
-        return Err(Failure::usage("--columns is for CSV only"));
-    }
+    args.check()?;
     let stop = Stop::listen()?;
     let crm = Client::new(&context.suite()?)?;
     // The next page is fetched while this one is written.
     let pages = args.pages(&crm).read_ahead();
     match args.file() {
         None => to_stdout(pages, &args, stop).await,
-        Some(file) => Job::open(file, pages, &args)?.run(stop).await,
+        Some(file) => {
+            let client = context.variables().get("SUITE_CLIENT_ID");
+            let client = client.map_or("", String::as_str);
+            Job::open(file, pages, &args, client)?.run(stop).await
+        }
     }
 }
 
@@ -53,11 +55,7 @@ async fn to_stdout(
         };
         let Some(page) = next else { break };
         let rows = encoder.encode(&page.into_inner().into_items()?)?;
-        if output::is_terminal() {
-            output::write(&output::escaped(&rows));
-        } else {
-            output::write(&rows);
-        }
+        output::write(&output::shown(&rows));
     }
     encoder.note_left_out();
     Ok(ExitCode::SUCCESS)

@@ -30,6 +30,8 @@ pub(crate) struct Saved {
     /// The number of bytes in the part that count.
     pub(crate) bytes: u64,
     pub(crate) encoder: Encoder,
+    /// The client ID that the records are for.
+    pub(crate) client: String,
 }
 
 /// The files of an export.
@@ -37,11 +39,12 @@ pub(crate) struct Target {
     file: PathBuf,
     part: File,
     bytes: u64,
+    client: String,
 }
 
 impl Target {
     /// Opens or creates the part, and keeps other exports from it.
-    pub(crate) fn claim(file: &Path) -> io::Result<Self> {
+    pub(crate) fn claim(file: &Path, client: &str) -> io::Result<Self> {
         // An export that could not be published in the end does not begin.
         private::plain_file(file)?;
         let path = part(file);
@@ -58,6 +61,7 @@ impl Target {
             file,
             part,
             bytes: 0,
+            client: client.to_owned(),
         })
     }
 
@@ -103,7 +107,9 @@ impl Target {
 
     pub(crate) fn save(&mut self, checkpoint: &Checkpoint, encoder: &Encoder) -> io::Result<()> {
         with_path(&part(&self.file), self.part.sync_data())?;
-        let saved = json!({"checkpoint": checkpoint, "bytes": self.bytes, "encoder": encoder});
+        let saved = json!({
+            "checkpoint": checkpoint, "bytes": self.bytes, "encoder": encoder, "client": self.client,
+        });
         let path = self::checkpoint(&self.file);
         private::replace(&path, saved.to_string().as_bytes())?;
         sync_folder(&self.file)

@@ -153,21 +153,52 @@ async fn an_unknown_effect_prints_the_key_and_the_next_step() {
     let key = failed["key"].as_str().unwrap();
     assert_says(failed["hint"].as_str().unwrap(), &[&format!("--key {key}")]);
     lost.remove();
-    printed(&run(&server, &format!("{line} --key {key}")));
+    // A rejection of the second attempt says nothing about the first one.
+    let rejected = server.fault(Operation::SubmitEventCommand).status(403);
+    let line = format!("{line} --key {key}");
+    let failed = failure(&run(&server, &line), 5);
+    assert_eq!(
+        (&failed["effect"], &failed["key"]),
+        (&json!("unknown"), &json!(key))
+    );
+    rejected.remove();
+    printed(&run(&server, &line));
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
 
-    // No key is documented for commands of the CRM: a person must look.
-    server.fault(Operation::SubmitCommand).lose_reply();
-    let file = folder.file("command.json");
-    let task = json!({"type": "task.complete", "payload": {}});
-    fs::write(&file, task.to_string()).unwrap();
-    let line = format!("call commands.submit --yes --body {}", file.display());
-    let failed = failure(&run(&server, &line), 5);
-    assert_eq!(failed["key"], Value::Null);
-    assert_says(
-        failed["hint"].as_str().unwrap(),
-        &["look for it in the application"],
-    );
+    // A command of the CRM has no key, but the contract documents that it can be repeated. One known by name has neither.
+    for (name, operation, hint) in [
+        (
+            "commands.submit",
+            Operation::SubmitCommand,
+            "returns the first result",
+        ),
+        (
+            "counterparties.create",
+            Operation::CreateFinancialCounterparty,
+            "look for it",
+        ),
+    ] {
+        server.fault(operation).lose_reply();
+        let file = folder.file("command.json");
+        fs::write(&file, r#"{"type": "task.complete", "payload": {}}"#).unwrap();
+        let line = format!("call {name} --yes --body {}", file.display());
+        let failed = failure(&run(&server, &line), 5);
+        assert_eq!(failed["key"], Value::Null);
+        assert_says(failed["hint"].as_str().unwrap(), &[hint]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_write_whose_result_is_lost_on_a_full_disk_was_applied() {
+    let server = server(|it| it).await;
+    let folder = Folder::new("call-full");
+    let mut full = command(&server, &format!("{} --yes", event(&folder)));
+    let disk = fs::File::options().write(true).open("/dev/full").unwrap();
+    let failed = failure(&full.stdout(disk).output().unwrap(), 5);
+    assert_says(failed["message"].as_str().unwrap(), &["it was applied"]);
+    let request = server.requests_for(Operation::SubmitEventCommand)[0].clone();
+    assert_eq!(failed["key"].as_str(), request.idempotency_key());
 }
 
 #[cfg(unix)]

@@ -119,11 +119,33 @@ async fn an_error_shows_how_the_export_continues() {
     }
     // Without records, there is nothing to continue.
     let desk = Desk::of(&server);
-    for (option, code) in [("--limit 60", 2), ("--filter status=none", 1)] {
+    for option in [
+        "--limit 60",
+        "--filter status=none",
+        "--filter statsu=active",
+        "--columns a,,b",
+    ] {
         let line = format!("export people --out a.csv {option}");
-        desk.run(&line).with(code, &["\"hint\":null"]);
+        desk.run(&line).with(2, &["\"kind\":"]);
         assert_eq!(desk.folder.names(), [""; 0]);
     }
+    desk.run("export people --resume --out -")
+        .with(2, &["need a file"]);
+    // Another client may see other records.
+    let held = server.fault(PAGES).skip(5).status(403);
+    desk.run(line).with(1, &[]);
+    held.remove();
+    let mut other = desk.command(&format!("{line} --resume"));
+    let other: Ended = other
+        .env("SUITE_CLIENT_ID", "another")
+        .output()
+        .unwrap()
+        .into();
+    other.with(1, &["another client ID"]);
+    desk.run(&format!("{line} --resume")).with(0, &[]);
+    let columns = "export people --out b.csv --columns nickname,displayName";
+    desk.run(columns)
+        .with(0, &["Columns without a field in these records: nickname"]);
 }
 
 #[tokio::test]

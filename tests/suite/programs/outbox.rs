@@ -100,14 +100,37 @@ async fn an_operator_sends_decides_and_looks() {
     failure(&run("show 999"), 1);
     let mut misspelled = command(&server, "outbox status --store");
     failure(&output(misspelled.arg(folder.file("servise.db"))), 2);
-    assert_eq!(
-        folder
-            .names()
-            .iter()
-            .filter(|it| it.starts_with("servise"))
-            .count(),
-        0
+    // Another program's database gets no tables, and an address with a password is not shown.
+    let other = folder.file("other.db");
+    let tables = rusqlite::Connection::open(&other).unwrap();
+    tables
+        .execute_batch("CREATE TABLE users (name TEXT)")
+        .unwrap();
+    let before = std::fs::read(&other).unwrap();
+    let mut status = command(&server, "outbox status --store");
+    let failed = failure(&output(status.arg(&other)), 1);
+    assert_says(
+        failed["message"].as_str().unwrap(),
+        &["there is no outbox here"],
     );
+    assert_eq!(std::fs::read(&other).unwrap(), before);
+    let mut secret = command(&server, "outbox status --store mysql://u:hunter2@h/db");
+    assert!(
+        !failure(&output(&mut secret), 2)
+            .to_string()
+            .contains("hunter2")
+    );
+    // Commands of a service belong to its installation.
+    let mut demo = command(&server, "--demo outbox run --store");
+    failure(&output(demo.arg(&store)), 2);
+    let mut prefixed = command(&server, "--installation acme outbox status");
+    prefixed
+        .env("SUITE_OUTBOX", &other)
+        .env("ACME_SUITE_OUTBOX", &store);
+    printed(&output(&mut prefixed));
+    let mut stranger = command(&server, "outbox run --store");
+    stranger.arg(&store).env("SUITE_CLIENT_SECRET", "another");
+    failure(&output(&mut stranger), 3);
 }
 
 /// Runs with a PostgreSQL: `bash .ci/postgres cargo test --test suite`.
@@ -117,6 +140,9 @@ async fn a_store_can_be_on_postgresql() {
         return;
     };
     let server = server(|it| it).await;
+    let config = store.parse().unwrap();
+    let service = sdk_outbox::postgres::Outbox::open(config, tokio_postgres::NoTls);
+    service.await.unwrap();
     let mut list = command(&server, "outbox list --state done");
     let list = printed(&output(list.env("SUITE_OUTBOX", &store)));
     assert!(list.starts_with('['), "{list}");
