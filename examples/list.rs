@@ -4,6 +4,7 @@
 //! sdk-reference-server; a service calls `Suite::from_env()` instead, and keeps the file.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 
 use sdk_crm::{Checkpoint, Client, Record, Suite};
@@ -37,6 +38,7 @@ async fn main() -> Result<()> {
 /// Handles all people whom no earlier run has handled.
 async fn run(crm: &Client, file: &Path, handled: &mut u32) -> Result<()> {
     let mut pages = crm.people().list().limit(50).pages();
+    // If the CRM rejects the cursor one day (400), remove the file: the list begins again.
     if file.exists() {
         pages = pages.resume(serde_json::from_slice(&fs::read(file)?)?);
     }
@@ -56,6 +58,8 @@ fn handle(_person: &Record) {}
 /// Replaces the file in one step, so that a crash leaves the old checkpoint or the new one. Neither holds a record.
 fn save(file: &Path, checkpoint: &Checkpoint) -> Result<()> {
     let new = file.with_extension("new");
-    fs::write(&new, serde_json::to_vec(checkpoint)?)?;
+    let mut written = fs::File::create(&new)?;
+    written.write_all(&serde_json::to_vec(checkpoint)?)?;
+    written.sync_all()?; // before the rename, so that this holds after a power failure, too
     Ok(fs::rename(new, file)?)
 }

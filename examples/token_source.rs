@@ -25,7 +25,7 @@ impl TokenSource for TokenFile {
             match text.trim() {
                 // The sidecar is writing the file. The SDK asks again in a moment.
                 "" => Err(TokenError::unavailable("the token file is empty")),
-                // The file doesn't say how long the token lives, but the period of the sidecar is known.
+                // The file doesn't say how long the token lives. This sidecar replaces it after 60 s, half of its life.
                 token => Ok(AccessToken::new(token).with_lifetime(Duration::from_secs(60))),
             }
         })
