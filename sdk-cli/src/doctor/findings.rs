@@ -1,10 +1,11 @@
 //! Findings on responses: failures and their remedies, pages, contract versions, scopes and headers.
 
-use sdk_core::{App, ContractMatch, ContractReport, Error, MissingScopes, Operation};
+use sdk_core::{
+    App, ContractMatch, ContractReport, Error, ErrorKind, MissingScopes, Operation, TokenError,
+};
 use serde_json::Value;
 
 use super::facts::{Facts, Seen, records};
-use super::reader::without_a_response;
 use super::report::Report;
 use crate::catalog::operations;
 
@@ -168,4 +169,18 @@ pub(super) fn counts(
         )
     });
     counts.filter(|(_, count)| *count > 0)
+}
+
+/// The reason why there is no response. The words of a token endpoint are left out, because they may be anything.
+pub(super) fn without_a_response(error: &Error) -> String {
+    let cause = std::error::Error::source(error);
+    match cause.and_then(|cause| cause.downcast_ref::<TokenError>()) {
+        None if error.kind() == ErrorKind::TokenUnavailable => "no token".to_owned(),
+        None => error.to_string(),
+        Some(token) => {
+            let status = token.status().map(|status| format!(" ({status})"));
+            let status = status.unwrap_or_default();
+            format!("no token: {}{status}", token.kind().as_str())
+        }
+    }
 }

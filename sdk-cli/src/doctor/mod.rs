@@ -81,7 +81,7 @@ async fn examine(context: &Context) -> Report {
         mut report, facts, ..
     } = reader;
     findings::headers(&mut report, &facts);
-    report.judge(&facts);
+    report.judge(&facts, judges::judge);
     report
 }
 

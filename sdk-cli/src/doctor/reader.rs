@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
-use sdk_core::{App, ContractReport, Error, ErrorKind, Suite, TokenError};
+use sdk_core::{App, ContractReport, Error, ErrorKind, Suite};
 
 use super::facts::{Facts, Seen};
-use super::findings::{contract_version, for_app, page_size, success};
+use super::findings::{contract_version, for_app, page_size, success, without_a_response};
 use super::reads::Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
 use super::reads::Read;
 use super::report::{MOST, Report};
@@ -183,18 +183,4 @@ impl Reader {
 
 async fn check_contract(suite: &Suite, app: App) -> Result<ContractReport, Error> {
     with_client!(app, suite, |client| client.check_contract().await)
-}
-
-/// The reason why there is no response. The words of a token endpoint are left out, because they may be anything.
-pub(crate) fn without_a_response(error: &Error) -> String {
-    let cause = std::error::Error::source(error);
-    match cause.and_then(|cause| cause.downcast_ref::<TokenError>()) {
-        None if error.kind() == ErrorKind::TokenUnavailable => "no token".to_owned(),
-        None => error.to_string(),
-        Some(token) => {
-            let status = token.status().map(|status| format!(" ({status})"));
-            let status = status.unwrap_or_default();
-            format!("no token: {}{status}", token.kind().as_str())
-        }
-    }
 }
