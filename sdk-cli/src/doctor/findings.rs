@@ -62,7 +62,7 @@ pub(super) fn contract_version(report: &mut Report, contract: &ContractReport) {
     let version = match contract.served.as_deref() {
         None => "no version",
         Some(version) if version.len() <= 32 && version.chars().all(is_plain) => version,
-        Some(_) => "another",
+        Some(_) => "a version that is not printed",
     };
     let (app, built_for) = (contract.application, contract.built_for);
     let found = format!("{app}: built for {built_for}, served {version}");
@@ -147,7 +147,10 @@ pub(super) fn headers(report: &mut Report, facts: &Facts) {
                 "exchangeToken" => "ask the operator of the identity provider",
                 _ => "plan the change; the event `suite.reply.deprecated` warns a service",
             };
-            report.problem(format!("{} announces its end", seen.label()), remedy);
+            report.problem(
+                format!("{} has a Deprecation or Sunset header", seen.label()),
+                remedy,
+            );
             is_ending = true;
         }
     }

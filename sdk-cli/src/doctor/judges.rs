@@ -187,7 +187,7 @@ fn token_form(facts: &Facts, token: &Token) -> Option<Evidence> {
         let text = "gets a token, but no statement that it has no other";
         Some(unclear(format!("a request for {scope} alone {text}")))
     } else {
-        let text = format!("the client may not have {scope}, so a request for it shows nothing");
+        let text = format!("the client perhaps lacks {scope}, so a request for it shows nothing");
         (seen.code() == Some("invalid_scope")).then(|| unclear(text))
     }
 }

@@ -31,7 +31,7 @@ const USER_AGENT: &str = "suite-doctor";
 const SET: &str = "set the variables that the message names";
 
 /// An application that has an address, and its origin.
-type Place = (App, String);
+type AppOrigin = (App, String);
 
 /// The exit status is 0 if all is well, 1 if there is something to set or to know, and 2 if the SDK doesn't work as it is set
 /// up.
@@ -57,11 +57,11 @@ async fn examine(context: &Context) -> Report {
         report.failure(error.to_string(), SET);
         return report;
     }
-    let places = places(&mut report, variables);
+    let origins = origins(&mut report, variables);
     let exchange = Exchange::new(variables.clone(), &report);
     let mut reader = Reader::new(report);
     match exchange {
-        Ok(exchange) => tokens(&mut reader, context, exchange, &places).await,
+        Ok(exchange) => tokens(&mut reader, context, exchange, &origins).await,
         Err(error) => {
             let remedy = "check SUITE_CORE_URL and SUITE_TOKEN_URL";
             reader.report.failure(error, remedy);
@@ -100,8 +100,8 @@ fn credential(report: &mut Report, variables: &Variables) {
 }
 
 /// The applications that have an address.
-fn places(report: &mut Report, variables: &Variables) -> Vec<Place> {
-    let mut places = Vec::new();
+fn origins(report: &mut Report, variables: &Variables) -> Vec<AppOrigin> {
+    let mut origins = Vec::new();
     for app in App::all() {
         let name = app.url_variable();
         let Some(url) = variables.get(name) else {
@@ -112,16 +112,21 @@ fn places(report: &mut Report, variables: &Variables) -> Vec<Place> {
         let origin = Url::parse(url.trim()).map(|url| url.origin().ascii_serialization());
         let origin = origin.unwrap_or_default();
         report.ok(format!("{app} is at {origin}"));
-        places.push((app, origin));
+        origins.push((app, origin));
     }
-    places
+    origins
 }
 
 /// Gets the token of each application, and makes the clients for the reads.
-async fn tokens(reader: &mut Reader, context: &Context, mut exchange: Exchange, places: &[Place]) {
+async fn tokens(
+    reader: &mut Reader,
+    context: &Context,
+    mut exchange: Exchange,
+    origins: &[AppOrigin],
+) {
     reader.report.step("token");
-    for place in places {
-        if !token::first(reader, &mut exchange, place).await {
+    for origin in origins {
+        if !token::first(reader, &mut exchange, origin).await {
             break;
         }
     }
@@ -139,7 +144,7 @@ async fn tokens(reader: &mut Reader, context: &Context, mut exchange: Exchange, 
     let (Ok(own), Ok(known)) = (builder().build(), known) else {
         return;
     };
-    for (app, _) in places {
+    for (app, _) in origins {
         // A client checks more settings than a suite.
         if let Err(error) = catalog::raw_call(&known, *app, (Method::Get, "/")) {
             reader.report.failure(error.to_string(), SET);

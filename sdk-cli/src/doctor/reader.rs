@@ -35,7 +35,7 @@ impl Reader {
         self.report.step(name);
         for read in reads {
             if let Some(seen) = self.read(read).await {
-                self.look(read, &seen);
+                self.add_findings(read, &seen);
                 self.facts.responses.push(seen);
             }
         }
@@ -98,7 +98,7 @@ impl Reader {
     }
 
     /// Adds the findings of a response.
-    fn look(&mut self, read: &Read, seen: &Seen) {
+    fn add_findings(&mut self, read: &Read, seen: &Seen) {
         let (report, label) = (&mut self.report, seen.label());
         page_size(report, seen, read.limit);
         match (read.expected, seen.status) {
@@ -117,14 +117,14 @@ impl Reader {
             (Success, 200..=299) if read.with_token => {}
             (Success, status @ 200..=299) => report.ok(format!("{label}: {status}")),
             (Rejection, 200..=299) => {
-                let found = format!("{label} answers without a token, too");
+                let found = format!("{label} also answers without a token");
                 report.problem(found, "ask the operator: the contract demands one");
             }
             (NotAllowed, 405) => {
-                report.ok("it documents no read; a GET of a command gets 405");
+                report.ok("the Calendar documents no read; a GET of its command path gets 405");
             }
             (NotAllowed, 404) => {
-                let found = "it documents no read, and a GET of a command gets 404 instead of 405";
+                let found = "the Calendar documents no read, and a GET of its command path gets 404 instead of 405";
                 let remedy = "check SUITE_CALENDAR_URL: this may be something else";
                 report.problem(found, remedy);
             }

@@ -65,7 +65,7 @@ impl Secrets {
         }
     }
 
-    fn remove(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let hide = |text: String, secret: &String| text.replace(secret.as_str(), "[redacted]");
         all.iter().fold(text.to_owned(), hide)
@@ -193,9 +193,9 @@ impl Report {
 
     /// One line, without secrets, and with the prefix of the installation before each variable.
     fn safe(&self, text: &str) -> String {
-        let text = one_line(&self.secrets.remove(text));
+        let text = one_line(&self.secrets.redact(text));
         let prefixed = format!("{}SUITE_", self.prefix);
-        // The SDK's own messages have it already.
+        // The SDK's messages already contain the prefix.
         let text = text.replace(&prefixed, "SUITE_");
         text.replace("SUITE_", &prefixed)
     }
@@ -224,7 +224,7 @@ impl Report {
         })
     }
 
-    /// The same for people. The contradicted assumptions come last, where people look first.
+    /// The report as text. The contradicted assumptions come last, where people look first.
     pub(crate) fn text(&self) -> String {
         let mut lines = Vec::new();
         let mut step = "";

@@ -176,7 +176,11 @@ impl Shape {
                 self.value(property, value, &place, above);
             } else if !own.is_empty() {
                 let others = named(&Value::Object(fields.clone()));
-                self.judge(&own, false, &format!("{place} is missing beside {others}"));
+                self.judge(
+                    &own,
+                    false,
+                    &format!("{place} is missing; present are {others}"),
+                );
             } else if required.is_some_and(|all| all.iter().any(|it| it == name.as_str())) {
                 self.judge(&[], false, &format!("{place} is missing"));
             }

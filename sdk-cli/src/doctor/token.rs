@@ -4,7 +4,7 @@
 use sdk_core::App;
 use sdk_platform::operations::EXCHANGE_TOKEN;
 
-use super::Place;
+use super::AppOrigin;
 use super::exchange::{Exchange, FIELD, GRANT, METHOD, POST, REQUEST, URL};
 use super::facts::{Seen, Token, contradicted};
 use super::findings::for_app;
@@ -18,8 +18,12 @@ const UNKNOWN: &str = "urn:suite-doctor:none";
 type Setting = (&'static str, &'static str, String);
 
 /// Requests a token for an application, and finds the settings that it needs. Returns whether another application may get one.
-pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &Place) -> bool {
-    let (app, origin) = (place.0, &place.1);
+pub(crate) async fn first(
+    reader: &mut Reader,
+    exchange: &mut Exchange,
+    app_origin: &AppOrigin,
+) -> bool {
+    let (app, origin) = (app_origin.0, &app_origin.1);
     let at = format!("{app}: {}", exchange.url.origin().ascii_serialization());
     let audience = exchange.audience(app, origin);
     let mut first = match exchange.post(REQUEST, GRANT, &audience, "").await {
@@ -34,7 +38,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
     };
     first.operation = Some(&EXCHANGE_TOKEN);
     reader.facts.responses.push(first.clone());
-    let (changes, response) = search(reader, exchange, place, &first).await;
+    let (changes, response) = search(reader, exchange, app_origin, &first).await;
     let report = &mut reader.report;
     let Some(field) = response.token_field() else {
         let found = format!("{at} rejects: {}", first.rejection());
@@ -60,7 +64,7 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
     let issued = response.part(1).and_then(|claims| claims["iat"].as_i64());
     let now = jiff::Timestamp::now().as_second();
     if issued.is_some_and(|issued| now.abs_diff(issued) > 60) {
-        report.note("tokens say that they were issued at another time than now: a strict reader rejects them");
+        report.note("the `iat` of tokens differs from this machine's clock by more than 60 s; a strict reader rejects them");
     }
     exchange.token_field = field;
     reader.facts.tokens.push(Token {
@@ -78,15 +82,15 @@ pub(crate) async fn first(reader: &mut Reader, exchange: &mut Exchange, place: &
 async fn search(
     reader: &mut Reader,
     exchange: &mut Exchange,
-    place: &Place,
+    app_origin: &AppOrigin,
     first: &Seen,
 ) -> (Vec<(Setting, String)>, Seen) {
-    let (app, origin) = (place.0, &place.1);
+    let (app, origin) = (app_origin.0, &app_origin.1);
     let (mut tried, mut last) = (exchange.clone(), first.clone());
     let mut changes = Vec::new();
     // A change that gets another rejection is a step: several settings may be wrong.
     'steps: while last.token().is_none() && changes.len() < 4 {
-        for attempt in attempts(reader, &tried, place, &last).await {
+        for attempt in attempts(reader, &tried, app_origin, &last).await {
             let mut other = tried.clone();
             for (_, variable, value) in &attempt {
                 other.set(variable, value);
@@ -140,7 +144,7 @@ const AUDIENCE: &str = "set $AUDIENCE to the exact audience of $APP, and check $
 async fn attempts(
     reader: &mut Reader,
     exchange: &Exchange,
-    (app, origin): &Place,
+    (app, origin): &AppOrigin,
     rejection: &Seen,
 ) -> Vec<Vec<Setting>> {
     match (rejection.status, rejection.code().unwrap_or_default()) {
@@ -186,7 +190,7 @@ fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Vec<Setting>> {
             attempts.push(audience.into_iter().chain(field).collect());
         }
     }
-    // Without any change.
+    // The first combination changes nothing.
     attempts.remove(0);
     attempts
 }
