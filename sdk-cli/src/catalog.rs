@@ -3,11 +3,30 @@
 //! `RawCall` checks only the segments of a path. A request that the contract forbids must fail before it is sent, so its rules are
 //! checked here, from the same specs that the typed clients are generated from.
 
+use std::sync::LazyLock;
+
 use sdk_core::{App, Error, Operation, RawCall, RawTarget, Suite, one_line};
 use serde_json::{Map, Value, json};
 
 use crate::output::Failure;
-use crate::specs::{resolved, specs};
+
+/// `{"specs": {"crm": {...}, ...}, "assumptions": [{"id": ..., "title": ..., "override": ...}]}`
+pub(crate) fn specs() -> &'static Value {
+    static SPECS: LazyLock<Value> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("generated/specs.json")).expect("a generated file")
+    });
+    &SPECS
+}
+
+/// The target of a local `$ref`, or the schema itself.
+pub(crate) fn resolved(document: &'static Value, schema: &'static Value) -> &'static Value {
+    match schema["$ref"].as_str() {
+        Some(reference) => document
+            .pointer(reference.trim_start_matches('#'))
+            .unwrap_or(&Value::Null),
+        None => schema,
+    }
+}
 
 /// An operation, and its description in the spec of its application.
 #[derive(Clone, Copy)]

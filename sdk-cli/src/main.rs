@@ -16,7 +16,6 @@ mod funnel;
 mod outbox;
 mod output;
 mod private;
-mod specs;
 mod stop;
 mod table;
 

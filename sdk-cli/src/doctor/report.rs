@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::facts::{Evidence, Facts};
+use crate::catalog::specs;
 use crate::output;
-use crate::specs::specs;
 
 /// How bad a finding is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::facts::{Evidence, judged};
 use super::report::Report;
-use crate::specs::{resolved, specs};
+use crate::catalog::{resolved, specs};
 
 /// An integer beyond 64 bits (A49).
 const BIG: &str = "integer beyond 64 bits";

@@ -184,7 +184,7 @@ async fn scraped(installations: usize, change: fn(Metrics) -> Metrics) -> usize 
 }
 
 #[tokio::test(start_paused = true)]
-async fn metrics_of_500_installations_have_as_many_lines_as_those_of_one() {
+async fn fault_95_metrics_of_500_installations_have_as_many_lines_as_those_of_one() {
     let one = scraped(1, |metrics| metrics).await;
     assert_eq!(scraped(500, |metrics| metrics).await, one);
     for chosen in [Metrics::with_server_address, Metrics::with_installation] {
