@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{HumanBytes, HumanCount, HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 use sdk_core::{Error, ErrorKind, Pages, Record};
 
 use super::args::Args;
@@ -190,9 +190,12 @@ impl Progress {
         };
         let bar = bar.with_message(file.display().to_string());
         let bar = bar.with_position(records);
-        let template = "{spinner} {msg}: {human_pos} records, {per_sec}, {elapsed}";
+        let template = "{spinner} {msg}: {human_pos} records, {rate} per second, {elapsed}";
         if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
+            let rate = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+                let _ = write!(text, "{:.0}", state.per_sec());
+            };
+            bar.set_style(style.with_key("rate", rate));
         }
         if !bar.is_hidden() {
             bar.enable_steady_tick(Duration::from_millis(100));
