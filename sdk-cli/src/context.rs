@@ -88,6 +88,7 @@ impl Context {
         self.settings.quiet
     }
 
+    #[cfg_attr(not(feature = "serve"), expect(clippy::unused_self))]
     pub(crate) fn is_demo(&self) -> bool {
         #[cfg(feature = "serve")]
         return self.demo.is_some();
