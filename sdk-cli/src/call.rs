@@ -293,8 +293,13 @@ async fn write(
                 return Ok(ExitCode::SUCCESS);
             };
             let message = format!("it was applied, but its result could not be written: {error}");
-            return Err(Failure::new(Exit::Unknown, "output", message).unknown(key));
+            let hint = "do not run the command again with another key";
+            return Err(Failure::new(Exit::Unknown, "output", message)
+                .unknown(key)
+                .with_hint(hint));
         }
+        // The key belongs to another body, so this one was not applied.
+        Some(Err(error)) if error.is_idempotency_conflict() => return Err(error.into()),
         Some(Err(error)) if error.effect() != Effect::Unknown && !may_be_sent => {
             return Err(error.into());
         }

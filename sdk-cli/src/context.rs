@@ -1,7 +1,7 @@
 //! The installation that a command talks to, and the options that all commands share.
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
 use sdk_core::{App, Suite, SuiteBuilder};
@@ -15,12 +15,14 @@ pub(crate) type Variables = BTreeMap<String, String>;
 
 const SECRET: &str = "SUITE_CLIENT_SECRET";
 const SECRET_FILE: &str = "SUITE_CLIENT_SECRET_FILE";
+/// A secret is shorter. More is read of no file, whatever the variable names.
+const MAX_SECRET: u64 = 1 << 16;
 
 /// The options that all commands share.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of all commands")]
 pub(crate) struct Settings {
-    /// Read only the variables <NAME>_SUITE_*, such as ACME_SUITE_CRM_URL for `acme`
+    /// Read only the variables of this installation, such as ACME_SUITE_CRM_URL for `acme`
     #[arg(long, global = true, value_name = "NAME")]
     installation: Option<String>,
     /// Print results as a table, JSON, or one JSON value per line [default: table on a terminal, otherwise json]
@@ -177,7 +179,10 @@ fn variables(prefix: &str) -> Result<Variables, Failure> {
             let message = format!("{prefix}{SECRET} and {prefix}{SECRET_FILE} are both set");
             return Err(Failure::new(Exit::Setup, "configuration", message));
         }
-        let secret = std::fs::read_to_string(&file).map_err(|error| {
+        let mut secret = String::new();
+        let read = std::fs::File::open(&file)
+            .and_then(|it| it.take(MAX_SECRET).read_to_string(&mut secret));
+        read.map_err(|error| {
             // Without its value, in case that is the secret itself.
             let message = format!("{prefix}{SECRET_FILE} names no readable file: {error}");
             Failure::new(Exit::Setup, "configuration", message)

@@ -51,7 +51,7 @@ enum Command {
     Funnel(funnel::Args),
     /// Operate the outbox of a service: the commands that it stored and sends, on SQLite or PostgreSQL.
     ///
-    /// It creates or migrates the tables of sdk-outbox where they are missing or older.
+    /// It creates no outbox: the service does. It migrates tables of an older release of sdk-outbox.
     Outbox(outbox::Args),
     /// List all operations.
     Operations,

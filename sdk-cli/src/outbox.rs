@@ -106,9 +106,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
             "--store: this program was built without PostgreSQL",
         ));
     }
-    // What may be an address may contain a password.
-    let shown = if scheme.is_some() { "" } else { store };
-    let problem = |error: &dyn Display| Failure::usage(format!("--store {shown}: {error}"));
+    // An address may contain a password.
+    if scheme.is_some() || store.contains('@') {
+        return Err(Failure::usage(
+            "--store must be a file or begin with postgres://",
+        ));
+    }
+    let problem = |error: &dyn Display| Failure::usage(format!("--store {store}: {error}"));
     let found = std::fs::metadata(store).map_err(|error| problem(&error))?;
     if !found.is_file() {
         return Err(problem(&"it is not a file"));
@@ -287,7 +291,11 @@ async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode,
         });
     }
     note("Sending. Ctrl-C stops after the commands in flight.");
-    worker.run(async move { stop.heard().await }).await?;
+    let stopped = async move {
+        stop.heard().await;
+        note("Stopping after the commands in flight, within 30 s. Ctrl-C again stops immediately.");
+    };
+    worker.run(stopped).await?;
     let status = outbox.status().await?;
     let count = |it: &sdk_outbox::Count| format!("{} {}", it.commands, it.state.as_str());
     let counts: Vec<String> = status.counts.iter().map(count).collect();

@@ -90,7 +90,10 @@ impl Failure {
     /// One line of JSON, or lines for people.
     fn print(&self, format: Format) {
         if format == Format::Table {
-            note_always(format_args!("error: {}", escaped(&self.message)));
+            note_always(format_args!("error: {self}"));
+            if let Some(key) = &self.key {
+                note_always(format_args!("key: {key}"));
+            }
             if let Some(hint) = &self.hint {
                 note_always(format_args!("hint: {}", escaped(hint)));
             }
@@ -159,7 +162,7 @@ fn is_malformed(error: &Error) -> bool {
 impl From<clap::Error> for Failure {
     fn from(error: clap::Error) -> Self {
         let text = error.to_string();
-        let message = text.split("\n\nUsage:").next().unwrap_or_default();
+        let message = text.split("\n\n").next().unwrap_or_default();
         let words: Vec<_> = message
             .trim_start_matches("error:")
             .split_whitespace()

@@ -1,5 +1,6 @@
 //! The command line of an export, and the list that it selects.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -74,6 +75,16 @@ impl Args {
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.columns.is_some() && self.format() != FileFormat::Csv {
             return Err(Failure::usage("--columns is for CSV only"));
+        }
+        if self.person.is_some() && !matches!(self.list, List::Timeline) {
+            return Err(Failure::usage("--person is for the list timeline only"));
+        }
+        let columns = self.columns.iter().flatten();
+        let mut names = HashSet::new();
+        for name in columns {
+            if !names.insert(name) {
+                return Err(Failure::usage(format!("--columns names {name} twice")));
+            }
         }
         if self.file().is_none() && (self.resume || self.restart) {
             let message = "--resume and --restart need a file: standard output has no checkpoints";

@@ -129,6 +129,7 @@ impl Job {
             (_, ErrorKind::Pagination) => Some(RESTART.to_owned()),
             (Some(400), _) if has_cursor => Some(RESTART.to_owned()),
             (Some(400), _) | (_, ErrorKind::InvalidInput) => None,
+            _ if self.pages.checkpoint().delivered() == 0 => None,
             _ => Some(RESUME.to_owned()),
         }
     }

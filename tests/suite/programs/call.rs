@@ -138,6 +138,10 @@ async fn a_write_shows_the_exact_bytes_and_needs_a_person_or_yes() {
     let again = run(&server, &format!("{line} --yes --key {key}"));
     let again: Value = serde_json::from_str(&printed(&again)).unwrap();
     assert_eq!(again["replayed"], true);
+    // The same key for another body: this one was certainly not applied.
+    fs::write(folder.file("event.json"), EVENT.replace("Über", "Other")).unwrap();
+    let other = failure(&run(&server, &format!("{line} --yes --key {key}")), 1);
+    assert_eq!(other["effect"], "refused");
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
 }
 

@@ -124,6 +124,8 @@ async fn an_error_shows_how_the_export_continues() {
         "--filter status=none",
         "--filter statsu=active",
         "--columns a,,b",
+        "--columns a,a",
+        "--person PER-000000000000",
     ] {
         let line = format!("export people --out a.csv {option}");
         desk.run(&line).with(2, &["\"kind\":"]);
