@@ -1,6 +1,7 @@
 //! The installation that a command talks to, and the options that all commands share.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{IsTerminal as _, Read as _};
 
 use clap::Args;
@@ -15,7 +16,7 @@ pub(crate) type Variables = BTreeMap<String, String>;
 
 const SECRET: &str = "SUITE_CLIENT_SECRET";
 const SECRET_FILE: &str = "SUITE_CLIENT_SECRET_FILE";
-/// A secret is shorter. More is read of no file, whatever the variable names.
+/// The longest secret, in bytes. It keeps a wrong file out of memory.
 const MAX_SECRET: u64 = 1 << 16;
 
 /// The options that all commands share.
@@ -111,7 +112,7 @@ impl Context {
         if self.is_demo() {
             return "the demo server in this process";
         }
-        let default = "the one of the variables SUITE_*";
+        let default = "default (the variables SUITE_*)";
         self.settings.installation.as_deref().unwrap_or(default)
     }
 
@@ -181,12 +182,16 @@ fn variables(prefix: &str) -> Result<Variables, Failure> {
         }
         let mut secret = String::new();
         let read = std::fs::File::open(&file)
-            .and_then(|it| it.take(MAX_SECRET).read_to_string(&mut secret));
-        read.map_err(|error| {
-            // Without its value, in case that is the secret itself.
-            let message = format!("{prefix}{SECRET_FILE} names no readable file: {error}");
+            .and_then(|it| it.take(MAX_SECRET + 1).read_to_string(&mut secret));
+        // Without the path, in case the variable contains the secret itself.
+        let problem = |problem: &dyn Display| {
+            let message = format!("the file of {prefix}{SECRET_FILE} cannot be used: {problem}");
             Failure::new(Exit::Setup, "configuration", message)
-        })?;
+        };
+        read.map_err(|error| problem(&error))?;
+        if secret.len() as u64 > MAX_SECRET {
+            return Err(problem(&"it is larger than 64 KiB"));
+        }
         found.insert(SECRET.to_owned(), secret.trim_end().to_owned());
     }
     Ok(found)

@@ -20,7 +20,7 @@ const LISTED: usize = 1_000;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The SQLite file of the outbox, or postgres://USER@HOST/DATABASE. A URL with a password belongs into the
+    /// The SQLite file of the outbox, or postgres://USER@HOST/DATABASE. A URL with a password belongs in the
     /// variable, because other users of a machine can see command lines [variable: SUITE_OUTBOX]
     #[arg(long, value_name = "STORE", global = true)]
     store: Option<String>,
@@ -80,12 +80,7 @@ impl From<Error> for Failure {
 pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failure> {
     let variable = || context.variables().get("SUITE_OUTBOX").cloned();
     let store = args.store.filter(|it| !it.is_empty()).or_else(variable);
-    let missing = || {
-        format!(
-            "--store is missing, and {}SUITE_OUTBOX, too",
-            context.prefix()
-        )
-    };
+    let missing = || format!("set --store or {}SUITE_OUTBOX", context.prefix());
     let store = store.ok_or_else(|| Failure::usage(missing()))?;
     let store = store.trim();
     if context.is_demo() && matches!(args.action, Action::Run) {

@@ -1,7 +1,7 @@
 //! Results on standard output, messages on standard error, failures as JSON, and the exit status.
 //!
-//! Lost output is an error: a program that has put half of its data on a full disk must not claim success. A reader that has seen
-//! enough (`| head`) is none. In both cases nothing more is written, and [`end`] decides the exit status.
+//! Lost output is an error: a program that has put half of its data on a full disk must not claim success. If the reader leaves
+//! early (`| head`), that is no error. In both cases nothing more is written, and [`end`] decides the exit status.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -205,7 +205,7 @@ pub(crate) fn failure_format() -> Format {
     }
 }
 
-/// Why standard output took not everything, unless its reader has seen enough.
+/// Why output was lost, unless its reader left early.
 pub(crate) fn lost() -> Option<&'static io::Error> {
     LOST.get()
         .filter(|error| error.kind() != IoErrorKind::BrokenPipe)
@@ -236,7 +236,7 @@ pub(crate) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether people want no progress and no notes.
+/// Whether `--quiet` is set.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }

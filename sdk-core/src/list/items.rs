@@ -78,7 +78,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// All items, if there are at most so many. It fetches at most one page more than they need.
+    /// Collects all items, if there are at most `at_most`. It fetches at most one page more than they need.
     ///
     /// ```no_run
     /// # async fn example(people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -109,7 +109,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     /// The first items from here on, after which the list ends. It fetches only the pages with these items, or one page more
     /// if it [reads ahead](Self::read_ahead).
     ///
-    /// [`checkpoint`](Self::checkpoint) is then behind the last of them. [`resume`](Self::resume) doesn't change how many are
+    /// [`checkpoint`](Self::checkpoint) is then after the last of them. [`resume`](Self::resume) doesn't change how many are
     /// left.
     ///
     /// ```no_run

@@ -97,7 +97,7 @@ impl Outbox {
     /// Opens an outbox that exists, for a tool that may get a wrong address: it creates no tables.
     ///
     /// # Errors
-    /// [`Error::Missing`] if the database has no outbox. As [`open`](Self::open).
+    /// [`Error::Missing`] if the database has no outbox, and the errors of [`open`](Self::open).
     pub async fn open_existing<T>(config: Config, tls: T) -> Result<Self, Error>
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,

@@ -137,7 +137,7 @@ impl Outbox {
     /// Opens an outbox that exists, for a tool that may get a wrong path: it creates no file and no tables.
     ///
     /// # Errors
-    /// [`Error::Missing`] if the file has no outbox. As [`open`](Self::open).
+    /// [`Error::Missing`] if the file has no outbox, and the errors of [`open`](Self::open).
     pub async fn open_existing(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let opened = blocking(move || {

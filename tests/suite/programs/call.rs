@@ -224,6 +224,40 @@ async fn ctrl_c_during_a_write_prints_its_key() {
     assert_eq!(failed["key"].as_str(), key.idempotency_key());
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn ctrl_c_before_the_first_attempt_is_no_unknown_effect() {
+    let server = server(|it| it).await;
+    let folder = Folder::new("call-early");
+    server.fault(Operation::ExchangeToken).stall();
+    let mut child = command(&server, &format!("{} --yes", event(&folder)));
+    let child = child.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    until(|| server.attempts(Operation::ExchangeToken) == 1).await;
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.unwrap().success());
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    assert_eq!(server.attempts(Operation::SubmitEventCommand), 0);
+}
+
+#[tokio::test]
+async fn a_file_that_is_too_large_is_not_read_whole() {
+    let server = server(|it| it).await;
+    let folder = Folder::new("call-large");
+    let file = folder.file("large.json");
+    fs::write(&file, vec![b' '; (16 << 20) + 1]).unwrap();
+    let line = format!("call events.command --yes --body {}", file.display());
+    let failed = failure(&run(&server, &line), 2);
+    assert_says(failed["message"].as_str().unwrap(), &["larger than 16 MiB"]);
+    let mut secret = command(&server, "call tasks.list");
+    secret.env_remove("SUITE_CLIENT_SECRET");
+    secret.env("SUITE_CLIENT_SECRET_FILE", &file);
+    let failed = failure(&output(&mut secret), 3);
+    assert_says(failed["message"].as_str().unwrap(), &["larger than 64 KiB"]);
+    assert!(server.requests().is_empty());
+}
+
 #[tokio::test]
 async fn the_exit_status_says_who_must_act() {
     let server = server(|it| it).await;
@@ -256,6 +290,12 @@ async fn the_exit_status_says_who_must_act() {
         failed["requestId"].is_string() && failed["hint"].is_string(),
         "{failed}"
     );
+    // A portal at the address of the token endpoint.
+    let portal = server.fault(Operation::ExchangeToken);
+    let portal = portal.body("<html></html>", "text/html");
+    let failed = failure(&run(&server, "call people.list"), 3);
+    assert_eq!(failed["kind"], "token_unavailable");
+    portal.remove();
     let mut wrong = command(&server, "call tasks.list");
     let failed = failure(&output(wrong.env("SUITE_CLIENT_SECRET", "another")), 3);
     assert!(!failed.to_string().contains("another"), "{failed}");
