@@ -1,33 +1,33 @@
 //! A call failed. Which HTTP status does my own service respond with?
 //!
-//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). The demonstration starts sdk-reference-server;
-//! a service calls `Suite::from_env()` instead.
+//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
+//! sdk-reference-server. A service calls `Suite::from_env()` instead.
 
 use sdk_crm::{
     App, Client, ClientCredentials, Effect, Error, ErrorKind, RawJson, RetryPolicy, Suite,
 };
 use sdk_reference_server::{Operation, ReferenceServer};
 
-/// The status and the message for the caller of the service. In axum, `IntoResponse` returns this pair.
+/// Returns the status and message for the service's own caller. In axum, return this pair from `IntoResponse`.
 fn respond(error: &Error) -> (u16, &'static str) {
     use ErrorKind as Kind;
     match error.kind() {
-        // A command may have been applied. Only the same command with the same key is safe to send again.
+        // The command may have been applied. Only the same command with the same key is safe to resend.
         _ if error.command().is_some() && error.effect() == Effect::Unknown => {
-            (502, "it may have been done")
+            (502, "the command may have been applied")
         }
-        // The caller can correct these.
+        // The caller can fix these errors.
         Kind::InvalidInput | Kind::Rejected => (422, "the request is invalid"),
         Kind::NotFound => (404, "there is no such record"),
         Kind::Conflict => (409, "the record has changed"),
-        // These pass. If there is an `error.retry_after()`, it belongs in the header `Retry-After`.
+        // These errors are temporary. Copy `error.retry_after()`, if present, into the header `Retry-After`.
         Kind::RateLimited
         | Kind::Unavailable
         | Kind::TokenUnavailable
         | Kind::Connect
         | Kind::Transport => (503, "try again later"),
         Kind::Timeout => (504, "try again later"),
-        // The operators of the service can correct these: credential, scopes, settings, version of the SDK.
+        // The service's operators can fix these errors: credential, scopes, settings or SDK version.
         _ => (500, "internal error"),
     }
 }
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Error> {
     let narrow = Client::new(&suite.with_scopes(App::Crm, ["crm:today:read"])?)?;
 
     let mut errors = vec![
-        crm.people().get("4711").await.err(), // rejected before it is sent
+        crm.people().get("4711").await.err(), // rejected locally, not sent
         crm.people().get("PER-000000000000").await.err(),
         stranger.people().list().await.err(),
         narrow.people().list().await.err(),
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Error> {
     for error in errors.iter().flatten() {
         let (status, message) = respond(error);
         println!("{status} {message}");
-        println!("    log: {error}"); // operation, effect and request ID, but no secret
+        println!("    log: {error}"); // contains the operation, effect and request ID, but no secrets
     }
     Ok(())
 }

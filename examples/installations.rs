@@ -1,15 +1,15 @@
 //! How do I serve many customers in one process, when each has its own installation of the suite?
 //!
-//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). The demonstration starts sdk-reference-server
-//! for each customer; a service reads the settings of its customers from a database.
+//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). The demonstration starts a
+//! reference server for each customer. A service reads its customers' settings from a database.
 
 use std::collections::HashMap;
 
 use sdk_crm::{Client, Error, Suite};
 use sdk_reference_server::{Operation, ReferenceServer};
 
-/// The CRM of each customer. A suite and its client take a few KB, so thousands of customers fit into one process. If customers
-/// come and go at run time, put an `RwLock` around it.
+/// The CRM client of each customer. A suite and its client take a few KB, so thousands of customers fit into one
+/// process. If you add or remove customers at run time, put this map behind an `RwLock`.
 #[derive(Default)]
 struct Customers {
     clients: HashMap<String, Client>,
@@ -17,13 +17,13 @@ struct Customers {
 }
 
 impl Customers {
-    /// Adds a customer, or replaces one whose settings have changed. The settings have the names of the `SUITE_` variables.
-    /// Nothing is sent.
+    /// Adds a customer, or replaces a customer whose settings have changed. The settings use the names of the `SUITE_`
+    /// variables. This sends nothing.
     fn add(&mut self, name: &str, settings: Vec<(String, String)>) -> Result<(), Error> {
-        // The label is in errors and traces.
+        // Errors and traces contain the label.
         let mut builder = Suite::builder().label(name).variables(settings);
         if let Some(first) = &self.first {
-            // All suites share the connections of the first one. Tokens, retry budgets and limits stay separate.
+            // All suites share the connections of the first suite. Tokens, retry budgets and limits stay separate.
             builder = builder.transport_of(first);
         }
         let suite = builder.build()?;
@@ -32,7 +32,8 @@ impl Customers {
         Ok(())
     }
 
-    /// The client of a customer, for the handler of a request. It shares everything with the stored client.
+    /// Returns the client of a customer, for use in a request handler. The clone shares its state with the stored
+    /// client.
     fn crm(&self, name: &str) -> Option<Client> {
         self.clients.get(name).cloned()
     }
@@ -47,7 +48,7 @@ async fn main() -> Result<(), Error> {
         customers.add(name, server.environment())?;
         servers.push(server);
     }
-    // One installation is down. The others don't notice.
+    // One installation is down. This doesn't affect the others.
     servers[1].fault(Operation::GetToday).status(503);
 
     for name in ["acme", "globex", "initech", "umbrella"] {

@@ -1,7 +1,7 @@
-//! How do I list everything, and resume after a restart? Only one page is in memory, whatever the length of the list.
+//! How do I list everything, and resume after a restart? Only one page is in memory, however long the list is.
 //!
 //! Dependencies: sdk-crm, `serde_json` and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
-//! sdk-reference-server; a service calls `Suite::from_env()` instead, and keeps the file.
+//! sdk-reference-server. A service calls `Suite::from_env()` instead, and stores the checkpoint permanently.
 
 use std::fs;
 use std::io::Write as _;
@@ -21,7 +21,7 @@ async fn main() -> Result<()> {
     fs::create_dir(&folder)?;
     let file = folder.join("people.checkpoint");
 
-    // The CRM fails after twelve pages, and so does the first run.
+    // The CRM fails after 12 pages, so the first run fails too.
     let outage = server.fault(Operation::ListPeople).skip(12).status(503);
     let mut handled = 0;
     if let Err(error) = run(&crm, &file, &mut handled).await {
@@ -35,10 +35,10 @@ async fn main() -> Result<()> {
     Ok(fs::remove_dir_all(folder)?)
 }
 
-/// Handles all people whom no earlier run has handled.
+/// Handles all people that earlier runs haven't handled.
 async fn run(crm: &Client, file: &Path, handled: &mut u32) -> Result<()> {
     let mut pages = crm.people().list().limit(50).pages();
-    // If the CRM rejects the cursor one day (400), remove the file: the list begins again.
+    // If the CRM rejects an old cursor with a 400, remove the file. The next run then starts from the first page.
     if file.exists() {
         pages = pages.resume(serde_json::from_slice(&fs::read(file)?)?);
     }
@@ -52,14 +52,15 @@ async fn run(crm: &Client, file: &Path, handled: &mut u32) -> Result<()> {
     Ok(fs::remove_file(file)?) // the next run lists everything again
 }
 
-/// A page whose checkpoint wasn't saved comes again, so this must accept a person twice.
+/// Must accept the same person twice. If a run fails before it saves a page's checkpoint, the next run lists the page
+/// again.
 fn handle(_person: &Record) {}
 
-/// Replaces the file in one step, so that a crash leaves the old checkpoint or the new one. Neither holds a record.
+/// Replaces the file atomically, so a crash leaves the old or the new checkpoint. A checkpoint contains no records.
 fn save(file: &Path, checkpoint: &Checkpoint) -> Result<()> {
     let new = file.with_extension("new");
     let mut written = fs::File::create(&new)?;
     written.write_all(&serde_json::to_vec(checkpoint)?)?;
-    written.sync_all()?; // before the rename, so that this holds after a power failure, too
+    written.sync_all()?; // before the rename, to survive a power failure
     Ok(fs::rename(new, file)?)
 }

@@ -1,8 +1,8 @@
-//! The reply to a command is lost. Was the command applied, and how do I send it again?
+//! A command got no response. Was it applied, and how do I resend it?
 //!
 //! Dependencies: sdk-calendar and tokio (features `macros`, `rt-multi-thread` and `time`). The demonstration starts
-//! sdk-reference-server; a service calls `Suite::from_env()` instead. To survive a crash, store the command before you
-//! send it: see the example `outbox`.
+//! sdk-reference-server. A service calls `Suite::from_env()` instead. To survive a crash, store the command before you
+//! send it, as the example `outbox` does.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ async fn main() -> Result<(), Error> {
         .starts_at("2026-12-01T09:00:00Z")
         .ends_at("2026-12-01T09:30:00Z")
         .timezone("UTC");
-    // The key follows from the order, so every process that delivers this order derives the same key.
+    // The key is derived from the order number, so every process that delivers this order uses the same key.
     let key = IdempotencyKey::derive("orders/delivery", ["4711"]);
     let call = calendar.events().command(&delivery);
     let command = call.idempotency_key(key).prepare()?;
@@ -41,7 +41,7 @@ async fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Sends the same command until its outcome is known. Each call makes up to three attempts by itself.
+/// Resends the same command until its outcome is known. Each call makes up to three attempts.
 async fn deliver(
     calendar: &Client,
     command: &PreparedCommand,
@@ -56,13 +56,13 @@ async fn deliver(
         };
         calls += 1;
         match error.effect() {
-            // It may have been applied. With the same key, another call can't apply it twice.
+            // The command may have been applied. Resending it with the same key can't apply it twice.
             Effect::Unknown if command.is_replayable() && calls < 5 => {
                 println!("{error}");
                 tokio::time::sleep(pause).await;
                 pause *= 2;
             }
-            // It was not applied, or this service gives up: a person has to look.
+            // The command was not applied, or this function gives up. A person must check.
             Effect::Unknown | Effect::NotSent | Effect::Refused => return Err(error),
         }
     }

@@ -1,8 +1,8 @@
-//! How do I get metrics of my calls into Prometheus?
+//! How do I export metrics of my calls to Prometheus?
 //!
-//! Dependencies: sdk-crm, sdk-opentelemetry, opentelemetry-prometheus, `opentelemetry_sdk` (feature `metrics`), prometheus and
-//! tokio (features `macros` and `rt-multi-thread`). The demonstration starts sdk-reference-server; a service calls
-//! `Suite::builder().environment()` instead, and serves the text at `/metrics`.
+//! Dependencies: sdk-crm, sdk-opentelemetry, opentelemetry-prometheus, `opentelemetry_sdk` (feature `metrics`),
+//! prometheus and tokio (features `macros` and `rt-multi-thread`). The demonstration starts sdk-reference-server. A
+//! service calls `Suite::builder().environment()` instead, and serves the output at `/metrics`.
 
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use prometheus::{Registry, TextEncoder};
@@ -28,14 +28,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let crm = Client::new(&suite)?;
 
     crm.today().get().await?;
-    // This call is attempted twice.
+    // This call takes two attempts.
     server.fault(Operation::ListPeople).times(1).status(503);
     crm.people().list().await?;
     // This call fails.
     let missing = crm.people().get("PER-000000000000").await;
     assert!(missing.is_err_and(|error| error.is_not_found()));
 
-    // The buckets of histograms are left out here.
+    // Skip the histogram buckets to keep the output short.
     let text = TextEncoder::new().encode_to_string(&registry.gather())?;
     for line in text.lines().filter(|line| !line.contains("_bucket{")) {
         println!("{line}");

@@ -1,8 +1,8 @@
 //! How do I see a call with its retries in my traces, and how does the suite continue the trace?
 //!
-//! Dependencies: sdk-crm, opentelemetry (feature `trace`), `opentelemetry_sdk` (features `testing` and `trace`), tracing,
-//! tracing-opentelemetry, tracing-subscriber (feature `registry`) and tokio (features `macros` and `rt-multi-thread`). The
-//! demonstration starts sdk-reference-server, and prints its spans; a service has an exporter that sends them.
+//! Dependencies: sdk-crm, opentelemetry (feature `trace`), `opentelemetry_sdk` (features `testing` and `trace`),
+//! tracing, tracing-opentelemetry, tracing-subscriber (feature `registry`) and tokio (features `macros` and
+//! `rt-multi-thread`). The demonstration starts sdk-reference-server and prints the spans. A service exports them.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
-/// Adds the header `traceparent` to each attempt, so that the suite's own spans belong to the trace.
+/// Adds the header `traceparent` to each attempt, so that the suite's own spans join the trace.
 struct PassOn(TraceContextPropagator);
 
 impl Observer for PassOn {
@@ -53,7 +53,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .observer(PassOn(TraceContextPropagator::new()))
         .build()?;
     let crm = Client::new(&suite)?;
-    // The CRM restarts: two attempts fail, and the third one succeeds.
+    // The CRM restarts. Two attempts fail, and the third succeeds.
     server.fault(Operation::ListPeople).times(2).status(503);
     crm.people().list().await?;
     let first = &server.requests_for(Operation::ListPeople)[0];
@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Prints spans, and below each span its children.
+/// Prints each span with its children below it.
 fn print(spans: &[SpanData], parent: SpanId, indent: &str) {
     for span in spans.iter().filter(|it| it.parent_span_id == parent) {
         println!("{indent}{}", span.name);

@@ -1,8 +1,8 @@
-//! How do I store an order and the command that follows from it in one SQLite transaction, and send it with a worker?
+//! How do I store an order and its command in one SQLite transaction, and send the command from a worker?
 //!
-//! Dependencies: sdk-calendar, sdk-outbox (feature `sqlite`), rusqlite (feature `bundled`) and tokio (features `macros`,
-//! `rt-multi-thread`, `signal` and `time`). The demonstration starts sdk-reference-server; a service calls `Suite::from_env()`
-//! instead, and keeps its database.
+//! Dependencies: sdk-calendar, sdk-outbox (feature `sqlite`), rusqlite (feature `bundled`) and tokio (features
+//! `macros`, `rt-multi-thread`, `signal` and `time`). The demonstration starts sdk-reference-server. A service calls
+//! `Suite::from_env()` instead, and has a permanent database.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ async fn main() -> Result<()> {
     std::fs::create_dir(&folder)?;
 
     let path = folder.join("service.db");
-    let outbox = Outbox::open(&path).await?; // creates the file so that only its owner can read it
+    let outbox = Outbox::open(&path).await?; // creates a file that only its owner can read
     let mut database = Connection::open(&path)?;
     database.execute_batch("CREATE TABLE orders (id TEXT PRIMARY KEY, delivery TEXT)")?;
     for number in 1..=3 {
@@ -37,7 +37,7 @@ async fn main() -> Result<()> {
         tx.execute(update, (&stored.reference, &receipt.body))?;
         Ok(())
     });
-    // The worker: these two lines, and the one that opened the outbox.
+    // The worker takes these two lines and the line above that opens the outbox.
     let worker = Worker::new(outbox.clone()).sender(calendar);
     worker.run(shutdown(&outbox)).await?;
 
@@ -46,7 +46,7 @@ async fn main() -> Result<()> {
     Ok(std::fs::remove_dir_all(folder)?)
 }
 
-/// Stores an order and its delivery: both or neither. Nothing is sent here.
+/// Stores an order and its delivery command in one transaction. This sends nothing.
 fn place(database: &mut Connection, calendar: &Client, customer: &str, order: &str) -> Result<()> {
     let delivery = EventCommand::create()
         .collection_reference("deliveries")
@@ -60,11 +60,11 @@ fn place(database: &mut Connection, calendar: &Client, customer: &str, order: &s
 
     let tx = database.transaction()?;
     tx.execute("INSERT INTO orders (id) VALUES (?1)", [order])?;
-    enqueue(&tx, &Entry::new(&command).lane(customer).reference(order))?; // to enqueue: this line
+    enqueue(&tx, &Entry::new(&command).lane(customer).reference(order))?; // this line enqueues
     Ok(tx.commit()?)
 }
 
-/// Ends on Ctrl-C. In this demonstration, it also ends when all commands are sent.
+/// Completes on Ctrl-C. In this demonstration, it also completes when all commands are sent.
 async fn shutdown(outbox: &Outbox) {
     let sent = async {
         while outbox.status().await.is_ok_and(|it| it.oldest.is_some()) {

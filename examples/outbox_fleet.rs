@@ -1,8 +1,8 @@
 //! How do several workers send the commands of several customers, each with its own installation, from PostgreSQL?
 //!
 //! Dependencies: sdk-calendar, sdk-outbox (feature `postgres`), tokio-postgres (feature `runtime`) and tokio (features
-//! `macros`, `rt-multi-thread`, `signal` and `time`). The demonstration starts sdk-reference-server twice and has both workers
-//! in one process. A fleet runs one in each process, and a database elsewhere needs a TLS connector instead of `NoTls`.
+//! `macros`, `rt-multi-thread`, `signal` and `time`). The demonstration starts two reference servers and runs both
+//! workers in one process. A fleet runs one worker per process. A remote database needs TLS, not `NoTls`.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ async fn main() -> Result<()> {
     let table = "CREATE TABLE IF NOT EXISTS outbox_fleet_orders (id bigserial, customer text)";
     database.execute(table, &[]).await?;
 
-    // A worker takes three lines: `new`, `sender` for each customer, and `run`.
+    // A worker needs three calls: `new`, `sender` for each customer, and `run`.
     let mut workers = [outbox.clone(), other].map(Worker::new);
     let mut servers = Vec::new();
     for customer in ["acme", "globex"] {
@@ -50,7 +50,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// Stores an order and its delivery. Nothing is sent here.
+/// Stores an order and its delivery command in one transaction. This sends nothing.
 async fn place(tx: &Transaction<'_>, calendar: &Client, customer: &str) -> Result<()> {
     let insert = "INSERT INTO outbox_fleet_orders (customer) VALUES ($1) RETURNING id";
     let order: i64 = tx.query_one(insert, &[&customer]).await?.get(0);
@@ -65,11 +65,11 @@ async fn place(tx: &Transaction<'_>, calendar: &Client, customer: &str) -> Resul
     let call = calendar.events().command(&delivery);
     let command = call.idempotency_key(key).prepare()?;
     let entry = Entry::new(&command).lane(customer).reference(&order);
-    enqueue(tx, &entry.installation(customer)).await?; // to enqueue: this line
+    enqueue(tx, &entry.installation(customer)).await?; // this line enqueues
     Ok(())
 }
 
-/// Ends on Ctrl-C. In this demonstration, it also ends when all commands are sent.
+/// Completes on Ctrl-C. In this demonstration, it also completes when all commands are sent.
 async fn shutdown(outbox: &Outbox) {
     let sent = async {
         while outbox.status().await.is_ok_and(|it| it.oldest.is_some()) {

@@ -1,7 +1,7 @@
-//! How do I rotate the client secret without a restart, and without a failed call?
+//! How do I rotate the client secret without a restart and without failed calls?
 //!
 //! Dependencies: sdk-crm, futures-util and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
-//! sdk-reference-server and plays the operator; a service has only the credential source and the file.
+//! sdk-reference-server and acts as the operator. A service needs only the credential source and the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use sdk_reference_server::ReferenceServer;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The SDK calls it before each token exchange, so it always gets the present secret.
+/// The SDK calls this source before each token exchange, so it always gets the current secret.
 struct SecretFile {
     client_id: String,
     path: PathBuf,
@@ -24,7 +24,7 @@ impl CredentialSource for SecretFile {
     fn credentials(&self) -> CredentialsFuture<'_> {
         Box::pin(async {
             let secret = fs::read_to_string(&self.path).map_err(TokenError::from_source)?;
-            // Editors add a line break. The SDK rejects an empty secret, and asks again.
+            // Editors add a line break. If the file is empty, the SDK rejects the secret and calls this again later.
             Ok(ClientCredentials::new(&self.client_id, secret.trim_end()))
         })
     }
@@ -33,7 +33,7 @@ impl CredentialSource for SecretFile {
 #[tokio::main]
 async fn main() -> Result<()> {
     let server = ReferenceServer::start().await;
-    // In production, only the service and its operator may read this folder. This secret opens nothing but the demonstration.
+    // In production, only the service and its operator may read this folder. This secret is only for the demonstration.
     let folder = std::env::temp_dir().join(format!("suite-secret-{}", std::process::id()));
     fs::create_dir(&folder)?;
     let path = folder.join("secret");
@@ -51,13 +51,13 @@ async fn main() -> Result<()> {
     crm.today().get().await?;
     println!("with the first secret: {:?}", suite.stats());
 
-    // While calls are in flight, the operator first writes the file, then updates the server. In production there is time
-    // between the two steps, because token endpoints accept both secrets for a while.
+    // While calls are in flight, the operator writes the file and then updates the server. In production, the operator
+    // has time between the two steps, because token endpoints accept both secrets for a while.
     let calls = try_join_all((0..100).map(|_| crm.today().get().send()));
     let rotation = async {
         replace(&path, "second-secret")?;
         server.rotate_secret(server.client_id(), "second-secret");
-        server.revoke_tokens(); // as if they had expired
+        server.revoke_tokens(); // as if the tokens had expired
         Result::Ok(())
     };
     let (calls, rotated) = tokio::join!(calls, rotation);
@@ -68,7 +68,7 @@ async fn main() -> Result<()> {
     Ok(fs::remove_dir_all(folder)?)
 }
 
-/// Replaces the file in one step, so that the service never reads half of a secret.
+/// Replaces the file atomically, so the service never reads a partial secret.
 fn replace(path: &Path, secret: &str) -> Result<()> {
     let new = path.with_extension("new");
     fs::write(&new, secret)?;

@@ -1,7 +1,7 @@
-//! My platform issues the tokens: a sidecar keeps one in a file. How does the SDK use it?
+//! My platform issues the tokens, and a sidecar writes the current token to a file. How does the SDK use it?
 //!
-//! Dependencies: sdk-crm, sdk-platform and tokio (features `macros`, `rt-multi-thread` and `time`). The demonstration starts
-//! sdk-reference-server and plays the sidecar; a service has only the token source and the file.
+//! Dependencies: sdk-crm, sdk-platform and tokio (features `macros`, `rt-multi-thread` and `time`). The demonstration
+//! starts sdk-reference-server and acts as the sidecar. A service needs only the token source and the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use sdk_reference_server::ReferenceServer;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The SDK calls it whenever it needs a token, caches the token and renews it in time.
+/// The SDK calls this source when it needs a token. It caches the token and renews it before it expires.
 struct TokenFile(PathBuf);
 
 impl TokenSource for TokenFile {
@@ -23,9 +23,9 @@ impl TokenSource for TokenFile {
         Box::pin(async move {
             let text = fs::read_to_string(&self.0).map_err(TokenError::from_source)?;
             match text.trim() {
-                // The sidecar is writing the file. The SDK asks again in a moment.
+                // The sidecar is writing the file. The SDK calls this again after about a second.
                 "" => Err(TokenError::unavailable("the token file is empty")),
-                // The file doesn't say how long the token lives. This sidecar replaces it after 60 s, half of its life.
+                // The file has no lifetime. This sidecar replaces the token after 60 s, half its lifetime.
                 token => Ok(AccessToken::new(token).with_lifetime(Duration::from_secs(60))),
             }
         })
@@ -35,7 +35,7 @@ impl TokenSource for TokenFile {
 #[tokio::main]
 async fn main() -> Result<()> {
     let server = ReferenceServer::start().await;
-    // In production, only the service and its sidecar may read this folder. This token opens nothing but the demonstration.
+    // In production, only the service and its sidecar may read this folder. This token is only for the demonstration.
     let folder = std::env::temp_dir().join(format!("suite-token-{}", std::process::id()));
     fs::create_dir(&folder)?;
     let file = folder.join("token");
@@ -49,12 +49,12 @@ async fn main() -> Result<()> {
         println!("before the sidecar wrote the file: {error}");
     }
     sidecar(&server, &file).await?;
-    // After a failure, calls get the last error for about a second, without traffic.
+    // After a failure, calls fail with the last error for about a second, without calling the source.
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let today = crm.today().get().await?;
     println!("with the first token: {} attempt", today.attempts());
 
-    // The token ends before its time. The call gets a 401, asks the source again, and repeats the attempt.
+    // The token is revoked before it expires. The call gets a 401, fetches a new token and retries.
     server.revoke_tokens();
     sidecar(&server, &file).await?;
     let today = crm.today().get().await?;
@@ -62,7 +62,7 @@ async fn main() -> Result<()> {
     Ok(fs::remove_dir_all(folder)?)
 }
 
-/// Fetches a token, and replaces the file in one step.
+/// Fetches a token and replaces the file atomically.
 async fn sidecar(server: &ReferenceServer, file: &Path) -> Result<()> {
     let suite = Suite::builder().variables(server.environment()).build()?;
     let form = TokenForm::new()

@@ -1,8 +1,8 @@
 //! Does the SDK work here? This calls all four applications in a few seconds.
 //!
 //! Dependencies: sdk-crm, sdk-calendar, sdk-accounting, sdk-platform, `serde_json` and tokio (features `macros` and
-//! `rt-multi-thread`). Without any `SUITE_` variable, it starts sdk-reference-server in this process. With `SUITE_CRM_URL` and
-//! the other variables, it calls the suite that they name.
+//! `rt-multi-thread`). Without any `SUITE_` variable, it starts sdk-reference-server in this process. If
+//! you set `SUITE_CRM_URL` and the other variables, it calls your suite.
 
 use sdk_accounting::types::{InvoiceDraftCreate, TaxAmount};
 use sdk_calendar::types::{CalendarCommandResult, EventCommand};
@@ -25,11 +25,11 @@ async fn main() -> Result<(), Error> {
     let accounting = sdk_accounting::Client::new(&suite)?;
     let platform = sdk_platform::Client::new(&suite)?;
 
-    println!("Platform: the organization, whose fields are undocumented");
+    println!("Platform: the organization (the contract doesn't document its fields)");
     let organization = platform.organization().get().await?;
     println!("  {}", one_line(organization.as_str()));
 
-    println!("CRM: what needs attention, and a list of any length");
+    println!("CRM: today's queue, and a list over all pages");
     let tasks = crm.today().get().await?.attention.len();
     let list = crm
         .opportunities()
@@ -70,7 +70,7 @@ async fn main() -> Result<(), Error> {
         println!("  {} {}", receipt.subject_reference, receipt.outcome);
     }
 
-    println!("A token without the scope: the error names it");
+    println!("A token without the required scope: the error names the scope");
     let narrow = suite.with_scopes(App::Crm, ["crm:today:read"])?;
     if let Err(error) = sdk_crm::Client::new(&narrow)?.people().list().await {
         println!("  {error}");
