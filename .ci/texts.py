@@ -114,12 +114,12 @@ def questions():
     """Two clicks lead from the front page of each client to the answer of each question."""
     for client in CLIENTS:
         first_lines = "\n".join(read(f"sdk-{client}/README.md").split("\n")[:5])
-        for page in ["errors", "operations", "questions"]:
+        for page in ["errors", "operations", "getting started"]:
             if f"[{page}]" not in first_lines:
                 report(f"sdk-{client}/README.md", f"its first lines don't link to [{page}]")
-            definition = f"//! [{page}]: crate::guide::{page}\n"
+            definition = f"//! [{page}]: crate::guide::{page.replace(' ', '_')}\n"
             require(f"sdk-{client}/src/lib.rs", definition, f"it doesn't define the link [{page}]")
-    path, known = "sdk-core/docs/questions.md", set(pages())
+    path, known = "sdk-core/docs/guide.md", set(pages())
     text = read(path)
     for row in re.finditer(r"^\| \d+ .*$", text, re.M):
         named = re.findall(r"\[`(\w+)[^`]*`\]", row[0])
@@ -135,7 +135,8 @@ def search_terms():
         oauth, bearer, idempotency, dedupe, outbox, multi-tenant, tenant, mock, fake, logging, tracing, metrics, interceptor,
         middleware"""
     for term in re.split(r",\s+", terms):
-        require("sdk-core/src/guide.rs", f'"{term}"', f'no page has the alias "{term}"')
+        if term not in pages():
+            require("sdk-core/src/guide.rs", f'"{term}"', f'no page has the alias "{term}"')
 
 
 def excerpts():

@@ -2,9 +2,8 @@
 
 //! Client of the suite's Calendar application.
 //!
-//! [first call]: crate::guide::first_call
 //! [guide]: crate::guide
-//! [questions]: crate::guide::questions
+//! [getting started]: crate::guide::getting_started
 //! [operations]: crate::guide::operations
 //! [errors]: crate::guide::errors
 //! [testing]: crate::guide::testing

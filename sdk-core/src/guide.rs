@@ -2,8 +2,8 @@
 #![doc = include_str!("../docs/pages.txt")]
 #![doc = include_str!("../docs/guide.md")]
 
-/// Declares pages, each with the text of its name and the words under which the search finds it too. Aliases of modules
-/// travel into the documentation of each client, those of types do not.
+/// Declares pages, each with the words under which rustdoc's search finds it too. Aliases of modules reach the documentation
+/// of each client, aliases of types do not.
 macro_rules! pages {
     ($($page:ident: [$($word:literal)*])*) => {
         $(
@@ -15,50 +15,60 @@ macro_rules! pages {
     };
 }
 
+// Pages link to types by name only, such as [`Suite::from_env`].
+#[cfg(doc)]
+#[allow(unused_imports)]
+use crate::*;
+
 pages! {
-    adopting: ["openapi" "vendor" "upgrade"]
-    blocking: ["sync" "synchronous" "block_on" "runtime" "wasm" "WebAssembly"]
-    commands: ["idempotency" "idempotent" "dedupe" "duplicate" "exactly once" "post" "update event"]
-    compiler_messages: ["borrow" "does not implement" "lifetime" "Send"]
+    authentication: [
+        "audience" "bearer" "client id" "api key" "credentials" "expired" "expiry" "jwt" "oauth" "oauth2" "password" "refresh"
+        "rotate" "rotation" "scopes" "secret" "sidecar" "token" "tokens" "vault"
+    ]
+    commands: [
+        "409" "conflicts" "dedupe" "duplicate" "exactly once" "idempotency" "idempotent" "optimistic locking" "post" "stale"
+        "update event"
+    ]
     configuration: [
-        "settings" "environment variables" "env" "environment" "defaults" "base url" "fail fast" "staging" "sandbox"
+        "backpressure" "base url" "body size" "concurrency" "defaults" "env" "environment" "environment variables" "fail fast"
+        "in flight" "limits" "memory" "sandbox" "semaphore" "settings" "staging"
     ]
-    conflicts: ["409" "optimistic locking" "stale" "version"]
-    credentials: ["secret" "rotation" "rotate" "vault" "client id" "api key" "password"]
-    drift: ["contract" "deprecation" "sunset" "breaking change" "schema version" "raw call" "missing endpoint"]
-    errors: ["401" "403" "404" "500" "503" "status code" "troubleshooting" "unauthorized" "forbidden" "request id"]
-    first_call: ["getting started" "quickstart" "install" "Cargo.toml" "axum" "clone"]
-    first_day: ["doctor" "production" "checklist" "go live"]
-    gaps: ["assumption" "not shown" "preview"]
-    glossary: ["terms" "definition"]
-    installations: ["tenant" "multi-tenant" "customer" "label" "workspace"]
-    limits: ["concurrency" "in flight" "backpressure" "semaphore" "memory" "body size"]
-    migrating: ["handwritten" "reqwest" "port"]
+    errors: ["401" "403" "404" "500" "503" "forbidden" "request id" "status code" "unauthorized"]
+    getting_started: ["Cargo.toml" "definition" "first_call" "getting started" "glossary" "install" "quickstart" "terms"]
+    installations: ["customer" "label" "multi-tenant" "tenant" "workspace"]
+    migrating: ["handwritten" "port" "reqwest"]
     network: [
-        "proxy" "tls" "ssl" "certificate" "ca" "root" "mtls" "client certificate" "http2" "middleware" "interceptor"
-        "tower" "layer" "connection pool" "keep alive"
+        "ca" "certificate" "client certificate" "connection pool" "http2" "interceptor" "keep alive" "layer" "middleware" "mtls"
+        "proxy" "root" "ssl" "tls" "tower"
     ]
-    observing: [
-        "logging" "log" "tracing" "trace" "traceparent" "metrics" "opentelemetry" "prometheus" "span" "interceptor" "hook"
+    observability: [
+        "alert" "hook" "interceptor" "log" "logging" "metrics" "observing" "opentelemetry" "prometheus" "span" "trace"
+        "traceparent" "tracing"
     ]
-    operations: ["endpoint" "scope" "api reference" "route"]
-    questions: ["faq" "how to" "help"]
-    reading: [
-        "deserialize" "struct" "json" "decode" "unknown field" "enum" "amount" "decimal" "money" "date" "time" "timezone"
+    gaps: ["not shown"]
+    operations: ["api reference" "assumption" "endpoint" "preview" "route" "scope" "undocumented"]
+    outbox: ["crash" "persist" "queue" "stored_commands" "transaction"]
+    pagination: [
+        "callback" "checkpoint" "cursor" "event" "iterate" "limit" "list" "next page" "notification" "order by" "pages" "paginate"
+        "push" "resume" "sort" "stream" "subscribe" "walking" "webhook" "webhooks"
     ]
-    shutdown: ["graceful" "drain" "cancel" "sigterm"]
-    stored_commands: ["outbox" "crash" "queue" "transaction" "persist"]
-    testing: ["mock" "fake" "stub" "wiremock" "test" "in memory" "fault injection" "paused clock"]
-    time_and_retries: [
-        "retry" "retries" "backoff" "jitter" "timeout" "timeouts" "deadline" "rate limit" "429" "Retry-After" "throttle" "circuit breaker"
+    production: ["cancel" "checklist" "doctor" "drain" "first_day" "go live" "graceful" "kubernetes" "readiness" "shutdown" "sigterm"]
+    records: [
+        "amount" "date" "decimal" "decode" "deserialize" "enum" "json" "money" "reading" "struct" "time" "timezone"
+        "unknown field"
     ]
-    tokens: ["token" "oauth" "oauth2" "bearer" "jwt" "expiry" "expired" "refresh" "scopes" "audience" "sidecar"]
-    tutorial: ["example" "walkthrough" "service"]
-    walking: [
-        "pagination" "paginate" "pages" "cursor" "list" "iterate" "stream" "next page" "limit" "checkpoint" "resume"
-        "sort" "order by"
+    retries: [
+        "429" "Retry-After" "backoff" "circuit breaker" "deadline" "jitter" "rate limit" "retry" "throttle" "time_and_retries"
+        "timeout" "timeouts"
     ]
-    webhooks: ["webhook" "callback" "event" "subscribe" "push" "notification"]
+    testing: ["fake" "fault injection" "in memory" "mock" "paused clock" "stub" "test" "wiremock"]
+    troubleshooting: ["borrow" "compiler_messages" "does not implement" "error message" "lifetime" "Send"]
+    tutorial: ["example" "service" "walkthrough"]
+    versions: [
+        "MSRV" "breaking change" "contract" "deprecation" "drift" "missing endpoint" "raw call" "schema version" "semver"
+        "sunset" "upgrade"
+    ]
+    web_services: ["WebAssembly" "axum" "block_on" "blocking" "clone" "runtime" "sync" "synchronous" "wasm"]
 }
 
 #[doc = include_str!("../docs/pages.txt")]

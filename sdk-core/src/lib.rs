@@ -1,7 +1,6 @@
 // Of two definitions of a link the first one counts: those of the README are for hosts.
-//! [first call]: crate::guide::first_call
 //! [guide]: crate::guide
-//! [questions]: crate::guide::questions
+//! [getting started]: crate::guide::getting_started
 //! [operations]: crate::guide::operations
 //! [errors]: crate::guide::errors
 //! [testing]: crate::guide::testing

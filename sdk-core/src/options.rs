@@ -14,7 +14,7 @@ use crate::policy::retry::RetryPolicy;
 use crate::request::key::IntoKey;
 use crate::secret::redactor::Redactor;
 
-/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::drift).
+/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::versions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaPolicy {

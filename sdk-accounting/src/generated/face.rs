@@ -41,7 +41,7 @@ impl ServiceApi {
     ///
     /// `GET /meta`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -81,7 +81,7 @@ impl ServiceApi {
     ///
     /// `GET /ready`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -123,7 +123,7 @@ impl ServiceApi {
 ///
 /// `GET /meta`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -223,7 +223,7 @@ impl IntoFuture for GetAccountingMetadata {
 ///
 /// `GET /ready`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -340,7 +340,7 @@ impl ActorApi {
     ///
     /// `GET /actor`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -382,7 +382,7 @@ impl ActorApi {
 ///
 /// `GET /actor`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -499,7 +499,7 @@ impl OverviewApi {
     ///
     /// `GET /overview`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -541,7 +541,7 @@ impl OverviewApi {
 ///
 /// `GET /overview`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -657,7 +657,7 @@ impl CounterpartiesApi {
     ///
     /// `GET /counterparties`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -746,7 +746,7 @@ impl CounterpartiesApi {
 ///
 /// `GET /counterparties`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -992,7 +992,7 @@ impl InvoicesApi {
     ///
     /// `GET /invoices`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -1034,7 +1034,7 @@ impl InvoicesApi {
 ///
 /// `GET /invoices`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///

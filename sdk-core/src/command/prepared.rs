@@ -30,7 +30,7 @@ pub(crate) const VERSION: u32 = 2;
 /// # Stored form
 /// A JSON object with a version. Every release reads all earlier versions and refuses later ones. A digest over everything
 /// detects damage and mistakes. It does not stop somebody who can write to the table, because they can recompute it. If
-/// others can write there, [sign the stored form](crate::guide::stored_commands#a-table-that-others-can-write) with a secret
+/// others can write there, [sign the stored form](crate::guide::outbox#a-table-that-others-can-write) with a secret
 /// that they do not have.
 ///
 /// `Debug` shows neither key, body and query nor the values of headers. The serialised form contains them all, with the

@@ -32,7 +32,7 @@ pub enum ContractMatch {
 }
 
 /// A comparison of the served contract with the one this SDK was built for. It prints as a short text for a start-up log.
-/// [The guide](crate::guide::drift) says what else may change, and how to notice.
+/// [The guide](crate::guide::versions) says what else may change, and how to notice.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContractReport {

@@ -186,7 +186,7 @@ impl Error {
     }
 
     /// Whether the key was already used for another command: a 409 with the code `IDEMPOTENCY_CONFLICT`. Only the Calendar's
-    /// contract documents this code. [The guide](crate::guide::conflicts) says what to do.
+    /// contract documents this code. [The guide](crate::guide::commands) says what to do.
     #[must_use]
     pub fn is_idempotency_conflict(&self) -> bool {
         self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")

@@ -13,7 +13,7 @@ use crate::json::text::impl_text;
 /// A JSON number exactly as received: every digit, its sign and its exponent.
 ///
 /// It is written back unchanged, whatever its size, and converts to a Rust number on demand
-/// ([the guide](crate::guide::reading#amounts-stay-exact)).
+/// ([the guide](crate::guide::records#amounts-stay-exact)).
 ///
 /// ```
 /// use sdk_core::Number;

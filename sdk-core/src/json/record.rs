@@ -12,7 +12,7 @@ use crate::json::text::impl_text;
 /// An object whose fields the contract does not show: a person, an opportunity, a task.
 ///
 /// It is preserved as received, as a slice of the response that it came with, and is read on demand.
-/// [The guide](crate::guide::reading) has examples.
+/// [The guide](crate::guide::records) has examples.
 ///
 /// # Ways to read it
 /// - One or two fields: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.

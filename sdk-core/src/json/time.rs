@@ -55,7 +55,7 @@ pub trait Rfc3339: AsRef<str> {
 /// ```
 ///
 /// # Other types
-/// [The guide](crate::guide::reading#dates-and-times) lists what converts into it.
+/// [The guide](crate::guide::records#dates-and-times) lists what converts into it.
 ///
 /// `from` takes a [`SystemTime`], and `try_from` converts to one; the feature `jiff-02` adds the same for
 /// `jiff::Timestamp`. A leap second becomes the second before it. A value that the other type cannot represent, such as one
@@ -209,7 +209,7 @@ impl TryFrom<&Timestamp> for SystemTime {
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
 ///
-/// [The guide](crate::guide::reading#dates-and-times) lists what converts into it.
+/// [The guide](crate::guide::records#dates-and-times) lists what converts into it.
 ///
 /// The feature `jiff-02` adds `From<jiff::civil::Date>`, and `TryFrom` in the other direction.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -25,7 +25,7 @@ const LIMIT: &str = "limit";
 const POSITION: [&str; 2] = ["cursor", LIMIT];
 
 /// The position of a list: enough to resume in another process without losing or repeating an item
-/// ([the guide](crate::guide::walking#going-on-after-a-restart)).
+/// ([the guide](crate::guide::pagination#going-on-after-a-restart)).
 ///
 /// It serialises. Store it in the same transaction, or the same rename, as the results of the items; then a crash neither
 /// loses nor repeats anything. The example `list` saves one after each page.

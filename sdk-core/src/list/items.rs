@@ -23,7 +23,7 @@ use crate::macros::debug_fields;
 ///
 /// [`try_next`](Self::try_next) needs no other crate, and neither do [`collect`](Self::collect) and [`take`](Self::take), which
 /// hide the methods of `futures` with the same names. As a [`Stream`] it also works with the other combinators of `futures`. The
-/// builder's `limit` is the page size, not the length of the list. [The guide](crate::guide::walking) describes all lists.
+/// builder's `limit` is the page size, not the length of the list. [The guide](crate::guide::pagination) describes all lists.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
@@ -64,7 +64,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     }
 
     /// The same list from here, with each item decoded into your own type; see
-    /// [the guide](crate::guide::walking#types-of-yours).
+    /// [the guide](crate::guide::pagination#types-of-yours).
     ///
     /// A page that was only partly delivered is fetched again.
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {

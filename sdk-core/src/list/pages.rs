@@ -24,7 +24,7 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 /// A list as a stream of pages: lazy, `'static`, finished after its first error.
 ///
 /// Nothing is sent before the first page is polled. An empty page with a cursor continues the list; a null or empty cursor
-/// ends it; a repeated cursor is an error. [The guide](crate::guide::walking) describes all lists.
+/// ends it; a repeated cursor is an error. [The guide](crate::guide::pagination) describes all lists.
 ///
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -142,7 +142,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 
     /// The same list from here, with each record decoded into your own type in the same pass as its page: half the work of
-    /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::walking#types-of-yours).
+    /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::pagination#types-of-yours).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
         // A page that is being fetched is fetched again.
         let state = match self.state {

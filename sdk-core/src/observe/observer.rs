@@ -16,7 +16,7 @@ use crate::options::parse_header;
 /// should be quick and must not block. If one panics, the panic is contained and reported as an event, and the call goes on;
 /// in a program that is built to abort on panics, it aborts.
 ///
-/// No event contains a secret, a header, a body, a query or a key. [The guide](crate::guide::observing) writes a line for each call
+/// No event contains a secret, a header, a body, a query or a key. [The guide](crate::guide::observability) writes a line for each call
 /// and passes a trace on.
 ///
 /// ```

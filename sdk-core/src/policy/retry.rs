@@ -57,7 +57,7 @@ impl Backoff {
 /// How often a call is attempted, and how long it waits in between.
 ///
 /// Whether a failure may be retried at all depends on the operation: see [`Safety`](crate::Safety), and
-/// [the guide](crate::guide::time_and_retries) for what is retried.
+/// [the guide](crate::guide::retries) for what is retried.
 ///
 /// ```
 /// use std::time::Duration;

@@ -254,7 +254,7 @@ impl SuiteBuilder {
     /// too, token exchanges do not.
     ///
     /// An attempt keeps its place while its runtime stands still or its future is not polled. It gives the place back when
-    /// the future or the runtime is dropped. [The guide](crate::guide::limits) lists all bounds.
+    /// the future or the runtime is dropped. [The guide](crate::guide::configuration) lists all bounds.
     pub fn max_in_flight(mut self, attempts: usize) -> Self {
         self.max_in_flight = Some(attempts);
         self

@@ -27,7 +27,7 @@ use crate::transport::connections::Connections;
 
 /// Credentials, connection pools, token cache and retry budgets, which its clients share.
 ///
-/// Cloning is cheap and shares everything. [The guide](crate::guide::first_call) says why a process needs only one.
+/// Cloning is cheap and shares everything. [The guide](crate::guide::getting_started) says why a process needs only one.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), sdk_core::Error> {

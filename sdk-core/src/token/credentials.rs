@@ -36,7 +36,7 @@ impl ClientAuthentication {
 ///
 /// The contract does not show these fields, so they can be adjusted: [`with_form_field`](Self::with_form_field) adds or
 /// replaces one, and [`with_audience_field`](Self::with_audience_field) renames the one with the audience.
-/// [The guide](crate::guide::credentials) says where a secret may come from.
+/// [The guide](crate::guide::authentication) says where a secret may come from.
 ///
 /// ```
 /// use sdk_core::{ClientAuthentication, ClientCredentials};
@@ -142,7 +142,7 @@ pub type CredentialsFuture<'a> =
 /// The suite asks before each attempt at the token endpoint, which is every few minutes for each application in use. If the
 /// endpoint rejects the credential, the renewal fails, and the suite asks again after a backoff of up to a second. Calls with a
 /// live token do not notice that a source fails, is slow or panics. Its time counts against
-/// [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout). [The guide](crate::guide::credentials) shows a mounted
+/// [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout). [The guide](crate::guide::authentication) shows a mounted
 /// file and a vault.
 ///
 /// ```

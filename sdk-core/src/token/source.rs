@@ -18,7 +18,7 @@ pub type TokenFuture<'a> =
 ///
 /// The engine caches each token. It calls the source once for all waiting callers, in a separate task, and not again before the
 /// token needs renewal or the backoff after a failure has passed. The source itself decides whether to retry within a call.
-/// [The guide](crate::guide::tokens) says when it is called.
+/// [The guide](crate::guide::authentication) says when it is called.
 ///
 /// ```
 /// use std::time::Duration;

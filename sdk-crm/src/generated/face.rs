@@ -40,7 +40,7 @@ impl ServiceApi {
     ///
     /// `GET /api/health`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -80,7 +80,7 @@ impl ServiceApi {
     ///
     /// `GET /api/ready`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -120,7 +120,7 @@ impl ServiceApi {
     ///
     /// `GET /api/crm/v1/meta`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -161,7 +161,7 @@ impl ServiceApi {
 ///
 /// `GET /api/health`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -259,7 +259,7 @@ impl IntoFuture for GetHealth {
 ///
 /// `GET /api/ready`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -357,7 +357,7 @@ impl IntoFuture for GetReadiness {
 ///
 /// `GET /api/crm/v1/meta`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -473,7 +473,7 @@ impl TodayApi {
     ///
     /// `GET /api/crm/v1/today`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -516,7 +516,7 @@ impl TodayApi {
 ///
 /// `GET /api/crm/v1/today`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -637,8 +637,8 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions`
     ///
-    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-    /// [`guide::reading`](sdk_core::guide::reading).
+    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -700,7 +700,7 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions/{reference}`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -811,8 +811,8 @@ impl IntakeApi {
 ///
 /// `GET /api/crm/v1/intake-submissions`
 ///
-/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-/// [`guide::reading`](sdk_core::guide::reading).
+/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -982,7 +982,7 @@ impl IntoFuture for ListIntakeSubmissions {
 ///
 /// `GET /api/crm/v1/intake-submissions/{reference}`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -1257,8 +1257,8 @@ impl PeopleApi {
     ///
     /// `GET /api/crm/v1/people`
     ///
-    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-    /// [`guide::reading`](sdk_core::guide::reading).
+    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -1319,7 +1319,7 @@ impl PeopleApi {
     ///
     /// `GET /api/crm/v1/people/{reference}`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -1375,8 +1375,8 @@ impl PeopleApi {
     ///
     /// `GET /api/crm/v1/people/{reference}/timeline`
     ///
-    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-    /// [`guide::reading`](sdk_core::guide::reading).
+    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -1439,8 +1439,8 @@ impl PeopleApi {
 ///
 /// `GET /api/crm/v1/people`
 ///
-/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-/// [`guide::reading`](sdk_core::guide::reading).
+/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -1605,7 +1605,7 @@ impl IntoFuture for ListPeople {
 ///
 /// `GET /api/crm/v1/people/{reference}`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -1724,8 +1724,8 @@ impl IntoFuture for GetPerson {
 ///
 /// `GET /api/crm/v1/people/{reference}/timeline`
 ///
-/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-/// [`guide::reading`](sdk_core::guide::reading).
+/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -1895,8 +1895,8 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations`
     ///
-    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-    /// [`guide::reading`](sdk_core::guide::reading).
+    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -1957,7 +1957,7 @@ impl OrganizationsApi {
     ///
     /// `GET /api/crm/v1/organizations/{reference}`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -2014,8 +2014,8 @@ impl OrganizationsApi {
 ///
 /// `GET /api/crm/v1/organizations`
 ///
-/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-/// [`guide::reading`](sdk_core::guide::reading).
+/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -2180,7 +2180,7 @@ impl IntoFuture for ListOrganizations {
 ///
 /// `GET /api/crm/v1/organizations/{reference}`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -2321,8 +2321,8 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities`
     ///
-    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-    /// [`guide::reading`](sdk_core::guide::reading).
+    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -2385,7 +2385,7 @@ impl OpportunitiesApi {
     ///
     /// `GET /api/crm/v1/opportunities/{reference}`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -2442,8 +2442,8 @@ impl OpportunitiesApi {
 ///
 /// `GET /api/crm/v1/opportunities`
 ///
-/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-/// [`guide::reading`](sdk_core::guide::reading).
+/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -2620,7 +2620,7 @@ impl IntoFuture for ListOpportunities {
 ///
 /// `GET /api/crm/v1/opportunities/{reference}`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -2761,8 +2761,8 @@ impl TasksApi {
     ///
     /// `GET /api/crm/v1/tasks`
     ///
-    /// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-    /// [`guide::reading`](sdk_core::guide::reading).
+    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -2827,8 +2827,8 @@ impl TasksApi {
 ///
 /// `GET /api/crm/v1/tasks`
 ///
-/// How to walk through a list: [`guide::walking`](sdk_core::guide::walking). How to read a record:
-/// [`guide::reading`](sdk_core::guide::reading).
+/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -3026,7 +3026,7 @@ impl SearchApi {
     ///
     /// `GET /api/crm/v1/search`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -3084,7 +3084,7 @@ impl SearchApi {
 ///
 /// `GET /api/crm/v1/search`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -3233,7 +3233,7 @@ impl FunnelApi {
     ///
     /// `GET /api/crm/v1/funnel`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -3277,7 +3277,7 @@ impl FunnelApi {
 ///
 /// `GET /api/crm/v1/funnel`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -3415,7 +3415,7 @@ impl ActorsApi {
     ///
     /// `GET /api/crm/v1/actors`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -3455,7 +3455,7 @@ impl ActorsApi {
 ///
 /// `GET /api/crm/v1/actors`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -3572,7 +3572,7 @@ impl PresentationApi {
     ///
     /// `GET /api/crm/v1/presentation`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -3615,7 +3615,7 @@ impl PresentationApi {
 ///
 /// `GET /api/crm/v1/presentation`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///

@@ -41,7 +41,7 @@ impl OauthApi {
     ///
     /// `POST /oauth/token`
     ///
-    /// How a suite gets its own tokens: [`guide::tokens`](sdk_core::guide::tokens).
+    /// How a suite gets its own tokens: [`guide::authentication`](sdk_core::guide::authentication).
     ///
     /// # Arguments
     ///
@@ -93,7 +93,7 @@ impl OauthApi {
 ///
 /// `POST /oauth/token`
 ///
-/// How a suite gets its own tokens: [`guide::tokens`](sdk_core::guide::tokens).
+/// How a suite gets its own tokens: [`guide::authentication`](sdk_core::guide::authentication).
 ///
 /// # Arguments
 ///
@@ -220,7 +220,7 @@ impl AppsApi {
     ///
     /// `GET /platform/v1/apps`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -261,7 +261,7 @@ impl AppsApi {
 ///
 /// `GET /platform/v1/apps`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -377,7 +377,7 @@ impl OrganizationApi {
     ///
     /// `GET /platform/v1/organization`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -418,7 +418,7 @@ impl OrganizationApi {
 ///
 /// `GET /platform/v1/organization`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -534,7 +534,7 @@ impl PublicationsApi {
     ///
     /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
     ///
-    /// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -589,7 +589,7 @@ impl PublicationsApi {
 ///
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
 ///
-/// How to read a reply: [`guide::reading`](sdk_core::guide::reading).
+/// How to read a reply: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///

@@ -176,9 +176,8 @@ pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
 /// Where the first line of links in a README leads in rustdoc: of two definitions of a link the first one counts, and those of
 /// the README are for hosts.
 const LEADS: &str = "\
-//! [first call]: crate::guide::first_call
 //! [guide]: crate::guide
-//! [questions]: crate::guide::questions
+//! [getting started]: crate::guide::getting_started
 //! [operations]: crate::guide::operations
 //! [errors]: crate::guide::errors
 //! [testing]: crate::guide::testing
