@@ -5,10 +5,10 @@ use std::pin::pin;
 use futures_util::poll;
 
 use crate::fixtures::{PERSON, add_person, get_person, person};
+use crate::pagination::page;
 use crate::peer::{Over, Protocol, always, over_all, reply, script, stall, token};
 use crate::seams::observe::{Diary, watched};
 use crate::support::{Ahead as _, Clients, Events, builder_to, crm_at, drop_when, until};
-use crate::walks::page;
 
 over_all! {
     fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others

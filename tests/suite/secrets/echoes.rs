@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::forms::{ALL, FIELD, HEADER, KEY, QUERY, SECRET, TOKEN, assert_nothing_leaks, forms};
 use super::{confidential, credentials, once, print, print_error, with_both, with_token};
+use crate::pagination::{page, rest};
 use crate::peer::{Over, Step, always, json as reply_of, over_all, redirect, reply, reset};
 use crate::support::{Clients, Events, builder_at, builder_to, is_long, key, stored};
-use crate::walks::{page, rest};
 
 over_all! { fault_32_no_error_event_or_panic_shows_what_was_sent }
 
