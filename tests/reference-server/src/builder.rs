@@ -23,26 +23,26 @@ use crate::start;
 use crate::token::key::Signing;
 use crate::token::registry::{self, LONGEST_LIFE};
 
-/// The id of the client that every server knows.
+/// The ID of the default client.
 pub(crate) const CLIENT_ID: &str = "reference-client";
 
-/// Its secret.
+/// The secret of the default client.
 pub(crate) const CLIENT_SECRET: &str = "reference-secret";
 
-/// More than any local client needs; a connection is not held open longer.
+/// The default limit. A local client needs less, and longer limits only keep dead connections open.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Keeps the timeout within what timers support.
 const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 
-/// A request takes some microseconds, so that a few threads serve every test. Each costs memory, and beyond the number of cores
-/// they only wait for each other.
+/// A request takes a few microseconds, so a few threads are enough for any test. Each thread costs memory, and threads
+/// beyond the number of cores only wait for each other.
 const MOST_WORKERS: usize = 64;
 
-/// A body is in memory as a whole, several times over.
+/// The server holds a body in memory several times over, so the settable limit needs a bound.
 const LONGEST_DATA: usize = 1 << 30;
 
-/// Configures a [`ReferenceServer`]. Everything has a default.
+/// Configures a [`ReferenceServer`]. Every setting has a default.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Builder {
@@ -116,71 +116,73 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// The seed of the demo data, of the references and of the cursors. Tokens are signed with a random key, unless
-    /// [`seeded_tokens`](Builder::seeded_tokens) says otherwise.
+    /// Sets the seed of the demo data, the references and the cursors. Tokens are signed with a random key, unless you
+    /// call [`seeded_tokens`](Builder::seeded_tokens).
     pub fn seed(mut self, seed: u64) -> Builder {
         self.seed = seed;
         self
     }
 
-    /// Derives the key of the tokens from the seed, so that a run can be repeated to the last byte. Anybody can then forge a
-    /// token: only for a server in memory, and without effect on others.
+    /// Derives the key of the tokens from the seed, so that a run can be repeated byte for byte. Anyone who knows the
+    /// seed can then forge a token. The setting therefore works only for servers in memory; other servers ignore it.
     pub fn seeded_tokens(mut self) -> Builder {
         self.seeded_tokens = true;
         self
     }
 
-    /// How tokens are signed; with HS256 by default, which nobody else can check.
+    /// Sets the algorithm that signs tokens. The default is HS256, whose tokens only the server itself can check.
     pub fn signing(mut self, signing: Signing) -> Builder {
         self.signing = signing;
         self
     }
 
-    /// How many people there are. Rows are computed on read, so a million people take no memory.
+    /// Sets the number of people. Rows are computed on read, so a million people take no memory.
     pub fn people(mut self, count: u64) -> Builder {
         self.sizes.people = count;
         self
     }
 
-    /// How many organizations there are.
+    /// Sets the number of organizations.
     pub fn organizations(mut self, count: u64) -> Builder {
         self.sizes.organizations = count;
         self
     }
 
-    /// How many opportunities there are.
+    /// Sets the number of opportunities.
     pub fn opportunities(mut self, count: u64) -> Builder {
         self.sizes.opportunities = count;
         self
     }
 
-    /// How many tasks there are.
+    /// Sets the number of tasks.
     pub fn tasks(mut self, count: u64) -> Builder {
         self.sizes.tasks = count;
         self
     }
 
-    /// How many intake submissions there are.
+    /// Sets the number of intake submissions.
     pub fn intake_submissions(mut self, count: u64) -> Builder {
         self.sizes.intake = count;
         self
     }
 
-    /// The lifetime of tokens: more than zero, and at most the documented 300 seconds, which is the default. Otherwise the server
-    /// does not start.
+    /// Sets the lifetime of tokens. The default is the documented maximum of 300 seconds. The server doesn't start
+    /// with a lifetime of zero or above the maximum.
     pub fn token_lifetime(mut self, lifetime: Duration) -> Builder {
         self.token_lifetime = lifetime;
         self
     }
 
-    /// Starts the server's clock, and the demo data with it, at this instant instead of 2026-01-15T09:00:00Z.
+    /// Starts the server's clock at this instant instead of 2026-01-15T09:00:00Z. The dates of the demo data move with
+    /// it.
     pub fn start_at(mut self, start: Timestamp) -> Builder {
         self.start = Start::At(start);
         self
     }
 
-    /// Goes by the machine's clock, so that tokens are right for everybody else. The data go by the second in which the
-    /// server starts or is reset. In memory, time starts there and passes with tokio's.
+    /// Uses the machine's clock, so that services that check tokens against real time accept them. The demo data are
+    /// dated relative to the second in which the server starts or is reset. In memory, the clock starts at the
+    /// machine's time and then advances with tokio's clock.
     pub fn wall_clock(mut self) -> Builder {
         self.start = Start::Now;
         self
@@ -192,110 +194,114 @@ impl Builder {
         self
     }
 
-    /// How many of the last requests [`ReferenceServer::requests`] remembers; 1,000 by default.
+    /// Sets how many of the last requests [`ReferenceServer::requests`] returns; 1,000 by default.
     pub fn recorded_requests(mut self, count: usize) -> Builder {
         self.recorded_requests = count;
         self
     }
 
-    /// The base URL by which clients reach an application, where that is not the address it listens at. It is what
-    /// [`ReferenceServer::url`] says and tokens name, and its host is allowed. A path, as in `https://suite.test:8443/crm`,
-    /// may come with requests or be stripped by a proxy.
+    /// Sets the base URL by which clients reach an application, if it differs from the address that it listens on.
+    /// [`ReferenceServer::url`] returns this URL, tokens name it, and its host is allowed. If the URL has a path, as
+    /// in `https://suite.test:8443/crm`, a proxy may strip that path from requests or leave it.
     pub fn public_url(mut self, app: App, url: impl Into<String>) -> Builder {
         self.public_urls.insert(app, url.into());
         self
     }
 
-    /// The host by which clients reach every application that has no [`public_url`](Builder::public_url), instead of the address
-    /// it listens at: `localhost`, or the name of a container. It is allowed, too.
+    /// Sets the host by which clients reach every application that has no [`public_url`](Builder::public_url): for
+    /// example `localhost`, or the name of a container. The host is allowed, too. By default, clients use the address
+    /// that the application listens on.
     pub fn public_host(mut self, name: impl Into<String>) -> Builder {
         self.public_host = Some(name.into());
         self
     }
 
-    /// The audience of an application, instead of its origin. Applications with one origin have their URLs as audiences.
+    /// Sets the audience of an application; its origin by default. Applications that share an origin use their URLs
+    /// instead.
     pub fn audience(mut self, app: App, audience: impl Into<String>) -> Builder {
         self.audiences.insert(app, audience.into());
         self
     }
 
-    /// The client whose credentials the server hands out, instead of the default one with all rights.
+    /// Replaces the default client, which has all rights. The server's [`environment`](ReferenceServer::environment)
+    /// has the credentials of this client.
     pub fn client(mut self, client: ClientSpec) -> Builder {
         self.client = client;
         self
     }
 
-    /// What answers.
+    /// Sets the implementation that serves requests.
     pub fn transport(mut self, transport: Transport) -> Builder {
         self.transport = transport;
         self
     }
 
-    /// How many threads answer, with [`Transport::Hyper`]: 1 to 64, and 1 by default.
+    /// Sets the number of threads that serve requests with [`Transport::Hyper`]: 1 to 64, and 1 by default.
     pub fn workers(mut self, workers: usize) -> Builder {
         self.workers = workers;
         self
     }
 
-    /// The address to listen at; loopback by default.
+    /// Sets the address to listen on; loopback by default.
     pub fn host(mut self, host: IpAddr) -> Builder {
         self.host = host;
         self
     }
 
-    /// The port of an application; a free one by default.
+    /// Sets the port of an application; a free port by default.
     pub fn port(mut self, app: App, port: u16) -> Builder {
         self.ports.insert(app, port);
         self
     }
 
-    /// Opens a control endpoint at this port, 0 for a free one: faults, clock, tokens and counts without
-    /// Rust. There is none by default.
+    /// Opens a control endpoint at this port, or at a free port if it is 0. The endpoint gives programs in any
+    /// language access to faults, clock, tokens and counts. By default, the server has none.
     pub fn control_port(mut self, port: u16) -> Builder {
         self.control_port = Some(port);
         self
     }
 
-    /// The address that the control endpoint listens at; loopback by default, independent of
+    /// Sets the address that the control endpoint listens on; loopback by default, independent of
     /// [`host`](Builder::host). Anyone who can reach it controls the server.
     pub fn control_host(mut self, host: IpAddr) -> Builder {
         self.control_host = host;
         self
     }
 
-    /// Allows another host name, such as `suite.test`, without a port. By default the server accepts `localhost`,
-    /// loopback addresses and those it listens on, and refuses other names with 403: a malicious page could use a name
-    /// of its own to reach it from a browser.
+    /// Allows another host name, such as `suite.test`, without a port. By default, the server accepts `localhost`,
+    /// loopback addresses and the addresses that it listens on. It rejects other names with 403, because a malicious
+    /// page could point its own host name at the server to reach it from a browser.
     pub fn allow_host(mut self, name: impl Into<String>) -> Builder {
         self.allowed_hosts.push(name.into());
         self
     }
 
-    /// Lets the pages of an origin, such as `http://localhost:5173`, call the applications from a browser (CORS), or with
-    /// `*` the pages of every origin; several add up. The control endpoint accepts commands from its own page
-    /// only. None by default.
+    /// Lets the pages of an origin, such as `http://localhost:5173`, call the applications from a browser (CORS). `*`
+    /// allows every origin, and several calls add up. By default, no other origin is allowed. The control endpoint
+    /// always accepts commands from its own page only.
     pub fn cors(mut self, origin: impl Into<String>) -> Builder {
         self.origins.push(origin.into());
         self
     }
 
-    /// How long a client may take to send the head of a request, and again to send its body, before the connection is
-    /// closed: more than zero, at most a day, and 30 seconds by default. wiremock has no such limit.
+    /// Limits the time that a client may take to send the head of a request, and again the time for its body. Then the
+    /// server closes the connection. The limit is more than zero, at most a day, and 30 seconds by default. wiremock
+    /// has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
         self.read_timeout = limit;
         self
     }
 
-    /// The longest body in bytes that the control endpoint accepts, for example from `POST /-/data`: at least 1, at most
-    /// 1,073,741,824 (1 GiB), and 1,048,576 (1 MiB) by default. [`data`](Builder::data) has no limit.
+    /// Limits the body of requests to the control endpoint, for example of `POST /-/data`. The limit is from 1 to
+    /// 1,073,741,824 bytes (1 GiB), and 1,048,576 (1 MiB) by default. [`data`](Builder::data) has no limit.
     pub fn data_limit(mut self, bytes: usize) -> Builder {
         self.data_limit = bytes;
         self
     }
 
-    /// Serves the applications over TLS, HTTP/2 included, with this chain of certificates and its key, both in PEM; needs the
-    /// feature `tls` and [`Transport::Hyper`]. The control endpoint stays plain HTTP. [`public_host`](Builder::public_host) is
-    /// the name in the certificate.
+    /// Serves the applications over TLS, with HTTP/2, from this certificate chain and its key, both in PEM. This needs
+    /// the feature `tls` and [`Transport::Hyper`]. The control endpoint stays plain HTTP. Set
+    /// [`public_host`](Builder::public_host) to the name in the certificate.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Builder {
         let (certificate, key) = (certificate.into(), key.into());
@@ -303,29 +309,30 @@ impl Builder {
         self
     }
 
-    /// Writes a line about each request on standard output; none by default.
+    /// Writes a line for each request to standard output. By default, the server writes nothing.
     pub fn request_log(mut self, log: RequestLog) -> Builder {
         self.request_log = Some(log);
         self
     }
 
-    /// Records beside the demo data, at the start and after every [`reset`](ReferenceServer::reset), as JSON; the
-    /// [guide](crate::guide) shows their members. What is wrong with them is an error when the server starts.
+    /// Adds records to the demo data, at the start and after every [`reset`](ReferenceServer::reset). The
+    /// [guide](crate::guide) documents their JSON fields. If a record is invalid, the server doesn't start.
     pub fn data(mut self, json: impl Into<Arc<str>>) -> Builder {
         self.data = Some(json.into());
         self
     }
 
-    /// Faults that are active from the start and after every [`reset`](ReferenceServer::reset), as the JSON of a fault file.
-    /// What is wrong with them is an error when the server starts.
+    /// Activates the faults of a fault file (JSON), at the start and after every [`reset`](ReferenceServer::reset). If
+    /// a fault is invalid, the server doesn't start.
     pub fn faults(mut self, json: impl Into<Arc<str>>) -> Builder {
         self.faults = Some(json.into());
         self
     }
 
-    /// Serves the operations of an `OpenAPI` document, 3.0 or 3.1 and JSON or YAML, instead of those of `app`: requests are
-    /// checked against it, and replies are samples of its schemas. The [guide](crate::guide) says how. A document that
-    /// cannot be served is an error when the server starts, which lists everything that is in the way.
+    /// Serves the operations of an `OpenAPI` document (3.0 or 3.1, JSON or YAML) instead of those of `app`. The server
+    /// checks requests against the document and builds its responses as samples of the schemas; see the
+    /// [guide](crate::guide). If the document can't be served, the server doesn't start, and the error lists every
+    /// reason.
     ///
     /// ```
     /// use sdk_reference_server::{App, ReferenceServer};
@@ -340,21 +347,21 @@ impl Builder {
         self
     }
 
-    /// Serves a world in which an assumption of the register does not hold; several add up. The
-    /// [guide](crate::guide) has a table of all.
+    /// Contradicts an assumption of the SDK: the server behaves differently from `specs/ASSUMPTIONS.md` on this point.
+    /// Several calls add up. The [guide](crate::guide) lists all of them.
     ///
     /// ```
     /// use sdk_reference_server::{Assumption, ReferenceServer};
     ///
     /// let server = ReferenceServer::builder().contradict(Assumption::A07).in_memory();
-    /// // … the pages of people have `data` instead of `items` …
+    /// // … lists of people have the field `data` instead of `items` …
     /// ```
     pub fn contradict(mut self, assumption: Assumption) -> Builder {
         self.contradicted.insert(assumption);
         self
     }
 
-    /// What proves this server to its clients, if it speaks TLS.
+    /// Returns the TLS acceptor, if the server has a certificate.
     #[cfg_attr(not(feature = "tls"), allow(clippy::unused_self))]
     pub(crate) fn acceptor(&self) -> Result<Option<Acceptor>, String> {
         #[cfg(feature = "tls")]
@@ -367,7 +374,7 @@ impl Builder {
         Ok(None)
     }
 
-    /// The settings, or why no server can have them, beginning with the name of one.
+    /// Returns the settings with parsed values, or an error that begins with the name of the invalid setting.
     pub(crate) fn checked(mut self) -> Result<Builder, String> {
         self.token_lifetime = registry::lifetime("token_lifetime", self.token_lifetime)?;
         let (limit, seconds) = (self.read_timeout, self.read_timeout.as_secs_f64());
@@ -391,7 +398,8 @@ impl Builder {
     /// Starts the server.
     ///
     /// # Panics
-    /// If a port is not available, a setting is out of bounds or a contract cannot be served; [`try_start`](Builder::try_start) reports that instead.
+    /// If a port is not available, a setting is out of bounds or a contract can't be served.
+    /// [`try_start`](Builder::try_start) returns these errors instead.
     pub async fn start(self) -> ReferenceServer {
         match self.try_start().await {
             Ok(server) => server,
@@ -399,16 +407,18 @@ impl Builder {
         }
     }
 
-    /// Starts the server, or returns why it cannot.
+    /// Starts the server, or returns the error that prevents it.
     pub async fn try_start(self) -> io::Result<ReferenceServer> {
         start::start(self).await
     }
 
-    /// A server without sockets, as [`ReferenceServer::in_memory`] gives it. [`control_port`](Builder::control_port) adds
-    /// the control endpoint, at `https://control.suite.test` whatever its number; settings of sockets have no effect.
+    /// Builds a server without sockets, as [`ReferenceServer::in_memory`] does.
+    /// [`control_port`](Builder::control_port) adds the control endpoint at `https://control.suite.test`, whatever the
+    /// port. Settings for sockets have no effect.
     ///
     /// # Panics
-    /// If the system has no randomness for the key of the tokens, a setting is out of bounds, or a contract cannot be served.
+    /// If the system has no randomness for the key of the tokens, a setting is out of bounds or a contract can't be
+    /// served.
     #[must_use]
     pub fn in_memory(self) -> ReferenceServer {
         match start::in_memory(self) {

@@ -16,8 +16,8 @@
 //! # }
 //! ```
 //!
-//! The [guide] shows how to test a service with it, and lists where the contract is silent and what the server does
-//! there.
+//! The [guide] shows how to test a service with it. It also lists the behavior that the contract doesn't document,
+//! with the server's choice for each.
 
 #![forbid(unsafe_code)]
 #![deny(missing_docs)]

@@ -1,4 +1,4 @@
-//! From settings to a server: with open sockets, or in memory.
+//! Builds a server from its settings, with open sockets or in memory.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +13,7 @@ use crate::server::ReferenceServer;
 use crate::suite::Suite;
 use crate::token::key::TokenKey;
 
-/// Starts a server on all its ports, or says why it cannot.
+/// Starts a server on all its ports, or returns the error that prevents it.
 pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     if settings.transport == Transport::InMemory {
         return in_memory(settings);
@@ -68,7 +68,7 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     ))
 }
 
-/// A server without sockets, or why its key cannot be made.
+/// Builds a server without sockets.
 pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
     let mut settings = settings.checked().map_err(invalid)?;
     settings.transport = Transport::InMemory;
@@ -85,7 +85,7 @@ pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
     Ok(ReferenceServer::new(suite, Default::default(), mocks, None))
 }
 
-/// What is wrong with a setting or a contract.
+/// Wraps a problem with a setting or a contract in an I/O error.
 pub(crate) fn invalid(problem: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, problem)
 }
@@ -96,7 +96,7 @@ fn listen(name: &str, address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(address).map_err(named)
 }
 
-/// Where clients reach an application: where the settings say, or else where it is.
+/// Returns the base URL by which clients reach an application: its `public_url`, or the address that it listens on.
 fn public(
     settings: &Builder,
     app: App,
