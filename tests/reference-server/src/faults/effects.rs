@@ -1,4 +1,4 @@
-//! The effects of a fault. The fields of their JSON form are named as the methods of [`Fault`](super::Fault) are.
+//! The effects of a fault. Their JSON fields have the names of the methods of [`Fault`](super::Fault).
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use serde_json::Value;
 
 use crate::message::{Drip, Seconds};
 
-/// Headers that say where a message ends, or control the connection. hyper writes them itself and fails if they are
-/// set.
+/// Headers that frame a message or control the connection. hyper writes them itself, and fails if they are set.
 pub(crate) const FRAMING: [&str; 8] = [
     "connection",
     "content-length",
@@ -22,7 +21,7 @@ pub(crate) const FRAMING: [&str; 8] = [
     "upgrade",
 ];
 
-/// The effects of one fault; those that are not set do nothing.
+/// The effects of one fault. Unset effects do nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 #[allow(
@@ -32,21 +31,21 @@ pub(crate) const FRAMING: [&str; 8] = [
 pub(super) struct Effects {
     #[serde(rename = "delaySeconds")]
     pub(super) delay: Seconds,
-    /// Answers with this status without serving the request.
+    /// Responds with this status without serving the request.
     pub(super) status: Option<u16>,
-    /// Serves the request, then answers with this status.
+    /// Serves the request, then responds with this status.
     pub(super) reply_after_commit_with: Option<u16>,
     #[serde(deserialize_with = "text_or_number")]
     pub(super) retry_after: Option<String>,
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Option<Replacement>,
-    /// Keeps the request from being sent.
+    /// Prevents the request from being sent.
     pub(super) refuse_connection: bool,
     /// Closes the connection without serving the request.
     pub(super) close_connection: bool,
     /// Serves the request, then closes the connection.
     pub(super) lose_reply: bool,
-    /// Serves the request, then keeps the connection open without a reply.
+    /// Serves the request, then keeps the connection open without a response.
     pub(super) stall: bool,
     pub(super) truncate_body: bool,
     pub(super) break_body: bool,
@@ -59,7 +58,7 @@ pub(super) struct Effects {
     pub(super) unknown_enum: bool,
     pub(super) unknown_member: bool,
     pub(super) schema_suffix: Option<String>,
-    /// The cursors repeat after this many pages.
+    /// The number of pages after which the cursors repeat.
     pub(super) cursor_loop: Option<usize>,
 }
 
@@ -68,13 +67,13 @@ impl Effects {
         *self == Effects::default()
     }
 
-    /// Whether this concerns the token that a request gets.
+    /// Whether an effect changes issued tokens.
     pub(super) fn shapes_tokens(&self) -> bool {
         self.token_lifetime.is_some() || self.token_expires_in.is_some() || self.omit_expires_in
     }
 }
 
-/// A body in place of the true one; an empty media type leaves the header out.
+/// A body that replaces the original. An empty media type removes the header.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct Replacement {
@@ -84,7 +83,7 @@ pub(super) struct Replacement {
     pub(super) media_type: String,
 }
 
-/// Bytes as JSON text; invalid UTF-8 is replaced.
+/// Converts bytes to a JSON string; invalid UTF-8 is replaced.
 mod text {
     use super::{Bytes, Deserialize, Deserializer, Serialize};
 
@@ -97,7 +96,7 @@ mod text {
     }
 }
 
-/// `Retry-After` may be written as a number or a string.
+/// Reads `Retry-After`, which may be a number or a string.
 fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     match Value::deserialize(from)? {
         Value::String(text) => Ok(Some(text)),

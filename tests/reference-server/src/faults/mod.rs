@@ -1,4 +1,4 @@
-//! Scripted faults: which request they strike, and what they do to it.
+//! Scripted faults: the requests they strike and their effects.
 
 mod effects;
 mod handle;
@@ -19,26 +19,26 @@ use serde_json::Value;
 use crate::suite::Suite;
 pub(crate) use effects::FRAMING;
 pub use handle::Fault;
-use rule::{Rule, given};
+use rule::{Rule, non_default};
 pub(crate) use schedule::Arrival;
 pub(crate) use strike::Strike;
 
-/// How many strikes the log remembers.
+/// The number of strikes that the log remembers.
 const LOG_LIMIT: usize = 1_000;
 
 /// A fault that struck a request.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct FaultStrike {
-    /// When, by the server's clock.
+    /// The time of the strike, by the server's clock.
     pub at: Timestamp,
-    /// Which fault, counted from one in the order of registration.
+    /// The number of the fault, counted from one in the order of registration.
     pub fault: u64,
     /// The `operationId` of the request.
     pub operation_id: String,
-    /// The `x-request-id` of the request; empty if the fault kept it from being sent.
+    /// The `x-request-id` of the request; empty if the fault refused the connection.
     pub request_id: String,
-    /// Its effects as in a fault file, such as `{"status": 503}`.
+    /// The effects of the fault as in a fault file, such as `{"status": 503}`.
     pub effects: Value,
 }
 
@@ -73,19 +73,19 @@ impl Faults {
         Ok(rules.into_iter().map(|rule| self.add(rule)).collect())
     }
 
-    /// Whether there may be any, for those who would have to work to know the operation.
+    /// Whether any fault may be active. Checking first saves the work of finding the operation.
     pub(crate) fn any(&self) -> bool {
         self.any.load(Ordering::Acquire)
     }
 
-    /// Whether a fault keeps a request from being sent; it is logged without a request id.
+    /// Whether a fault refuses the connection for a request. The log then has no request ID.
     pub(crate) fn refuse(&self, arrival: &Arrival<'_>) -> bool {
         !self
             .strike_if(|rule| rule.then.refuse_connection, arrival)
             .is_empty()
     }
 
-    /// The faults that strike this request; each is logged.
+    /// Returns the faults that strike this request, and logs each.
     pub(crate) fn strike(&self, arrival: &Arrival<'_>) -> Strike {
         self.strike_if(|rule| !rule.then.refuse_connection, arrival)
     }
@@ -109,14 +109,15 @@ impl Faults {
                 fault: struck.fault,
                 operation_id: arrival.operation.id.to_string(),
                 request_id: arrival.request_id.to_owned(),
-                effects: Value::Object(given(&struck.effects)),
+                effects: Value::Object(non_default(&struck.effects)),
             });
             strike.add(struck);
         }
         strike
     }
 
-    /// All active faults as the control endpoint shows them, including spent ones, in the order of registration.
+    /// Returns all active faults in the form of the control endpoint, including spent faults, in the order of
+    /// registration.
     pub(crate) fn views(&self) -> Vec<Value> {
         self.book().rules.iter().map(Rule::view).collect()
     }
@@ -130,7 +131,7 @@ impl Faults {
         self.book().log.iter().cloned().collect()
     }
 
-    /// As if there had been none.
+    /// Forgets all faults and strikes, and numbers faults from one again.
     pub(crate) fn restart(&self) {
         *self.book() = Book::default();
         self.any.store(false, Ordering::Release);
@@ -144,7 +145,7 @@ impl Faults {
         book.rules.len() < before
     }
 
-    /// Changes a fault, or leaves it as it was if the change fails.
+    /// Changes a fault. If the change fails, the fault stays unchanged.
     fn change(
         &self,
         id: u64,

@@ -1,4 +1,4 @@
-//! Faults in the body of a reply: values, members, schemas and cursors that a client does not expect.
+//! Faults in the body of a response: values, fields, schemas and cursors that a client doesn't expect.
 
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
@@ -11,10 +11,10 @@ use super::effects::Effects;
 use super::strike::Struck;
 use crate::message::Reply;
 
-/// Members whose values are enumerations.
+/// Fields whose values are enumerations.
 const ENUMERATED: [&str; 6] = ["status", "stage", "type", "kind", "mode", "operation"];
 
-/// The value that no contract knows.
+/// A value that no contract contains.
 const UNKNOWN: &str = "from_the_future";
 
 pub(super) fn rewrite(struck: &Struck, reply: &mut Reply) {
@@ -31,7 +31,7 @@ pub(super) fn rewrite(struck: &Struck, reply: &mut Reply) {
     }
 }
 
-/// The members of an object. Everything else stays as written: amounts keep their digits.
+/// The fields of an object as raw JSON, so that unchanged amounts keep their digits.
 type Members = BTreeMap<String, Box<RawValue>>;
 
 fn rewritten(struck: &Struck, body: &[u8]) -> serde_json::Result<Vec<u8>> {
@@ -42,7 +42,7 @@ fn rewritten(struck: &Struck, body: &[u8]) -> serde_json::Result<Vec<u8>> {
         serde_json::from_str(members.get(name)?.get()).ok()
     };
     let version = text(&members, "schemaVersion");
-    // The outcome is an enumeration here, and a constant in the Calendar.
+    // `outcome` is an enumeration here, but a constant in the Calendar.
     if effects.unknown_enum && version.as_deref() == Some("suite-accounting-command-result.v1") {
         members.insert("outcome".to_owned(), to_raw_value(UNKNOWN)?);
     }
@@ -53,15 +53,15 @@ fn rewritten(struck: &Struck, body: &[u8]) -> serde_json::Result<Vec<u8>> {
         members.insert("schemaVersion".to_owned(), version);
     }
     if let Some(round) = &struck.rounds {
-        let given = text(&members, "nextCursor");
+        let original = text(&members, "nextCursor");
         let mut round = round.lock().unwrap_or_else(PoisonError::into_inner);
-        let cursor = to_raw_value(&round.turn(given.as_deref()))?;
+        let cursor = to_raw_value(&round.turn(original.as_deref()))?;
         members.insert("nextCursor".to_owned(), cursor);
     }
     serde_json::to_vec(&members)
 }
 
-/// The same value with unknown enumeration values and added members.
+/// Returns a copy of the value with unknown enumeration values and additional fields.
 fn changed(raw: &RawValue, effects: &Effects) -> serde_json::Result<Box<RawValue>> {
     if raw.get().starts_with('[') {
         let items: Vec<&RawValue> = serde_json::from_str(raw.get())?;

@@ -17,7 +17,7 @@ impl Rounds {
         }
     }
 
-    /// What to give instead of the true cursor of a page.
+    /// Returns the cursor that replaces the true cursor of a page.
     pub(super) fn turn(&mut self, cursor: Option<&str>) -> Option<String> {
         match cursor {
             Some(cursor) if self.seen.len() < self.length => {

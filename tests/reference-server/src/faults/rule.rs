@@ -1,4 +1,4 @@
-//! One fault: which requests it strikes, when, and what it does to them.
+//! One fault: its operation, its schedule and its effects.
 
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use crate::token::registry;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Rule {
-    /// The `operationId` that it is for, or nothing for every operation.
+    /// The `operationId`; `None` for every operation.
     #[serde(default)]
     pub(super) operation: Option<String>,
     #[serde(default)]
@@ -45,19 +45,19 @@ impl Rule {
         }
     }
 
-    /// The fault in the form of a fault file, and what became of it.
+    /// Returns the fault in the form of a fault file, with its state.
     pub(super) fn view(&self) -> Value {
         json!({
             "id": self.id,
             "operation": self.operation,
-            "when": given(&self.when),
-            "then": given(&self.then),
+            "when": non_default(&self.when),
+            "then": non_default(&self.then),
             "struck": self.when.struck(),
             "spent": self.when.is_spent(),
         })
     }
 
-    /// The effect on a request, if the fault strikes it.
+    /// Returns the effects of the fault, if it strikes this request.
     pub(super) fn strike(&mut self, arrival: &Arrival<'_>) -> Option<Struck> {
         let wanted = self.operation.as_ref();
         let concerns = wanted.is_none_or(|wanted| **wanted == *arrival.operation.id);
@@ -75,8 +75,8 @@ impl Rule {
         })
     }
 
-    /// Names the first field with a value that this server rejects. A fault file and the methods of
-    /// [`Fault`](super::Fault) are both checked here, and nowhere else.
+    /// Rejects the first field with an invalid value. Fault files and the methods of [`Fault`](super::Fault) share
+    /// this check.
     pub(super) fn check(&self, suite: &Suite) -> Result<(), String> {
         self.check_when()?;
         self.check_then()?;
@@ -148,14 +148,14 @@ impl Rule {
         Ok(())
     }
 
-    /// The rules that depend on the server: its operations and its transport.
+    /// Checks the rules that depend on the server's operations and transport.
     fn check_place(&self, suite: &Suite) -> Result<(), String> {
         let Rule { when, then, .. } = self;
         if let Some(id) = &self.operation {
             let known = suite.operation(id);
             must(known.is_some(), "operation", "be an operationId", id)?;
             let holds = known.is_some_and(Served::is_exchange) || !then.shapes_tokens();
-            let rule = "be that of the token endpoint for an effect on tokens";
+            let rule = "be the token exchange for an effect on tokens";
             must(holds, "operation", rule, id)?;
         }
         let transport = suite.settings.transport;
@@ -199,13 +199,13 @@ fn check_value(field: &str, value: &str) -> Result<(), String> {
     must(holds, field, "be a header value", value)
 }
 
-/// The fields that differ from the default, as JSON.
-pub(super) fn given<T: Default + Serialize>(of: &T) -> Map<String, Value> {
+/// Returns the fields that differ from the default, as JSON.
+pub(super) fn non_default<T: Default + Serialize>(of: &T) -> Map<String, Value> {
     let fields = |of: &T| match serde_json::to_value(of) {
         Ok(Value::Object(fields)) => fields,
         _ => Map::new(),
     };
-    let (mut given, usual) = (fields(of), fields(&T::default()));
-    given.retain(|name, value| usual.get(name) != Some(value));
-    given
+    let (mut fields, usual) = (fields(of), fields(&T::default()));
+    fields.retain(|name, value| usual.get(name) != Some(value));
+    fields
 }

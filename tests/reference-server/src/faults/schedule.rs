@@ -1,4 +1,5 @@
-//! When a fault strikes: whose requests, for what, and skip, every, times, probability among those.
+//! The schedule of a fault: filters for requests, then `skip`, `every`, `times` and `probability` among the matching
+//! ones.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,21 +9,21 @@ use crate::data::noise::{Noise, Stream};
 use crate::message::Request;
 use crate::schema::Served;
 
-/// What a fault may look at of a request, and what the log says of it.
+/// The parts of a request that a fault can match and the log names.
 pub(crate) struct Arrival<'a> {
     pub(crate) operation: &'a Served,
     pub(crate) now: Timestamp,
-    /// Empty if it is not sent.
+    /// Empty if the connection is refused.
     pub(crate) request_id: &'a str,
-    /// The values in its path.
+    /// The values of the path parameters.
     pub(crate) params: &'a [String],
-    /// The rest; nothing of a request that is not sent.
+    /// The full request; `None` if the connection is refused.
     pub(crate) request: Option<&'a Request>,
-    /// The client that it names.
+    /// Returns the ID of the client, from the request's token or credentials.
     pub(crate) client: &'a dyn Fn() -> Option<String>,
 }
 
-/// A header, of any value if it has none.
+/// A header to match. Without a value, any value matches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Header {
@@ -31,7 +32,7 @@ pub(super) struct Header {
     pub(super) value: Option<String>,
 }
 
-/// A member of the JSON body, of any value if it has none.
+/// A field of the JSON body to match. Without a value, any value matches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Member {
@@ -39,18 +40,18 @@ pub(super) struct Member {
     pub(super) pointer: String,
     #[serde(
         default,
-        deserialize_with = "given_value",
+        deserialize_with = "present_value",
         skip_serializing_if = "Option::is_none"
     )]
     pub(super) value: Option<Value>,
 }
 
-/// A value that is there, null too.
-fn given_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+/// Reads a value that is present, even if it is null.
+fn present_value<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(from).map(Some)
 }
 
-/// A fault's schedule. By default it strikes every request.
+/// A fault's schedule. By default, it strikes every request.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Schedule {
@@ -59,9 +60,9 @@ pub(super) struct Schedule {
     pub(super) times: Option<u64>,
     pub(super) probability: Option<f64>,
     pub(super) seed: u64,
-    /// Only requests with this value in their path.
+    /// Matches only requests with this value in their path.
     pub(super) path: Option<String>,
-    /// Only requests of this client.
+    /// Matches only requests of this client.
     pub(super) client: Option<String>,
     pub(super) header: Option<Header>,
     pub(super) member: Option<Member>,
@@ -76,12 +77,12 @@ impl Schedule {
         self.struck
     }
 
-    /// Whether it looks at what comes after the head's first line.
+    /// Whether it needs more of the request than its method and path.
     pub(super) fn looks_inside(&self) -> bool {
         self.client.is_some() || self.header.is_some() || self.member.is_some()
     }
 
-    /// Whether a request is one of those that it counts.
+    /// Whether the schedule counts a request.
     pub(super) fn concerns(&self, arrival: &Arrival<'_>) -> bool {
         let has = |header: &Header| {
             let values = arrival.request.map(|one| one.headers.get_all(&header.name));
@@ -104,12 +105,12 @@ impl Schedule {
             && self.member.as_ref().is_none_or(holds)
     }
 
-    /// Whether it has struck as often as it may.
+    /// Whether the fault has struck `times` times.
     pub(super) fn is_spent(&self) -> bool {
         self.times.is_some_and(|times| self.struck >= times)
     }
 
-    /// Whether the fault strikes this request; counts it either way.
+    /// Counts the request, and returns whether the fault strikes it.
     pub(super) fn due(&mut self) -> bool {
         self.seen += 1;
         if self.seen <= self.skip || self.is_spent() {
@@ -130,7 +131,7 @@ impl Schedule {
     }
 
     fn chance(&self, probability: f64) -> bool {
-        // Between 0 and 2^32, which every step of this conversion represents exactly enough.
+        // The product is between 0 and 2^32, where the conversion is exact enough.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let threshold = (probability * 4_294_967_296.0) as u64;
         Noise::new(self.seed, Stream::Faults, self.seen).below(1 << 32) < threshold

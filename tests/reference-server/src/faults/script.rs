@@ -1,28 +1,28 @@
-//! Faults as JSON, for use without Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
+//! Fault files, for use without Rust: `{"faults": [{"operation", "when", "then"}, …]}`.
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::rule::{Rule, given};
+use super::rule::{Rule, non_default};
 use crate::suite::Suite;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File<'a> {
-    // Raw, since its place in the file says on which line a fault begins.
+    // Raw, because the position in the file gives the line where a fault begins.
     #[serde(borrow)]
     faults: Vec<&'a RawValue>,
 }
 
-/// Reads `{"faults": [...]}`. One invalid fault rejects the whole file; the error names for each its line, its number, the
-/// field, the rule and the value.
+/// Reads `{"faults": [...]}`. One invalid fault rejects the whole file. For each invalid fault, the error names the
+/// line, the fault's number, the field, the rule and the value.
 pub(super) fn read(json: &[u8], suite: &Suite) -> Result<Vec<Rule>, String> {
     if json.trim_ascii_start().starts_with(b"[") {
         let rule = "must be an object with the field `faults`: got an array";
         return Err(rule.to_owned());
     }
-    // This error names line and column.
+    // The error names line and column.
     let file: File<'_> = serde_json::from_slice(json).map_err(|error| error.to_string())?;
     let mut rules = Vec::new();
     let mut problems = Vec::new();
@@ -51,14 +51,14 @@ fn rule(fault: &RawValue, suite: &Suite) -> Result<Rule, String> {
     }
     let rule: Rule = serde_path_to_error::deserialize(&fault).map_err(|error| error.to_string())?;
     if rule.then.is_empty() {
-        let got = Value::Object(given(&rule.then));
+        let got = Value::Object(non_default(&rule.then));
         return Err(format!("then: must have an effect: got {got}"));
     }
     rule.check(suite)?;
     Ok(rule)
 }
 
-/// The place of an array instead of an object. A struct would take its fields from it, one after the other.
+/// Returns the place of an array where an object must be. serde would accept it as a struct with fields in order.
 fn array(fault: &Value) -> Option<&'static str> {
     let objects = [
         "",

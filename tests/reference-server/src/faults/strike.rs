@@ -46,7 +46,7 @@ impl Strike {
         self.effects().any(|effects| effects.revoke_token)
     }
 
-    /// The terms of the token that the request gets; the latest fault wins.
+    /// Returns the changes that faults make to the issued token. The latest fault wins.
     pub(crate) fn terms(&self) -> Terms {
         let mut terms = Terms::default();
         for effects in self.effects() {
@@ -59,7 +59,7 @@ impl Strike {
         terms
     }
 
-    /// The reply that a fault gives instead of serving the request.
+    /// Returns the response of a fault that replaces serving the request.
     pub(crate) fn instead(&mut self, visit: &Visit<'_>) -> Option<Reply> {
         let closed = self.effects().any(|effects| effects.close_connection);
         let status = self.effects().find_map(|effects| effects.status);
@@ -74,7 +74,7 @@ impl Strike {
         Some(self.dressed(reply))
     }
 
-    /// Applies the faults to the reply of a request that was served.
+    /// Applies the faults to the response of a request that was served.
     pub(crate) fn after(&self, visit: &Visit<'_>, mut reply: Reply) -> Reply {
         for struck in &self.0 {
             if !reply.status.is_success() {
@@ -127,7 +127,7 @@ impl Strike {
     }
 }
 
-/// A scripted status, with the error body of the application.
+/// Returns a scripted status with the error body of the application.
 fn refused(visit: &Visit<'_>, status: u16) -> Reply {
     let code = match status {
         401 => "unauthenticated",

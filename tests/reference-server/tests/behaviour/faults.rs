@@ -205,7 +205,7 @@ const REJECTED: &str = r#"
     {"then": {}} | then: must have an effect: got {}
     {"then": []} | then: must be an object: got an array
     {"operation": "x", "then": {"status": 503}} | operation: must be an operationId: got "x"
-    {"operation": "getToday", "then": {"omitExpiresIn": true}} | operation: must be that of the token endpoint for an effect on tokens: got "getToday"
+    {"operation": "getToday", "then": {"omitExpiresIn": true}} | operation: must be the token exchange for an effect on tokens: got "getToday"
     {"when": {"every": 0}, "then": {"status": 503}} | when.every: must be at least 1: got 0
     {"when": {"probability": 2}, "then": {"status": 503}} | when.probability: must be from 0 to 1: got 2.0
     {"when": {"client": ""}, "then": {"status": 503}} | when.client: must not be empty: got ""
