@@ -1,3 +1,5 @@
+//! [outbox guide]: sdk_core::guide::outbox
+//!
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
