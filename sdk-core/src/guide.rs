@@ -45,8 +45,7 @@ pages! {
         "alert" "hook" "interceptor" "log" "logging" "metrics" "observing" "opentelemetry" "prometheus" "span" "trace"
         "traceparent" "tracing"
     ]
-    gaps: ["not shown"]
-    operations: ["api reference" "assumption" "endpoint" "preview" "route" "scope" "undocumented"]
+    operations: ["api reference" "assumption" "endpoint" "gaps" "preview" "route" "scope" "undocumented"]
     outbox: ["crash" "persist" "queue" "stored_commands" "transaction"]
     pagination: [
         "callback" "checkpoint" "cursor" "event" "iterate" "limit" "list" "next page" "notification" "order by" "pages" "paginate"
