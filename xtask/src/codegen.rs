@@ -83,9 +83,8 @@ fn generate(root: &Path) -> Result<Tree> {
     server::add(root, &specs, &mut tree)?;
     program::add(root, &specs, &register, &mut tree)?;
     let ours = |spec: &Spec| !adopt::is_adopted(root, spec.app);
-    let page = pages::gaps(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
-    tree.add(pages::GAPS, page.map_err(at(pages::GAPS))?);
-    tree.add(pages::OPERATIONS, pages::operations(&specs));
+    let page = pages::operations(&specs, &ours, &text_of(root, "specs/GAPS.md")?, &register);
+    tree.add(pages::OPERATIONS, page.map_err(at(pages::OPERATIONS))?);
     Ok(tree)
 }
 

@@ -36,12 +36,12 @@ pub struct ServiceApi {
 impl ServiceApi {
     /// Get the contract and version metadata of Accounting.
     ///
-    /// Reports the supported contract and version metadata, and where the OpenAPI description is. No
+    /// Reports the supported contract and version metadata, and the path of the OpenAPI description. No
     /// authentication.
     ///
     /// `GET /meta`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -76,16 +76,16 @@ impl ServiceApi {
 
     /// Call the readiness operation of Accounting.
     ///
-    /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the method and the path. The parameters, body, scope and responses are
+    /// undocumented.
     ///
     /// `GET /ready`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -93,12 +93,12 @@ impl ServiceApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -118,12 +118,12 @@ impl ServiceApi {
 
 /// Get the contract and version metadata of Accounting.
 ///
-/// Reports the supported contract and version metadata, and where the OpenAPI description is. No
+/// Reports the supported contract and version metadata, and the path of the OpenAPI description. No
 /// authentication.
 ///
 /// `GET /meta`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -218,16 +218,16 @@ impl IntoFuture for GetAccountingMetadata {
 
 /// Call the readiness operation of Accounting.
 ///
-/// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-/// are not shown.
+/// The contract documents only the method and the path. The parameters, body, scope and responses are
+/// undocumented.
 ///
 /// `GET /ready`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -235,12 +235,12 @@ impl IntoFuture for GetAccountingMetadata {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -316,7 +316,7 @@ impl IntoFuture for GetAccountingReadiness {
 }
 
 impl Client {
-    /// The actor. Known by method and path only.
+    /// The actor. Documented by method and path only.
     pub fn actor(&self) -> ActorApi {
         ActorApi {
             api: self.api().clone(),
@@ -324,7 +324,7 @@ impl Client {
     }
 }
 
-/// The actor. Known by method and path only.
+/// The actor. Documented by method and path only.
 ///
 /// Made by [`Client::actor`]. It holds a handle of the client, so it can be stored.
 #[derive(Clone, Debug)]
@@ -335,16 +335,16 @@ pub struct ActorApi {
 impl ActorApi {
     /// Call the actor operation.
     ///
-    /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the method and the path. The parameters, body, scope and responses are
+    /// undocumented.
     ///
     /// `GET /actor`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -352,12 +352,12 @@ impl ActorApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -377,16 +377,16 @@ impl ActorApi {
 
 /// Call the actor operation.
 ///
-/// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-/// are not shown.
+/// The contract documents only the method and the path. The parameters, body, scope and responses are
+/// undocumented.
 ///
 /// `GET /actor`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -394,12 +394,12 @@ impl ActorApi {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`ActorApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -475,7 +475,7 @@ impl IntoFuture for GetAccountingActor {
 }
 
 impl Client {
-    /// The overview. Known by method and path only.
+    /// The overview. Documented by method and path only.
     pub fn overview(&self) -> OverviewApi {
         OverviewApi {
             api: self.api().clone(),
@@ -483,7 +483,7 @@ impl Client {
     }
 }
 
-/// The overview. Known by method and path only.
+/// The overview. Documented by method and path only.
 ///
 /// Made by [`Client::overview`]. It holds a handle of the client, so it can be stored.
 #[derive(Clone, Debug)]
@@ -494,16 +494,16 @@ pub struct OverviewApi {
 impl OverviewApi {
     /// Call the overview operation.
     ///
-    /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the method and the path. The parameters, body, scope and responses are
+    /// undocumented.
     ///
     /// `GET /overview`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -511,12 +511,12 @@ impl OverviewApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -536,16 +536,16 @@ impl OverviewApi {
 
 /// Call the overview operation.
 ///
-/// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-/// are not shown.
+/// The contract documents only the method and the path. The parameters, body, scope and responses are
+/// undocumented.
 ///
 /// `GET /overview`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -553,12 +553,12 @@ impl OverviewApi {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`OverviewApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -653,11 +653,11 @@ pub struct CounterpartiesApi {
 impl CounterpartiesApi {
     /// List financial counterparties.
     ///
-    /// A page of counterparties. There are no parameters, and the response body is not shown.
+    /// A page of counterparties. The operation has no parameters. The response body is undocumented.
     ///
     /// `GET /counterparties`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -669,8 +669,8 @@ impl CounterpartiesApi {
     ///
     /// # Errors
     ///
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
     ///
     /// # Provenance
     ///
@@ -693,21 +693,21 @@ impl CounterpartiesApi {
 
     /// Post to the counterparties.
     ///
-    /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the method and the path. The parameters, body, scope and responses are
+    /// undocumented.
     ///
     /// `POST /counterparties`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
-    /// - `body`: The request, as any JSON value.
+    /// - `body`: The request. Any JSON value is accepted.
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -716,12 +716,12 @@ impl CounterpartiesApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -742,11 +742,11 @@ impl CounterpartiesApi {
 
 /// List financial counterparties.
 ///
-/// A page of counterparties. There are no parameters, and the response body is not shown.
+/// A page of counterparties. The operation has no parameters. The response body is undocumented.
 ///
 /// `GET /counterparties`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -758,8 +758,8 @@ impl CounterpartiesApi {
 ///
 /// # Errors
 ///
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
 ///
 /// # Provenance
 ///
@@ -840,21 +840,21 @@ impl IntoFuture for ListFinancialCounterparties {
 
 /// Post to the counterparties.
 ///
-/// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-/// are not shown.
+/// The contract documents only the method and the path. The parameters, body, scope and responses are
+/// undocumented.
 ///
 /// `POST /counterparties`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
-/// - `body`: The request, as any JSON value.
+/// - `body`: The request. Any JSON value is accepted.
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -863,12 +863,12 @@ impl IntoFuture for ListFinancialCounterparties {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`CounterpartiesApi::create`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -968,7 +968,7 @@ impl IntoFuture for CreateFinancialCounterparty {
 }
 
 impl Client {
-    /// Invoices. Known by method and path only.
+    /// Invoices. Documented by method and path only.
     pub fn invoices(&self) -> InvoicesApi {
         InvoicesApi {
             api: self.api().clone(),
@@ -976,7 +976,7 @@ impl Client {
     }
 }
 
-/// Invoices. Known by method and path only.
+/// Invoices. Documented by method and path only.
 ///
 /// Made by [`Client::invoices`]. It holds a handle of the client, so it can be stored.
 #[derive(Clone, Debug)]
@@ -987,16 +987,16 @@ pub struct InvoicesApi {
 impl InvoicesApi {
     /// Call the invoices operation.
     ///
-    /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the method and the path. The parameters, body, scope and responses are
+    /// undocumented.
     ///
     /// `GET /invoices`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -1004,12 +1004,12 @@ impl InvoicesApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -1029,16 +1029,16 @@ impl InvoicesApi {
 
 /// Call the invoices operation.
 ///
-/// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-/// are not shown.
+/// The contract documents only the method and the path. The parameters, body, scope and responses are
+/// undocumented.
 ///
 /// `GET /invoices`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -1046,12 +1046,12 @@ impl InvoicesApi {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`InvoicesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -1146,12 +1146,12 @@ pub struct InvoiceDraftsApi {
 impl InvoiceDraftsApi {
     /// Create an invoice draft.
     ///
-    /// A draft has 1 to 200 lines. The shape of a line is not shown.
+    /// A draft has 1 to 200 lines. The structure of a line is undocumented.
     ///
     /// `POST /invoice-drafts`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -1167,11 +1167,11 @@ impl InvoiceDraftsApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
-    /// - 422: The invoice draft was rejected. The reason is not stated and the body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
+    /// - 422: The invoice draft was rejected. The reason and the body are undocumented.
     ///
     /// # Provenance
     ///
@@ -1201,12 +1201,12 @@ impl InvoiceDraftsApi {
 
 /// Create an invoice draft.
 ///
-/// A draft has 1 to 200 lines. The shape of a line is not shown.
+/// A draft has 1 to 200 lines. The structure of a line is undocumented.
 ///
 /// `POST /invoice-drafts`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -1222,11 +1222,11 @@ impl InvoiceDraftsApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
-/// - 422: The invoice draft was rejected. The reason is not stated and the body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
+/// - 422: The invoice draft was rejected. The reason and the body are undocumented.
 ///
 /// # Provenance
 ///
@@ -1345,12 +1345,12 @@ pub struct ImportRunsApi {
 impl ImportRunsApi {
     /// Create an import run.
     ///
-    /// The members of `sourceApplication` and `intendedCoverage` are not shown.
+    /// The fields of `sourceApplication` and `intendedCoverage` are undocumented.
     ///
     /// `POST /import-runs`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -1366,10 +1366,10 @@ impl ImportRunsApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
     ///
     /// # Provenance
     ///
@@ -1397,12 +1397,12 @@ impl ImportRunsApi {
 
 /// Create an import run.
 ///
-/// The members of `sourceApplication` and `intendedCoverage` are not shown.
+/// The fields of `sourceApplication` and `intendedCoverage` are undocumented.
 ///
 /// `POST /import-runs`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -1418,10 +1418,10 @@ impl ImportRunsApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
 ///
 /// # Provenance
 ///
@@ -1521,7 +1521,7 @@ impl IntoFuture for CreateImportRun {
 }
 
 impl Client {
-    /// Approval intents. Known by method and path only.
+    /// Approval intents. Documented by method and path only.
     pub fn approval_intents(&self) -> ApprovalIntentsApi {
         ApprovalIntentsApi {
             api: self.api().clone(),
@@ -1529,7 +1529,7 @@ impl Client {
     }
 }
 
-/// Approval intents. Known by method and path only.
+/// Approval intents. Documented by method and path only.
 ///
 /// Made by [`Client::approval_intents`]. It holds a handle of the client, so it can be stored.
 #[derive(Clone, Debug)]
@@ -1540,21 +1540,21 @@ pub struct ApprovalIntentsApi {
 impl ApprovalIntentsApi {
     /// Post to the approval intents.
     ///
-    /// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the method and the path. The parameters, body, scope and responses are
+    /// undocumented.
     ///
     /// `POST /approval-intents`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
-    /// - `body`: The request, as any JSON value.
+    /// - `body`: The request. Any JSON value is accepted.
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -1563,12 +1563,12 @@ impl ApprovalIntentsApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -1589,21 +1589,21 @@ impl ApprovalIntentsApi {
 
 /// Post to the approval intents.
 ///
-/// The contract gives the method and path of this operation only: its parameters, body, scope and responses
-/// are not shown.
+/// The contract documents only the method and the path. The parameters, body, scope and responses are
+/// undocumented.
 ///
 /// `POST /approval-intents`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
-/// - `body`: The request, as any JSON value.
+/// - `body`: The request. Any JSON value is accepted.
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -1612,12 +1612,12 @@ impl ApprovalIntentsApi {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Accounting. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`ApprovalIntentsApi::create`]; see there for an example.
 #[derive(Clone, Debug)]

@@ -58,17 +58,17 @@ sdk_core::impl_text!(CounterpartyReference: Reference);
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AccountingMetadata {
-    /// The constant schema version of the metadata of Accounting.
+    /// The schema version of the metadata of Accounting.
     ///
     /// It is always `suite-accounting-api.v1`.
     pub schema_version: String,
-    /// The constant name of the service.
+    /// The name of the service.
     ///
     /// It is always `suite-accounting`.
     pub service: String,
     /// The version.
     pub version: String,
-    /// The status. The values are not shown.
+    /// The status. The values are undocumented.
     pub status: String,
     /// The path of the OpenAPI description.
     pub openapi_path: String,
@@ -90,7 +90,7 @@ impl FromReply for AccountingMetadata {
     }
 }
 
-/// A request to create an invoice draft. The shape of a line is not shown.
+/// A request to create an invoice draft. The structure of a line is undocumented.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,13 +108,13 @@ pub struct InvoiceDraftCreate {
     pub customer_note: Option<String>,
     /// The internal note, or null.
     pub internal_note: Option<String>,
-    /// An amount of tax. Which members are required is not shown.
+    /// An amount of tax. The required fields are undocumented.
     pub tax_amount: TaxAmount,
-    /// The lines, 1 to 200. The shape of a line is not shown.
+    /// The lines, 1 to 200. The structure of a line is undocumented.
     ///
     /// Limits: 1 to 200 items.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape.
+    /// Each item: Any JSON value. The contract doesn't document its structure.
     pub lines: Vec<RawJson>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -253,15 +253,15 @@ impl Validate for InvoiceDraftCreate {
     }
 }
 
-/// An amount of tax. Which members are required is not shown.
+/// An amount of tax. The required fields are undocumented.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TaxAmount {
-    /// The currency. Its type is not shown.
+    /// The currency. Its type is undocumented.
     pub currency: Option<RawJson>,
-    /// The amount in minor units. Its type is not shown.
+    /// The amount in minor units. Its type is undocumented.
     pub minor_units: Option<RawJson>,
     /// The scale.
     pub scale: Option<i64>,
@@ -282,14 +282,14 @@ impl TaxAmount {
         Self::default()
     }
 
-    /// The currency. Its type is not shown.
+    /// The currency. Its type is undocumented.
     #[must_use]
     pub fn currency(mut self, currency: impl Into<RawJson>) -> Self {
         self.currency = Some(currency.into());
         self
     }
 
-    /// The amount in minor units. Its type is not shown.
+    /// The amount in minor units. Its type is undocumented.
     #[must_use]
     pub fn minor_units(mut self, minor_units: impl Into<RawJson>) -> Self {
         self.minor_units = Some(minor_units.into());
@@ -333,7 +333,7 @@ impl Validate for TaxAmount {
     }
 }
 
-/// What an import run imports.
+/// The data that an import run imports.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -386,22 +386,22 @@ impl ImportMode {
 
 sdk_core::impl_text!(ImportMode: OpenEnum);
 
-/// A request to create an import run. The members of `sourceApplication` and `intendedCoverage` are not
-/// shown.
+/// A request to create an import run. The fields of `sourceApplication` and `intendedCoverage` are
+/// undocumented.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ImportRunCreate {
-    /// The id of the adapter.
+    /// The ID of the adapter.
     pub adapter_id: String,
-    /// The version of the implementation of the adapter.
+    /// The version of the adapter's implementation.
     pub adapter_implementation_version: String,
-    /// A JSON object whose members the contract does not show.
+    /// A JSON object. The contract doesn't document its fields.
     pub source_application: Record,
-    /// What an import run imports.
+    /// The data that an import run imports.
     pub mode: ImportMode,
-    /// A JSON object whose members the contract does not show.
+    /// A JSON object. The contract doesn't document its fields.
     pub intended_coverage: Record,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -471,7 +471,7 @@ impl Validate for ImportRunCreate {
     }
 }
 
-/// The outcome of an accounting command. The transition from one to the other is not shown.
+/// The outcome of an accounting command. The transition from `pending` to `succeeded` is undocumented.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -517,23 +517,23 @@ sdk_core::impl_text!(AccountingOutcome: OpenEnum);
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AccountingCommandResult {
-    /// The constant schema version of an accounting command result.
+    /// The schema version of an accounting command result.
     ///
     /// It is always `suite-accounting-command-result.v1`.
     pub schema_version: String,
-    /// The operation that was performed. The values are not shown.
+    /// The operation that was performed. The values are undocumented.
     pub operation: String,
-    /// The outcome of an accounting command. The transition from one to the other is not shown.
+    /// The outcome of an accounting command. The transition from `pending` to `succeeded` is undocumented.
     pub outcome: AccountingOutcome,
-    /// The reference of the command receipt. Its format is not shown.
+    /// The reference of the command receipt. Its format is undocumented.
     pub command_receipt_reference: String,
-    /// The reference of the subject. Its format is not shown.
+    /// The reference of the subject. Its format is undocumented.
     pub subject_reference: String,
     /// The version of the record, from 1.
     ///
     /// Limits: at least 1.
     pub record_version: i64,
-    /// Whether this is the result of an earlier, identical command.
+    /// Whether this is the stored result of an earlier, identical command.
     pub replayed: bool,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

@@ -36,14 +36,14 @@ pub struct EventsApi {
 impl EventsApi {
     /// Create, update or cancel an event.
     ///
-    /// Reusing an idempotency key with an identical parsed command replays the durable result; reusing it for a
-    /// different command yields the error code `IDEMPOTENCY_CONFLICT`. The fields that each operation needs are
-    /// not shown.
+    /// If an idempotency key is reused with an identical parsed command, the server returns the stored result.
+    /// If it is reused with a different command, the error code is `IDEMPOTENCY_CONFLICT`. The fields that each
+    /// operation needs are undocumented.
     ///
     /// `POST /calendar/v1/event-commands`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -60,17 +60,17 @@ impl EventsApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
-    /// - 409: Time conflict, stale record version, invalid state, or idempotency-key conflict (the error code `IDEMPOTENCY_CONFLICT`). The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
+    /// - 409: Time conflict, stale record version, invalid state, or idempotency-key conflict (the error code `IDEMPOTENCY_CONFLICT`). The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / Calendar and Resources / Calendar event command. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -96,14 +96,14 @@ impl EventsApi {
 
 /// Create, update or cancel an event.
 ///
-/// Reusing an idempotency key with an identical parsed command replays the durable result; reusing it for a
-/// different command yields the error code `IDEMPOTENCY_CONFLICT`. The fields that each operation needs are
-/// not shown.
+/// If an idempotency key is reused with an identical parsed command, the server returns the stored result.
+/// If it is reused with a different command, the error code is `IDEMPOTENCY_CONFLICT`. The fields that each
+/// operation needs are undocumented.
 ///
 /// `POST /calendar/v1/event-commands`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -120,17 +120,17 @@ impl EventsApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
-/// - 409: Time conflict, stale record version, invalid state, or idempotency-key conflict (the error code `IDEMPOTENCY_CONFLICT`). The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
+/// - 409: Time conflict, stale record version, invalid state, or idempotency-key conflict (the error code `IDEMPOTENCY_CONFLICT`). The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / Calendar and Resources / Calendar event command. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`EventsApi::command`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -244,21 +244,21 @@ pub struct AttendanceApi {
 impl AttendanceApi {
     /// Record the actor's response to an internal invitation.
     ///
-    /// Records the authorized actor's response. The contract gives the name and summary of this operation only:
-    /// its headers, body, scope and responses are not shown.
+    /// Records the authorized actor's response. The contract documents only the name and the summary. The
+    /// headers, body, scope and responses are undocumented.
     ///
     /// `POST /calendar/v1/attendance-commands`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
-    /// - `body`: The command, as any JSON value.
+    /// - `body`: The command. Any JSON value is accepted.
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -267,12 +267,12 @@ impl AttendanceApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -293,21 +293,21 @@ impl AttendanceApi {
 
 /// Record the actor's response to an internal invitation.
 ///
-/// Records the authorized actor's response. The contract gives the name and summary of this operation only:
-/// its headers, body, scope and responses are not shown.
+/// Records the authorized actor's response. The contract documents only the name and the summary. The
+/// headers, body, scope and responses are undocumented.
 ///
 /// `POST /calendar/v1/attendance-commands`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
-/// - `body`: The command, as any JSON value.
+/// - `body`: The command. Any JSON value is accepted.
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -316,12 +316,12 @@ impl AttendanceApi {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`AttendanceApi::respond`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -440,21 +440,21 @@ pub struct RecurrenceApi {
 impl RecurrenceApi {
     /// Modify or cancel one materialized occurrence in a local series.
     ///
-    /// The contract gives the name and summary of this operation only: its headers, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the name and the summary. The headers, body, scope and responses are
+    /// undocumented.
     ///
     /// `POST /calendar/v1/recurrence-commands`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
-    /// - `body`: The command, as any JSON value.
+    /// - `body`: The command. Any JSON value is accepted.
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -463,12 +463,12 @@ impl RecurrenceApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -489,21 +489,21 @@ impl RecurrenceApi {
 
 /// Modify or cancel one materialized occurrence in a local series.
 ///
-/// The contract gives the name and summary of this operation only: its headers, body, scope and responses
-/// are not shown.
+/// The contract documents only the name and the summary. The headers, body, scope and responses are
+/// undocumented.
 ///
 /// `POST /calendar/v1/recurrence-commands`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
-/// - `body`: The command, as any JSON value.
+/// - `body`: The command. Any JSON value is accepted.
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -512,12 +512,12 @@ impl RecurrenceApi {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`RecurrenceApi::change`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -636,21 +636,21 @@ pub struct HoldsApi {
 impl HoldsApi {
     /// Create or release an expiring scheduling hold.
     ///
-    /// The contract gives the name and summary of this operation only: its headers, body, scope and responses
-    /// are not shown.
+    /// The contract documents only the name and the summary. The headers, body, scope and responses are
+    /// undocumented.
     ///
     /// `POST /calendar/v1/hold-commands`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
-    /// - `body`: The command, as any JSON value.
+    /// - `body`: The command. Any JSON value is accepted.
     ///
     /// # Scope
     ///
-    /// A bearer token is sent. The contract does not show its scope.
+    /// A bearer token is sent. The contract doesn't document its scope.
     ///
     /// # Reply
     ///
@@ -659,12 +659,12 @@ impl HoldsApi {
     ///
     /// # Errors
     ///
-    /// - Any other status. Which ones come, and with which bodies, is not shown.
+    /// - Any other status. The statuses and their bodies are undocumented.
     ///
     /// # Provenance
     ///
     /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -685,21 +685,21 @@ impl HoldsApi {
 
 /// Create or release an expiring scheduling hold.
 ///
-/// The contract gives the name and summary of this operation only: its headers, body, scope and responses
-/// are not shown.
+/// The contract documents only the name and the summary. The headers, body, scope and responses are
+/// undocumented.
 ///
 /// `POST /calendar/v1/hold-commands`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
-/// - `body`: The command, as any JSON value.
+/// - `body`: The command. Any JSON value is accepted.
 ///
 /// # Scope
 ///
-/// A bearer token is sent. The contract does not show its scope.
+/// A bearer token is sent. The contract doesn't document its scope.
 ///
 /// # Reply
 ///
@@ -708,12 +708,12 @@ impl HoldsApi {
 ///
 /// # Errors
 ///
-/// - Any other status. Which ones come, and with which bodies, is not shown.
+/// - Any other status. The statuses and their bodies are undocumented.
 ///
 /// # Provenance
 ///
 /// Known by name only: contract, Endpoints / Calendar. Assumed: A01, A08, A09, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`HoldsApi::manage`]; see there for an example.
 #[derive(Clone, Debug)]

@@ -13,9 +13,9 @@ use sdk_core::{
 };
 use std::collections::BTreeMap;
 
-/// What an event command does. `create` appears; other values are not shown.
+/// The operation of an event command. Values other than `create` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EventOperation {
@@ -49,9 +49,9 @@ impl EventOperation {
 
 sdk_core::impl_text!(EventOperation: OpenEnum);
 
-/// The status of an event. `confirmed` appears; other values are not shown.
+/// The status of an event. Values other than `confirmed` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EventStatus {
@@ -85,9 +85,9 @@ impl EventStatus {
 
 sdk_core::impl_text!(EventStatus: OpenEnum);
 
-/// The visibility of an event. `standard` appears; other values are not shown.
+/// The visibility of an event. Values other than `standard` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EventVisibility {
@@ -121,16 +121,16 @@ impl EventVisibility {
 
 sdk_core::impl_text!(EventVisibility: OpenEnum);
 
-/// A command that creates, updates or cancels an event. Which members are required, and which each
-/// operation needs, is not shown.
+/// A command that creates, updates or cancels an event. The required fields, and the fields that each
+/// operation needs, are undocumented.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct EventCommand {
-    /// What an event command does. `create` appears; other values are not shown.
+    /// The operation of an event command. Values other than `create` are undocumented.
     pub operation: Option<EventOperation>,
-    /// The reference of the collection. Its format is not shown.
+    /// The reference of the collection. Its format is undocumented.
     pub collection_reference: Option<String>,
     /// The title.
     pub title: Option<String>,
@@ -138,23 +138,23 @@ pub struct EventCommand {
     pub description: Option<String>,
     /// The location.
     pub location: Option<String>,
-    /// When the event starts.
+    /// The start of the event.
     pub starts_at: Option<Timestamp>,
-    /// When the event ends.
+    /// The end of the event.
     pub ends_at: Option<Timestamp>,
-    /// The time zone. The notation is not shown.
+    /// The time zone. Its format is undocumented.
     pub timezone: Option<String>,
-    /// Whether the event takes the whole day.
+    /// Whether the event lasts all day.
     pub all_day: Option<bool>,
-    /// The status of an event. `confirmed` appears; other values are not shown.
+    /// The status of an event. Values other than `confirmed` are undocumented.
     pub status: Option<EventStatus>,
-    /// The visibility of an event. `standard` appears; other values are not shown.
+    /// The visibility of an event. Values other than `standard` are undocumented.
     pub visibility: Option<EventVisibility>,
-    /// The references of the actors who attend. Their format is not shown.
+    /// The references of the actors who attend. Their format is undocumented.
     pub attendee_actor_references: Option<Vec<String>>,
-    /// Whether conflicts are checked.
+    /// Whether the server checks for conflicts.
     pub check_conflicts: Option<bool>,
-    /// The recurrence of an event, or null. Its members are not shown.
+    /// The recurrence of an event, or null. Its fields are undocumented.
     pub recurrence: Option<Record>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -184,14 +184,14 @@ impl EventCommand {
         Self::default()
     }
 
-    /// What an event command does. `create` appears; other values are not shown.
+    /// The operation of an event command. Values other than `create` are undocumented.
     #[must_use]
     pub fn operation(mut self, operation: EventOperation) -> Self {
         self.operation = Some(operation);
         self
     }
 
-    /// The reference of the collection. Its format is not shown.
+    /// The reference of the collection. Its format is undocumented.
     #[must_use]
     pub fn collection_reference(mut self, collection_reference: impl Into<String>) -> Self {
         self.collection_reference = Some(collection_reference.into());
@@ -219,49 +219,49 @@ impl EventCommand {
         self
     }
 
-    /// When the event starts.
+    /// The start of the event.
     #[must_use]
     pub fn starts_at(mut self, starts_at: impl Into<Timestamp>) -> Self {
         self.starts_at = Some(starts_at.into());
         self
     }
 
-    /// When the event ends.
+    /// The end of the event.
     #[must_use]
     pub fn ends_at(mut self, ends_at: impl Into<Timestamp>) -> Self {
         self.ends_at = Some(ends_at.into());
         self
     }
 
-    /// The time zone. The notation is not shown.
+    /// The time zone. Its format is undocumented.
     #[must_use]
     pub fn timezone(mut self, timezone: impl Into<String>) -> Self {
         self.timezone = Some(timezone.into());
         self
     }
 
-    /// Whether the event takes the whole day.
+    /// Whether the event lasts all day.
     #[must_use]
     pub fn all_day(mut self, all_day: bool) -> Self {
         self.all_day = Some(all_day);
         self
     }
 
-    /// The status of an event. `confirmed` appears; other values are not shown.
+    /// The status of an event. Values other than `confirmed` are undocumented.
     #[must_use]
     pub fn status(mut self, status: EventStatus) -> Self {
         self.status = Some(status);
         self
     }
 
-    /// The visibility of an event. `standard` appears; other values are not shown.
+    /// The visibility of an event. Values other than `standard` are undocumented.
     #[must_use]
     pub fn visibility(mut self, visibility: EventVisibility) -> Self {
         self.visibility = Some(visibility);
         self
     }
 
-    /// The references of the actors who attend. Their format is not shown.
+    /// The references of the actors who attend. Their format is undocumented.
     #[must_use]
     pub fn attendee_actor_references(
         mut self,
@@ -276,14 +276,14 @@ impl EventCommand {
         self
     }
 
-    /// Whether conflicts are checked.
+    /// Whether the server checks for conflicts.
     #[must_use]
     pub fn check_conflicts(mut self, check_conflicts: bool) -> Self {
         self.check_conflicts = Some(check_conflicts);
         self
     }
 
-    /// The recurrence of an event, or null. Its members are not shown.
+    /// The recurrence of an event, or null. Its fields are undocumented.
     #[must_use]
     pub fn recurrence(mut self, recurrence: impl Into<Record>) -> Self {
         self.recurrence = Some(recurrence.into());
@@ -449,23 +449,23 @@ sdk_core::impl_text!(CalendarOperation: OpenEnum);
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CalendarCommandResult {
-    /// The constant schema version of a calendar command result.
+    /// The schema version of a calendar command result.
     ///
     /// It is always `suite-calendar-command-result.v1`.
     pub schema_version: String,
     /// The operation that a calendar command performed.
     pub operation: CalendarOperation,
-    /// The constant outcome of a calendar command that succeeded.
+    /// The outcome of a calendar command that succeeded.
     ///
     /// It is always `succeeded`.
     pub outcome: String,
-    /// The reference of the record. Its format is not shown.
+    /// The reference of the record. Its format is undocumented.
     pub public_reference: String,
     /// The version of the record, from 1.
     ///
     /// Limits: at least 1.
     pub record_version: i64,
-    /// Whether this is the durable result of an earlier, identical command.
+    /// Whether this is the stored result of an earlier, identical command.
     pub replayed: bool,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

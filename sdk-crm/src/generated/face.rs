@@ -36,11 +36,11 @@ pub struct ServiceApi {
 impl ServiceApi {
     /// Check that the CRM process is alive.
     ///
-    /// No authentication. The response body is not shown.
+    /// No authentication is required. The response body is undocumented.
     ///
     /// `GET /api/health`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -57,7 +57,7 @@ impl ServiceApi {
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -76,11 +76,11 @@ impl ServiceApi {
 
     /// Check that the authenticated schema of CRM is ready.
     ///
-    /// No authentication. The response body is not shown.
+    /// No authentication is required. The response body is undocumented.
     ///
     /// `GET /api/ready`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -92,12 +92,12 @@ impl ServiceApi {
     ///
     /// # Errors
     ///
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -116,11 +116,12 @@ impl ServiceApi {
 
     /// Get the contract and version metadata of CRM.
     ///
-    /// Reports the supported contract and version metadata. No authentication. The response body is not shown.
+    /// Reports the supported contract and version metadata. No authentication is required. The response body is
+    /// undocumented.
     ///
     /// `GET /api/crm/v1/meta`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -137,7 +138,7 @@ impl ServiceApi {
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and Versioning. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -157,11 +158,11 @@ impl ServiceApi {
 
 /// Check that the CRM process is alive.
 ///
-/// No authentication. The response body is not shown.
+/// No authentication is required. The response body is undocumented.
 ///
 /// `GET /api/health`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -178,7 +179,7 @@ impl ServiceApi {
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`ServiceApi::health`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -255,11 +256,11 @@ impl IntoFuture for GetHealth {
 
 /// Check that the authenticated schema of CRM is ready.
 ///
-/// No authentication. The response body is not shown.
+/// No authentication is required. The response body is undocumented.
 ///
 /// `GET /api/ready`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -271,12 +272,12 @@ impl IntoFuture for GetHealth {
 ///
 /// # Errors
 ///
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`ServiceApi::ready`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -353,11 +354,12 @@ impl IntoFuture for GetReadiness {
 
 /// Get the contract and version metadata of CRM.
 ///
-/// Reports the supported contract and version metadata. No authentication. The response body is not shown.
+/// Reports the supported contract and version metadata. No authentication is required. The response body is
+/// undocumented.
 ///
 /// `GET /api/crm/v1/meta`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -374,7 +376,7 @@ impl IntoFuture for GetReadiness {
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and Versioning. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`ServiceApi::meta`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -469,11 +471,12 @@ pub struct TodayApi {
 impl TodayApi {
     /// Get the attention queue.
     ///
-    /// What needs the caller's attention, with the reasons for its priority, and at most 25 recent changes.
+    /// Items that need the caller's attention, with the reasons for their priority, and at most 25 recent
+    /// changes.
     ///
     /// `GET /api/crm/v1/today`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -485,14 +488,14 @@ impl TodayApi {
     ///
     /// # Errors
     ///
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and Resources / CRM attention queue. Assumed: A01, A10, A11, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -512,11 +515,12 @@ impl TodayApi {
 
 /// Get the attention queue.
 ///
-/// What needs the caller's attention, with the reasons for its priority, and at most 25 recent changes.
+/// Items that need the caller's attention, with the reasons for their priority, and at most 25 recent
+/// changes.
 ///
 /// `GET /api/crm/v1/today`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -528,14 +532,14 @@ impl TodayApi {
 ///
 /// # Errors
 ///
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and Resources / CRM attention queue. Assumed: A01, A10, A11, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`TodayApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -632,12 +636,12 @@ pub struct IntakeApi {
 impl IntakeApi {
     /// List intake submissions.
     ///
-    /// One page of the intake queue, 25 submissions unless `limit` says otherwise and never more than 50.
-    /// `status` and `state` are mutually exclusive. The fields of a submission in the list are not shown.
+    /// One page of the intake queue, with 25 submissions by default and at most 50. `status` and `state` are
+    /// mutually exclusive. The fields of a submission in the list are undocumented.
     ///
     /// `GET /api/crm/v1/intake-submissions`
     ///
-    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
     /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
@@ -659,15 +663,15 @@ impl IntakeApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -700,7 +704,7 @@ impl IntakeApi {
     ///
     /// `GET /api/crm/v1/intake-submissions/{reference}`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -722,16 +726,16 @@ impl IntakeApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and Resources / Intake submission detail. Assumed: A01, A11, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -752,13 +756,13 @@ impl IntakeApi {
     /// Submit a review of an intake submission.
     ///
     /// The command is subject to scope checks, role checks, idempotency, optimistic record versions, audit
-    /// evidence and an outbox event. An exact replay returns the durable result with status 200. The place of
-    /// an idempotency key, and the shapes of the request and the result, are not shown.
+    /// evidence and an outbox event. An exact replay returns the stored result with status 200. The place of an
+    /// idempotency key, and the structure of the request and the result, are undocumented.
     ///
     /// `POST /api/crm/v1/intake-review-commands`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -770,22 +774,22 @@ impl IntakeApi {
     ///
     /// # Reply
     ///
-    /// - 200: An exact replay; the durable result of the first commit.
+    /// - 200: An exact replay, with the stored result of the first commit.
     /// - 201: The command was committed.
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
-    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
+    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -806,12 +810,12 @@ impl IntakeApi {
 
 /// List intake submissions.
 ///
-/// One page of the intake queue, 25 submissions unless `limit` says otherwise and never more than 50.
-/// `status` and `state` are mutually exclusive. The fields of a submission in the list are not shown.
+/// One page of the intake queue, with 25 submissions by default and at most 50. `status` and `state` are
+/// mutually exclusive. The fields of a submission in the list are undocumented.
 ///
 /// `GET /api/crm/v1/intake-submissions`
 ///
-/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
 /// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
@@ -833,15 +837,15 @@ impl IntakeApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`IntakeApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -855,7 +859,7 @@ pub struct ListIntakeSubmissions {
 }
 
 impl ListIntakeSubmissions {
-    /// How many items a page may hold, 1 to 50.
+    /// The maximum number of items on a page, 1 to 50.
     ///
     /// The service defaults to `25`.
     pub fn limit(mut self, limit: u32) -> Self {
@@ -982,7 +986,7 @@ impl IntoFuture for ListIntakeSubmissions {
 ///
 /// `GET /api/crm/v1/intake-submissions/{reference}`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -1004,16 +1008,16 @@ impl IntoFuture for ListIntakeSubmissions {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and Resources / Intake submission detail. Assumed: A01, A11, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`IntakeApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -1100,13 +1104,13 @@ impl IntoFuture for GetIntakeSubmission {
 /// Submit a review of an intake submission.
 ///
 /// The command is subject to scope checks, role checks, idempotency, optimistic record versions, audit
-/// evidence and an outbox event. An exact replay returns the durable result with status 200. The place of
-/// an idempotency key, and the shapes of the request and the result, are not shown.
+/// evidence and an outbox event. An exact replay returns the stored result with status 200. The place of an
+/// idempotency key, and the structure of the request and the result, are undocumented.
 ///
 /// `POST /api/crm/v1/intake-review-commands`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -1118,22 +1122,22 @@ impl IntoFuture for GetIntakeSubmission {
 ///
 /// # Reply
 ///
-/// - 200: An exact replay; the durable result of the first commit.
+/// - 200: An exact replay, with the stored result of the first commit.
 /// - 201: The command was committed.
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
-/// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
+/// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`IntakeApi::review`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -1252,12 +1256,11 @@ pub struct PeopleApi {
 impl PeopleApi {
     /// List people.
     ///
-    /// One page of people, 25 unless `limit` says otherwise and never more than 50. The fields of a person are
-    /// not shown.
+    /// One page of people, 25 by default and at most 50. The fields of a person are undocumented.
     ///
     /// `GET /api/crm/v1/people`
     ///
-    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
     /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
@@ -1278,15 +1281,15 @@ impl PeopleApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -1315,11 +1318,11 @@ impl PeopleApi {
 
     /// Get the briefing on one person.
     ///
-    /// The fields of the briefing are not shown.
+    /// The fields of the briefing are undocumented.
     ///
     /// `GET /api/crm/v1/people/{reference}`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -1341,16 +1344,16 @@ impl PeopleApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -1370,12 +1373,12 @@ impl PeopleApi {
 
     /// List the activity timeline of one person.
     ///
-    /// One chronological timeline, 50 entries a page unless `limit` says otherwise and never more than 200. The
-    /// fields of an entry are not shown.
+    /// One chronological timeline, with 50 entries per page by default and at most 200. The fields of an entry
+    /// are undocumented.
     ///
     /// `GET /api/crm/v1/people/{reference}/timeline`
     ///
-    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
     /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
@@ -1399,13 +1402,13 @@ impl PeopleApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A07, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -1434,12 +1437,11 @@ impl PeopleApi {
 
 /// List people.
 ///
-/// One page of people, 25 unless `limit` says otherwise and never more than 50. The fields of a person are
-/// not shown.
+/// One page of people, 25 by default and at most 50. The fields of a person are undocumented.
 ///
 /// `GET /api/crm/v1/people`
 ///
-/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
 /// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
@@ -1460,15 +1462,15 @@ impl PeopleApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`PeopleApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -1482,7 +1484,7 @@ pub struct ListPeople {
 }
 
 impl ListPeople {
-    /// Only records that match this text, 2 to 100 characters.
+    /// Only records that match this search string, 2 to 100 characters.
     pub fn q(mut self, q: impl Into<String>) -> Self {
         self.q = Some(q.into());
         self
@@ -1494,7 +1496,7 @@ impl ListPeople {
         self
     }
 
-    /// How many items a page may hold, 1 to 50.
+    /// The maximum number of items on a page, 1 to 50.
     ///
     /// The service defaults to `25`.
     pub fn limit(mut self, limit: u32) -> Self {
@@ -1601,11 +1603,11 @@ impl IntoFuture for ListPeople {
 
 /// Get the briefing on one person.
 ///
-/// The fields of the briefing are not shown.
+/// The fields of the briefing are undocumented.
 ///
 /// `GET /api/crm/v1/people/{reference}`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -1627,16 +1629,16 @@ impl IntoFuture for ListPeople {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`PeopleApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -1719,12 +1721,12 @@ impl IntoFuture for GetPerson {
 
 /// List the activity timeline of one person.
 ///
-/// One chronological timeline, 50 entries a page unless `limit` says otherwise and never more than 200. The
-/// fields of an entry are not shown.
+/// One chronological timeline, with 50 entries per page by default and at most 200. The fields of an entry
+/// are undocumented.
 ///
 /// `GET /api/crm/v1/people/{reference}/timeline`
 ///
-/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
 /// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
@@ -1748,13 +1750,13 @@ impl IntoFuture for GetPerson {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A07, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`PeopleApi::timeline`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -1767,7 +1769,7 @@ pub struct GetPersonTimeline {
 }
 
 impl GetPersonTimeline {
-    /// How many entries a page may hold, 1 to 200.
+    /// The maximum number of entries on a page, 1 to 200.
     ///
     /// The service defaults to `50`.
     pub fn limit(mut self, limit: u32) -> Self {
@@ -1890,12 +1892,11 @@ pub struct OrganizationsApi {
 impl OrganizationsApi {
     /// List organizations.
     ///
-    /// One page of organizations, 25 unless `limit` says otherwise and never more than 50. The fields of an
-    /// organization are not shown.
+    /// One page of organizations, 25 by default and at most 50. The fields of an organization are undocumented.
     ///
     /// `GET /api/crm/v1/organizations`
     ///
-    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
     /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
@@ -1916,15 +1917,15 @@ impl OrganizationsApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -1953,11 +1954,11 @@ impl OrganizationsApi {
 
     /// Get the briefing on one organization.
     ///
-    /// The fields of the briefing are not shown.
+    /// The fields of the briefing are undocumented.
     ///
     /// `GET /api/crm/v1/organizations/{reference}`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -1979,16 +1980,16 @@ impl OrganizationsApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -2009,12 +2010,11 @@ impl OrganizationsApi {
 
 /// List organizations.
 ///
-/// One page of organizations, 25 unless `limit` says otherwise and never more than 50. The fields of an
-/// organization are not shown.
+/// One page of organizations, 25 by default and at most 50. The fields of an organization are undocumented.
 ///
 /// `GET /api/crm/v1/organizations`
 ///
-/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
 /// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
@@ -2035,15 +2035,15 @@ impl OrganizationsApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`OrganizationsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -2057,7 +2057,7 @@ pub struct ListOrganizations {
 }
 
 impl ListOrganizations {
-    /// Only records that match this text, 2 to 100 characters.
+    /// Only records that match this search string, 2 to 100 characters.
     pub fn q(mut self, q: impl Into<String>) -> Self {
         self.q = Some(q.into());
         self
@@ -2069,7 +2069,7 @@ impl ListOrganizations {
         self
     }
 
-    /// How many items a page may hold, 1 to 50.
+    /// The maximum number of items on a page, 1 to 50.
     ///
     /// The service defaults to `25`.
     pub fn limit(mut self, limit: u32) -> Self {
@@ -2176,11 +2176,11 @@ impl IntoFuture for ListOrganizations {
 
 /// Get the briefing on one organization.
 ///
-/// The fields of the briefing are not shown.
+/// The fields of the briefing are undocumented.
 ///
 /// `GET /api/crm/v1/organizations/{reference}`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -2202,16 +2202,16 @@ impl IntoFuture for ListOrganizations {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`OrganizationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -2316,12 +2316,12 @@ pub struct OpportunitiesApi {
 impl OpportunitiesApi {
     /// List opportunities.
     ///
-    /// One page of the commercial pipeline, 25 opportunities unless `limit` says otherwise and never more than
-    /// 50. The fields of an opportunity are not shown.
+    /// One page of the commercial pipeline, with 25 opportunities by default and at most 50. The fields of an
+    /// opportunity are undocumented.
     ///
     /// `GET /api/crm/v1/opportunities`
     ///
-    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
     /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
@@ -2343,15 +2343,15 @@ impl OpportunitiesApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and Resources / Opportunities page. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -2381,11 +2381,11 @@ impl OpportunitiesApi {
 
     /// Get one opportunity.
     ///
-    /// The fields of an opportunity detail are not shown.
+    /// The fields of an opportunity are undocumented.
     ///
     /// `GET /api/crm/v1/opportunities/{reference}`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
@@ -2407,16 +2407,16 @@ impl OpportunitiesApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -2437,12 +2437,12 @@ impl OpportunitiesApi {
 
 /// List opportunities.
 ///
-/// One page of the commercial pipeline, 25 opportunities unless `limit` says otherwise and never more than
-/// 50. The fields of an opportunity are not shown.
+/// One page of the commercial pipeline, with 25 opportunities by default and at most 50. The fields of an
+/// opportunity are undocumented.
 ///
 /// `GET /api/crm/v1/opportunities`
 ///
-/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
 /// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
@@ -2464,15 +2464,15 @@ impl OpportunitiesApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and Resources / Opportunities page. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`OpportunitiesApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -2487,7 +2487,7 @@ pub struct ListOpportunities {
 }
 
 impl ListOpportunities {
-    /// Only records that match this text, 2 to 100 characters.
+    /// Only records that match this search string, 2 to 100 characters.
     pub fn q(mut self, q: impl Into<String>) -> Self {
         self.q = Some(q.into());
         self
@@ -2499,7 +2499,7 @@ impl ListOpportunities {
         self
     }
 
-    /// How many items a page may hold, 1 to 50.
+    /// The maximum number of items on a page, 1 to 50.
     ///
     /// The service defaults to `25`.
     pub fn limit(mut self, limit: u32) -> Self {
@@ -2513,7 +2513,7 @@ impl ListOpportunities {
         self
     }
 
-    /// Only opportunities of this owner, or with `none` those in the unowned pool.
+    /// Only opportunities of this owner. `none` selects the opportunities in the unowned pool.
     pub fn owner(mut self, owner: impl Into<OpportunityOwner>) -> Self {
         self.owner = Some(owner.into());
         self
@@ -2616,11 +2616,11 @@ impl IntoFuture for ListOpportunities {
 
 /// Get one opportunity.
 ///
-/// The fields of an opportunity detail are not shown.
+/// The fields of an opportunity are undocumented.
 ///
 /// `GET /api/crm/v1/opportunities/{reference}`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
@@ -2642,16 +2642,16 @@ impl IntoFuture for ListOpportunities {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`OpportunitiesApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -2756,12 +2756,12 @@ pub struct TasksApi {
 impl TasksApi {
     /// List tasks.
     ///
-    /// One page of tasks, 25 unless `limit` says otherwise and never more than 50. Without `owner` it holds the
-    /// caller's own tasks. The fields of a task are not shown.
+    /// One page of tasks, 25 by default and at most 50. Without `owner`, the page has the caller's own tasks.
+    /// The fields of a task are undocumented.
     ///
     /// `GET /api/crm/v1/tasks`
     ///
-    /// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+    /// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
     /// [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
@@ -2783,15 +2783,15 @@ impl TasksApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -2822,12 +2822,12 @@ impl TasksApi {
 
 /// List tasks.
 ///
-/// One page of tasks, 25 unless `limit` says otherwise and never more than 50. Without `owner` it holds the
-/// caller's own tasks. The fields of a task are not shown.
+/// One page of tasks, 25 by default and at most 50. Without `owner`, the page has the caller's own tasks.
+/// The fields of a task are undocumented.
 ///
 /// `GET /api/crm/v1/tasks`
 ///
-/// How to walk through a list: [`guide::pagination`](sdk_core::guide::pagination). How to read a record:
+/// Lists and pages: [`guide::pagination`](sdk_core::guide::pagination). Records and their fields:
 /// [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
@@ -2849,15 +2849,15 @@ impl TasksApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, A07, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`TasksApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -2872,7 +2872,7 @@ pub struct ListTasks {
 }
 
 impl ListTasks {
-    /// Only records that match this text, 2 to 100 characters.
+    /// Only records that match this search string, 2 to 100 characters.
     pub fn q(mut self, q: impl Into<String>) -> Self {
         self.q = Some(q.into());
         self
@@ -2884,7 +2884,7 @@ impl ListTasks {
         self
     }
 
-    /// Whose tasks, `mine` by default.
+    /// The owner of the tasks. The default is `mine`.
     ///
     /// The service defaults to `mine`.
     pub fn owner(mut self, owner: TaskOwner) -> Self {
@@ -2892,7 +2892,7 @@ impl ListTasks {
         self
     }
 
-    /// How many items a page may hold, 1 to 50.
+    /// The maximum number of items on a page, 1 to 50.
     ///
     /// The service defaults to `25`.
     pub fn limit(mut self, limit: u32) -> Self {
@@ -3021,16 +3021,16 @@ pub struct SearchApi {
 impl SearchApi {
     /// Search across records.
     ///
-    /// Bounded search results, 20 unless `limit` says otherwise and never more than 50. There is no cursor. The
-    /// response body is not shown.
+    /// Bounded search results, 20 by default and at most 50. There is no cursor. The response body is
+    /// undocumented.
     ///
     /// `GET /api/crm/v1/search`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
-    /// - `q`: The text to search for, 2 to 100 characters.
+    /// - `q`: The search string, 2 to 100 characters.
     ///
     /// # Scope
     ///
@@ -3049,15 +3049,15 @@ impl SearchApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -3079,16 +3079,16 @@ impl SearchApi {
 
 /// Search across records.
 ///
-/// Bounded search results, 20 unless `limit` says otherwise and never more than 50. There is no cursor. The
-/// response body is not shown.
+/// Bounded search results, 20 by default and at most 50. There is no cursor. The response body is
+/// undocumented.
 ///
 /// `GET /api/crm/v1/search`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
-/// - `q`: The text to search for, 2 to 100 characters.
+/// - `q`: The search string, 2 to 100 characters.
 ///
 /// # Scope
 ///
@@ -3107,15 +3107,15 @@ impl SearchApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`SearchApi::query`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -3127,7 +3127,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// How many results to return, 1 to 50.
+    /// The maximum number of results, 1 to 50.
     ///
     /// The service defaults to `20`.
     pub fn limit(mut self, limit: u32) -> Self {
@@ -3209,7 +3209,7 @@ impl IntoFuture for Search {
 }
 
 impl Client {
-    /// The pipeline funnel, as of now and over a window.
+    /// The pipeline funnel, now and over a window.
     pub fn funnel(&self) -> FunnelApi {
         FunnelApi {
             api: self.api().clone(),
@@ -3217,7 +3217,7 @@ impl Client {
     }
 }
 
-/// The pipeline funnel, as of now and over a window.
+/// The pipeline funnel, now and over a window.
 ///
 /// Made by [`Client::funnel`]. It holds a handle of the client, so it can be stored.
 #[derive(Clone, Debug)]
@@ -3228,12 +3228,12 @@ pub struct FunnelApi {
 impl FunnelApi {
     /// Get the pipeline funnel.
     ///
-    /// The pipeline as of now, and the flow measured over a window. `to` defaults to now, and `from` to 30 days
-    /// before `to`.
+    /// The current pipeline, and the flow over a window. `to` defaults to now, and `from` to 30 days before
+    /// `to`.
     ///
     /// `GET /api/crm/v1/funnel`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -3245,12 +3245,12 @@ impl FunnelApi {
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and Resources / Funnel. Assumed: A10, A12, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -3272,12 +3272,12 @@ impl FunnelApi {
 
 /// Get the pipeline funnel.
 ///
-/// The pipeline as of now, and the flow measured over a window. `to` defaults to now, and `from` to 30 days
-/// before `to`.
+/// The current pipeline, and the flow over a window. `to` defaults to now, and `from` to 30 days before
+/// `to`.
 ///
 /// `GET /api/crm/v1/funnel`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -3289,12 +3289,12 @@ impl FunnelApi {
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and Resources / Funnel. Assumed: A10, A12, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`FunnelApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -3411,11 +3411,11 @@ pub struct ActorsApi {
 impl ActorsApi {
     /// List the actors who can own work.
     ///
-    /// Actors with active workspace membership, and their current workload. The response body is not shown.
+    /// Actors with active workspace membership, and their current workload. The response body is undocumented.
     ///
     /// `GET /api/crm/v1/actors`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -3451,11 +3451,11 @@ impl ActorsApi {
 
 /// List the actors who can own work.
 ///
-/// Actors with active workspace membership, and their current workload. The response body is not shown.
+/// Actors with active workspace membership, and their current workload. The response body is undocumented.
 ///
 /// `GET /api/crm/v1/actors`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -3566,13 +3566,13 @@ pub struct PresentationApi {
 impl PresentationApi {
     /// Get the presentation descriptor.
     ///
-    /// Navigation, views and actions, filtered to the caller: only sections reachable by the caller's effective
-    /// permission are returned, and an agent is never offered an action that its own authorizer would refuse.
-    /// The endpoint grants nothing.
+    /// Navigation, views and actions, filtered to the caller. Only sections that the caller's effective
+    /// permission reaches are returned. An agent is never offered an action that its own authorizer would
+    /// reject. The endpoint grants nothing.
     ///
     /// `GET /api/crm/v1/presentation`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -3589,7 +3589,7 @@ impl PresentationApi {
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and Resources / Presentation descriptor. Assumed: A10, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -3609,13 +3609,13 @@ impl PresentationApi {
 
 /// Get the presentation descriptor.
 ///
-/// Navigation, views and actions, filtered to the caller: only sections reachable by the caller's effective
-/// permission are returned, and an agent is never offered an action that its own authorizer would refuse.
-/// The endpoint grants nothing.
+/// Navigation, views and actions, filtered to the caller. Only sections that the caller's effective
+/// permission reaches are returned. An agent is never offered an action that its own authorizer would
+/// reject. The endpoint grants nothing.
 ///
 /// `GET /api/crm/v1/presentation`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -3632,7 +3632,7 @@ impl PresentationApi {
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and Resources / Presentation descriptor. Assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`PresentationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -3730,15 +3730,15 @@ impl CommandsApi {
     /// Submit a record command.
     ///
     /// Creates or changes a person, organization, opportunity, activity or task. The command is subject to
-    /// scope checks, role checks, idempotency, optimistic record versions and audit evidence, and a committed
-    /// one writes an outbox event. An exact replay returns the durable result with status 200. Any one of the
-    /// four scopes admits the call; the mapping from command type to scope, the place of an idempotency key,
-    /// and the shapes of the request and the result are not shown.
+    /// scope checks, role checks, idempotency, optimistic record versions and audit evidence. A committed
+    /// command writes an outbox event. An exact replay returns the stored result with status 200. Any of the
+    /// four scopes admits the call. The scope of each command type, the place of an idempotency key, and the
+    /// structure of the request and the result are undocumented.
     ///
     /// `POST /api/crm/v1/commands`
     ///
-    /// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-    /// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+    /// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+    /// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
     ///
     /// # Arguments
     ///
@@ -3750,22 +3750,22 @@ impl CommandsApi {
     ///
     /// # Reply
     ///
-    /// - 200: An exact replay; the durable result of the first commit.
+    /// - 200: An exact replay, with the stored result of the first commit.
     /// - 201: The command was committed.
     ///
     /// # Errors
     ///
-    /// - 400: The request is invalid, or validation failed. The body is not shown.
-    /// - 401: Authentication is missing or invalid. The body is not shown.
-    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-    /// - 404: No accessible record was found. The body is not shown.
-    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
-    /// - 503: A dependency or required configuration is unavailable. The body is not shown.
+    /// - 400: The request is invalid, or validation failed. The body is undocumented.
+    /// - 401: Authentication is missing or invalid. The body is undocumented.
+    /// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+    /// - 404: No accessible record was found. The body is undocumented.
+    /// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
+    /// - 503: A dependency or required configuration is unavailable. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -3787,15 +3787,15 @@ impl CommandsApi {
 /// Submit a record command.
 ///
 /// Creates or changes a person, organization, opportunity, activity or task. The command is subject to
-/// scope checks, role checks, idempotency, optimistic record versions and audit evidence, and a committed
-/// one writes an outbox event. An exact replay returns the durable result with status 200. Any one of the
-/// four scopes admits the call; the mapping from command type to scope, the place of an idempotency key,
-/// and the shapes of the request and the result are not shown.
+/// scope checks, role checks, idempotency, optimistic record versions and audit evidence. A committed
+/// command writes an outbox event. An exact replay returns the stored result with status 200. Any of the
+/// four scopes admits the call. The scope of each command type, the place of an idempotency key, and the
+/// structure of the request and the result are undocumented.
 ///
 /// `POST /api/crm/v1/commands`
 ///
-/// How a command takes effect once: [`guide::commands`](sdk_core::guide::commands). What to do if its reply
-/// is lost: [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
+/// Idempotency and conflicts: [`guide::commands`](sdk_core::guide::commands). Lost replies:
+/// [`guide::unknown_effect`](sdk_core::guide::unknown_effect).
 ///
 /// # Arguments
 ///
@@ -3807,22 +3807,22 @@ impl CommandsApi {
 ///
 /// # Reply
 ///
-/// - 200: An exact replay; the durable result of the first commit.
+/// - 200: An exact replay, with the stored result of the first commit.
 /// - 201: The command was committed.
 ///
 /// # Errors
 ///
-/// - 400: The request is invalid, or validation failed. The body is not shown.
-/// - 401: Authentication is missing or invalid. The body is not shown.
-/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is not shown.
-/// - 404: No accessible record was found. The body is not shown.
-/// - 409: Invalid state, stale record version, or idempotency conflict. The body is not shown.
-/// - 503: A dependency or required configuration is unavailable. The body is not shown.
+/// - 400: The request is invalid, or validation failed. The body is undocumented.
+/// - 401: Authentication is missing or invalid. The body is undocumented.
+/// - 403: The actor lacks the capability, entitlement, scope or workspace binding. The body is undocumented.
+/// - 404: No accessible record was found. The body is undocumented.
+/// - 409: Invalid state, stale record version, or idempotency conflict. The body is undocumented.
+/// - 503: A dependency or required configuration is unavailable. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / CRM and States and transitions. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`CommandsApi::submit`]; see there for an example.
 #[derive(Clone, Debug)]

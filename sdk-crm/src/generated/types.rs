@@ -252,7 +252,7 @@ impl IntakeState {
 
 sdk_core::impl_text!(IntakeState: OpenEnum);
 
-/// The status of a person. The transitions between statuses are not shown.
+/// The status of a person. The transitions between statuses are undocumented.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -300,7 +300,7 @@ impl PersonStatus {
 
 sdk_core::impl_text!(PersonStatus: OpenEnum);
 
-/// The status of an organization. The transitions between statuses are not shown.
+/// The status of an organization. The transitions between statuses are undocumented.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -344,7 +344,7 @@ impl OrganizationStatus {
 
 sdk_core::impl_text!(OrganizationStatus: OpenEnum);
 
-/// The stage of an opportunity in the pipeline. The transitions between stages are not shown.
+/// The stage of an opportunity in the pipeline. The transitions between stages are undocumented.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -464,7 +464,7 @@ impl OpportunityOwner {
 
 sdk_core::impl_text!(OpportunityOwner: Reference);
 
-/// The status of a task. The transitions between statuses are not shown.
+/// The status of a task. The transitions between statuses are undocumented.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -517,7 +517,7 @@ impl TaskStatus {
 
 sdk_core::impl_text!(TaskStatus: OpenEnum);
 
-/// Whose tasks a list holds, the caller's own or all. The default is `mine`.
+/// The owner of the tasks in a list, the caller or anyone. The default is `mine`.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -557,21 +557,21 @@ impl TaskOwner {
 
 sdk_core::impl_text!(TaskOwner: OpenEnum);
 
-/// What needs attention today, and what has changed lately. The member keys of `counts` are not shown.
+/// The items that need attention today, and the recent changes. The keys of `counts` are undocumented.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionQueue {
-    /// The constant schema version of the attention queue.
+    /// The schema version of the attention queue.
     ///
     /// It is always `suite-crm-today.v1`.
     pub schema_version: String,
-    /// When the queue was generated.
+    /// The time when the queue was generated.
     pub generated_at: Timestamp,
     /// The workspace.
     pub workspace: String,
-    /// A JSON object whose members the contract does not show.
+    /// A JSON object. The contract doesn't document its fields.
     pub counts: Record,
     /// The items that need attention. No maximum is declared.
     pub attention: Vec<AttentionItem>,
@@ -598,9 +598,9 @@ impl FromReply for AttentionQueue {
     }
 }
 
-/// The type of an attention item. `task` appears; other values are not shown.
+/// The type of an attention item. Values other than `task` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum AttentionType {
@@ -634,9 +634,9 @@ impl AttentionType {
 
 sdk_core::impl_text!(AttentionType: OpenEnum);
 
-/// A reason for a priority. `overdue` appears; the full set is not shown.
+/// A reason for a priority. Values other than `overdue` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ReasonCode {
@@ -670,9 +670,9 @@ impl ReasonCode {
 
 sdk_core::impl_text!(ReasonCode: OpenEnum);
 
-/// The type of the subject of a change. `task` appears; other values are not shown.
+/// The type of the subject of a change. Values other than `task` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SubjectType {
@@ -712,7 +712,7 @@ sdk_core::impl_text!(SubjectType: OpenEnum);
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionItem {
-    /// The type of an attention item. `task` appears; other values are not shown.
+    /// The type of an attention item. Values other than `task` are undocumented.
     pub type_: Option<AttentionType>,
     /// The reference of the record.
     pub public_reference: Option<String>,
@@ -722,9 +722,9 @@ pub struct AttentionItem {
     pub summary: Option<String>,
     /// The owner of an attention item.
     pub owner: Option<AttentionOwner>,
-    /// When it is due.
+    /// The due time.
     pub due_at: Option<Timestamp>,
-    /// The priority of an attention item, and why it has it.
+    /// The priority of an attention item, with its reasons.
     pub priority: Option<AttentionPriority>,
     /// The version of the record.
     pub record_version: Option<i64>,
@@ -745,20 +745,20 @@ sdk_core::json_object!(AttentionItem {
 
 /// The owner of an attention item.
 ///
-/// Provenance: documented. Assumed: A11, see [assumptions](sdk_core::guide::gaps#assumptions). The types of
-/// some members are assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions).
+/// Provenance: documented. Assumed: A11, see [assumptions](sdk_core::guide::operations#assumptions). The
+/// types of some members are assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AttentionOwner {
     /// The reference of an actor.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub public_reference: Option<ActorReference>,
-    /// The name to display.
+    /// The display name.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub display_name: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -769,7 +769,7 @@ sdk_core::json_object!(AttentionOwner {
     display_name: assumed "displayName",
 });
 
-/// The priority of an attention item, and why it has it.
+/// The priority of an attention item, with its reasons.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
@@ -779,7 +779,7 @@ pub struct AttentionPriority {
     pub score: Option<Number>,
     /// The reasons, as codes.
     pub reason_codes: Option<Vec<ReasonCode>>,
-    /// The reasons, as text.
+    /// The reasons, as sentences.
     pub explanation: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -797,13 +797,13 @@ sdk_core::json_object!(AttentionPriority {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecentChange {
-    /// What was done. The values are not shown.
+    /// The action. The values are undocumented.
     pub action: Option<String>,
-    /// The type of the subject of a change. `task` appears; other values are not shown.
+    /// The type of the subject of a change. Values other than `task` are undocumented.
     pub subject_type: Option<SubjectType>,
     /// The reference of the subject.
     pub public_reference: Option<String>,
-    /// When it was done.
+    /// The time of the action.
     pub occurred_at: Option<Timestamp>,
     /// The actor who made a change.
     pub actor: Option<RecentChangeActor>,
@@ -822,14 +822,14 @@ sdk_core::json_object!(RecentChange {
 /// The actor who made a change.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RecentChangeActor {
-    /// The name to display.
+    /// The display name.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub display_name: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -839,7 +839,7 @@ sdk_core::json_object!(RecentChangeActor {
     display_name: assumed "displayName",
 });
 
-/// The status of an intake submission. The transitions between statuses are not shown.
+/// The status of an intake submission. The transitions between statuses are undocumented.
 ///
 /// Provenance: documented, with all values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -902,36 +902,36 @@ impl IntakeSubmissionStatus {
 
 sdk_core::impl_text!(IntakeSubmissionStatus: OpenEnum);
 
-/// An intake submission. The members of `contact`, `review`, `linkedRecords`, and of the items of
-/// `processingEvents` and `reviewHistory`, are not shown.
+/// An intake submission. The fields of `contact`, `review` and `linkedRecords`, and of the items of
+/// `processingEvents` and `reviewHistory`, are undocumented.
 ///
-/// Provenance: documented. Assumed: A11, see [assumptions](sdk_core::guide::gaps#assumptions).
+/// Provenance: documented. Assumed: A11, see [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IntakeSubmissionDetail {
-    /// The constant schema version of an intake submission detail.
+    /// The schema version of an intake submission detail.
     ///
     /// It is always `suite-crm-intake-detail.v2`.
     pub schema_version: String,
     /// The reference of an intake submission.
     pub public_reference: IntakeReference,
-    /// The status of an intake submission. The transitions between statuses are not shown.
+    /// The status of an intake submission. The transitions between statuses are undocumented.
     pub status: IntakeSubmissionStatus,
-    /// A JSON object whose members the contract does not show.
+    /// A JSON object. The contract doesn't document its fields.
     pub contact: Record,
     /// The processing events.
     ///
-    /// Each item: A JSON object whose members the contract does not show.
+    /// Each item: A JSON object. The contract doesn't document its fields.
     pub processing_events: Vec<Record>,
-    /// The review of an intake submission, or null. Its members are not shown.
+    /// The review of an intake submission, or null. Its fields are undocumented.
     pub review: Option<Record>,
-    /// A JSON object whose members the contract does not show.
+    /// A JSON object. The contract doesn't document its fields.
     pub linked_records: Record,
     /// The history of reviews, at most 100 items.
     ///
     /// Limits: at most 100 items.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape.
+    /// Each item: Any JSON value. The contract doesn't document its structure.
     pub review_history: Vec<RawJson>,
     /// The version of the record, from 1.
     ///
@@ -959,25 +959,25 @@ impl FromReply for IntakeSubmissionDetail {
     }
 }
 
-/// The pipeline as of now, and the flow measured over a window.
+/// The current pipeline, and the flow over a window.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Funnel {
-    /// The constant schema version of the funnel.
+    /// The schema version of the funnel.
     ///
     /// It is always `suite-crm-funnel.v1`.
     pub schema_version: String,
-    /// The window over which the flow is measured.
+    /// The window of the flow.
     pub window: FunnelWindow,
     /// The stages, at most 40 items.
     ///
     /// Limits: at most 40 items.
     pub stages: Vec<FunnelStage>,
-    /// The outcomes.
+    /// The outcomes in the window.
     pub outcomes: FunnelOutcomes,
-    /// What the funnel was computed from.
+    /// The data that the funnel was computed from.
     pub provenance: FunnelProvenance,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -997,7 +997,7 @@ impl FromReply for Funnel {
     }
 }
 
-/// The window over which the flow is measured.
+/// The window of the flow.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
@@ -1019,33 +1019,33 @@ sdk_core::json_object!(FunnelWindow {
 /// The state of one stage, and its flow over the window.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelStage {
     /// The stage.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub stage: Option<String>,
-    /// How many opportunities are open in the stage.
+    /// The number of open opportunities in the stage.
     pub open_count: Option<i64>,
-    /// The lower value, in minor units. Its type is not shown.
+    /// The lower value, in minor units. Its type is undocumented.
     pub value_min_minor: Option<RawJson>,
-    /// The upper value, in minor units. Its type is not shown.
+    /// The upper value, in minor units. Its type is undocumented.
     pub value_max_minor: Option<RawJson>,
     /// The currency of the values.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub currency: Option<String>,
-    /// How many opportunities entered the stage in the window.
+    /// The number of opportunities that entered the stage in the window.
     pub entered_in_window: Option<i64>,
-    /// How many opportunities left the stage in the window.
+    /// The number of opportunities that left the stage in the window.
     pub exited_in_window: Option<i64>,
-    /// The median number of hours in the stage. Its type is not shown.
+    /// The median number of hours in the stage. Its type is undocumented.
     pub median_hours_in_stage: Option<RawJson>,
-    /// The median number of hours open so far. Its type is not shown.
+    /// The median number of hours open so far. Its type is undocumented.
     pub median_hours_open_so_far: Option<RawJson>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1063,19 +1063,19 @@ sdk_core::json_object!(FunnelStage {
     median_hours_open_so_far: optional "medianHoursOpenSoFar",
 });
 
-/// The outcomes.
+/// The outcomes in the window.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelOutcomes {
-    /// How many were won.
+    /// The number of won opportunities.
     pub won: Option<i64>,
-    /// How many were deferred.
+    /// The number of deferred opportunities.
     pub deferred: Option<i64>,
-    /// How many were closed without proceeding.
+    /// The number of opportunities that were closed without proceeding.
     pub closed_not_proceeding: Option<i64>,
-    /// The counts by reason of closing.
+    /// The counts per close reason.
     pub by_close_reason: Option<Vec<CloseReasonCount>>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1088,19 +1088,19 @@ sdk_core::json_object!(FunnelOutcomes {
     by_close_reason: optional "byCloseReason",
 });
 
-/// How many were closed for one reason.
+/// The number of opportunities that were closed for one reason.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CloseReasonCount {
-    /// The reason, as a code. The values are not shown.
+    /// The reason, as a code. The values are undocumented.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub reason_code: Option<String>,
-    /// How many.
+    /// The number of opportunities.
     pub count: Option<i64>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1111,7 +1111,7 @@ sdk_core::json_object!(CloseReasonCount {
     count: bounded "count",
 });
 
-/// What the funnel was computed from.
+/// The data that the funnel was computed from.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
@@ -1119,7 +1119,7 @@ sdk_core::json_object!(CloseReasonCount {
 pub struct FunnelProvenance {
     /// The funnel counts the opportunities created before this time.
     pub counts_opportunities_created_before: Option<Timestamp>,
-    /// How many opening events were backfilled.
+    /// The number of backfilled opening events.
     pub backfilled_opening_events: Option<i64>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1130,18 +1130,18 @@ sdk_core::json_object!(FunnelProvenance {
     backfilled_opening_events: bounded "backfilledOpeningEvents",
 });
 
-/// Navigation, views and actions, filtered to the caller. It grants nothing. Which members of these are
-/// required is not shown.
+/// Navigation, views and actions, filtered to the caller. It grants nothing. The required fields of
+/// navigation, views and actions are undocumented.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Presentation {
-    /// The constant schema version of the presentation descriptor.
+    /// The schema version of the presentation descriptor.
     ///
     /// It is always `suite-crm-presentation.v1`.
     pub schema_version: String,
-    /// The constant id of the application.
+    /// The ID of the application.
     ///
     /// It is always `crm`.
     pub app_id: String,
@@ -1176,24 +1176,24 @@ impl FromReply for Presentation {
 /// The navigation of the application.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Navigation {
     /// The label.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub label: Option<String>,
     /// The icon.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub icon: Option<String>,
-    /// Where the application opens.
+    /// The landing page of the application.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub landing: Option<String>,
     /// The sections that the caller's effective permission reaches.
     pub sections: Option<Vec<NavigationSection>>,
@@ -1211,38 +1211,38 @@ sdk_core::json_object!(Navigation {
 /// A section of the navigation.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NavigationSection {
-    /// The id.
+    /// The ID.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub id: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub label: Option<String>,
     /// The icon.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub icon: Option<String>,
     /// The route.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub route: Option<String>,
     /// The position among the sections.
     pub order: Option<i64>,
     /// The scope that the section requires.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub required_scope: Option<String>,
-    /// The badge of a section. The values of its members are not shown.
+    /// The badge of a section. The values of its fields are undocumented.
     pub badge: Option<NavigationBadge>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1258,27 +1258,27 @@ sdk_core::json_object!(NavigationSection {
     badge: optional "badge",
 });
 
-/// The badge of a section. The values of its members are not shown.
+/// The badge of a section. The values of its fields are undocumented.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct NavigationBadge {
     /// The source of the badge.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub source: Option<String>,
     /// The field of the source.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub field: Option<String>,
     /// The tone.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub tone: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1290,9 +1290,9 @@ sdk_core::json_object!(NavigationBadge {
     tone: assumed "tone",
 });
 
-/// The kind of a view. `list` appears; other values are not shown.
+/// The kind of a view. Values other than `list` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ViewKind {
@@ -1326,9 +1326,9 @@ impl ViewKind {
 
 sdk_core::impl_text!(ViewKind: OpenEnum);
 
-/// The kind of a field of a view. `text` appears; other values are not shown.
+/// The kind of a field of a view. Values other than `text` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FieldKind {
@@ -1362,9 +1362,9 @@ impl FieldKind {
 
 sdk_core::impl_text!(FieldKind: OpenEnum);
 
-/// The kind of a filter. `search` appears; other values are not shown.
+/// The kind of a filter. Values other than `search` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FilterKind {
@@ -1398,9 +1398,9 @@ impl FilterKind {
 
 sdk_core::impl_text!(FilterKind: OpenEnum);
 
-/// The intent of an action. `primary` appears; other values are not shown.
+/// The intent of an action. Values other than `primary` are undocumented.
 ///
-/// Provenance: documented, but not all values are shown.
+/// Provenance: documented, with some of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum ActionIntent {
@@ -1437,45 +1437,45 @@ sdk_core::impl_text!(ActionIntent: OpenEnum);
 /// A view.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct View {
-    /// The id.
+    /// The ID.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub id: Option<String>,
     /// The title.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub title: Option<String>,
-    /// The kind of a view. `list` appears; other values are not shown.
+    /// The kind of a view. Values other than `list` are undocumented.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub kind: Option<ViewKind>,
     /// The route.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub route: Option<String>,
     /// The source.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub source: Option<String>,
     /// The scope that the view requires.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub required_scope: Option<String>,
     /// The fields.
     pub fields: Option<Vec<ViewField>>,
     /// The filters.
     pub filters: Option<Vec<ViewFilter>>,
-    /// What a view shows when it has nothing to list.
+    /// The placeholder of an empty view.
     pub empty_state: Option<EmptyState>,
     /// The actions.
     pub actions: Option<Vec<String>>,
@@ -1499,29 +1499,29 @@ sdk_core::json_object!(View {
 /// A field of a view.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewField {
     /// The key.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub key: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub label: Option<String>,
-    /// The kind of a field of a view. `text` appears; other values are not shown.
+    /// The kind of a field of a view. Values other than `text` are undocumented.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub kind: Option<FieldKind>,
-    /// What the field links to.
+    /// The link target of the field.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub link_to: Option<String>,
     /// Whether the field is primary.
     pub primary: Option<bool>,
@@ -1540,28 +1540,28 @@ sdk_core::json_object!(ViewField {
 /// A filter of a view.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ViewFilter {
     /// The key.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub key: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub label: Option<String>,
-    /// The kind of a filter. `search` appears; other values are not shown.
+    /// The kind of a filter. Values other than `search` are undocumented.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub kind: Option<FilterKind>,
-    /// The options. The shape of an option is not shown.
+    /// The options. The structure of an option is undocumented.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape.
+    /// Each item: Any JSON value. The contract doesn't document its structure.
     pub options: Option<Vec<RawJson>>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1574,22 +1574,22 @@ sdk_core::json_object!(ViewFilter {
     options: optional "options",
 });
 
-/// What a view shows when it has nothing to list.
+/// The placeholder of an empty view.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct EmptyState {
     /// The headline.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub headline: Option<String>,
-    /// The text below the headline.
+    /// The paragraph below the headline.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub body: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,
@@ -1603,36 +1603,36 @@ sdk_core::json_object!(EmptyState {
 /// An action that the caller may be offered.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Action {
-    /// The id.
+    /// The ID.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub id: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub label: Option<String>,
-    /// The type of the command. The values are not shown.
+    /// The type of the command. The values are undocumented.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub command_type: Option<String>,
     /// The scope that the action requires.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub required_scope: Option<String>,
-    /// The intent of an action. `primary` appears; other values are not shown.
+    /// The intent of an action. Values other than `primary` are undocumented.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub intent: Option<ActionIntent>,
-    /// About confirmation. Its type is not shown.
+    /// The confirmation of the action. Its type is undocumented.
     pub confirm: Option<RawJson>,
     /// The fields.
     pub fields: Option<Vec<ActionField>>,
@@ -1653,30 +1653,30 @@ sdk_core::json_object!(Action {
 /// A field of an action.
 ///
 /// Provenance: documented. The types of some members are assumed: A10, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ActionField {
     /// The key.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub key: Option<String>,
     /// The label.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub label: Option<String>,
-    /// The kind of the field. The values are not shown.
+    /// The kind of the field. The values are undocumented.
     ///
-    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A10, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub kind: Option<String>,
     /// Whether the field is required.
     pub required: Option<bool>,
-    /// The options. The shape of an option is not shown.
+    /// The options. The structure of an option is undocumented.
     ///
-    /// Each item: Any JSON value. The contract does not show its shape.
+    /// Each item: Any JSON value. The contract doesn't document its structure.
     pub options: Option<Vec<RawJson>>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

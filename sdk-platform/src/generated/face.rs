@@ -37,11 +37,11 @@ impl OauthApi {
     /// Exchange a client credential for a token.
     ///
     /// The OAuth 2.0 client credential exchange. The token lasts at most 300 seconds. The form fields of the
-    /// request and the body of the response are not shown.
+    /// request and the response body are undocumented.
     ///
     /// `POST /oauth/token`
     ///
-    /// How a suite gets its own tokens: [`guide::authentication`](sdk_core::guide::authentication).
+    /// Authentication: [`guide::authentication`](sdk_core::guide::authentication).
     ///
     /// # Arguments
     ///
@@ -57,12 +57,12 @@ impl OauthApi {
     ///
     /// # Errors
     ///
-    /// - The credential was not exchanged. The body is not shown for this operation.
+    /// - The credential was not exchanged. The body is undocumented.
     ///
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / Platform and Authentication. Assumed: A01, A03, A04, A05, A06, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -89,11 +89,11 @@ impl OauthApi {
 /// Exchange a client credential for a token.
 ///
 /// The OAuth 2.0 client credential exchange. The token lasts at most 300 seconds. The form fields of the
-/// request and the body of the response are not shown.
+/// request and the response body are undocumented.
 ///
 /// `POST /oauth/token`
 ///
-/// How a suite gets its own tokens: [`guide::authentication`](sdk_core::guide::authentication).
+/// Authentication: [`guide::authentication`](sdk_core::guide::authentication).
 ///
 /// # Arguments
 ///
@@ -109,12 +109,12 @@ impl OauthApi {
 ///
 /// # Errors
 ///
-/// - The credential was not exchanged. The body is not shown for this operation.
+/// - The credential was not exchanged. The body is undocumented.
 ///
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / Platform and Authentication. Assumed: A01, A03, A04, A05, A06, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`OauthApi::token`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -216,11 +216,11 @@ pub struct AppsApi {
 impl AppsApi {
     /// List the installed apps.
     ///
-    /// The installed apps visible to the client. The response body is not shown.
+    /// The installed apps visible to the client. The response body is undocumented.
     ///
     /// `GET /platform/v1/apps`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -237,7 +237,7 @@ impl AppsApi {
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / Platform. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -257,11 +257,11 @@ impl AppsApi {
 
 /// List the installed apps.
 ///
-/// The installed apps visible to the client. The response body is not shown.
+/// The installed apps visible to the client. The response body is undocumented.
 ///
 /// `GET /platform/v1/apps`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -278,7 +278,7 @@ impl AppsApi {
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / Platform. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`AppsApi::list`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -373,11 +373,11 @@ pub struct OrganizationApi {
 impl OrganizationApi {
     /// Get the organization context.
     ///
-    /// Bounded organization and installation context. The response body is not shown.
+    /// Bounded organization and installation context. The response body is undocumented.
     ///
     /// `GET /platform/v1/organization`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Scope
     ///
@@ -394,7 +394,7 @@ impl OrganizationApi {
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / Platform. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -414,11 +414,11 @@ impl OrganizationApi {
 
 /// Get the organization context.
 ///
-/// Bounded organization and installation context. The response body is not shown.
+/// Bounded organization and installation context. The response body is undocumented.
 ///
 /// `GET /platform/v1/organization`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Scope
 ///
@@ -435,7 +435,7 @@ impl OrganizationApi {
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / Platform. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`OrganizationApi::get`]; see there for an example.
 #[derive(Clone, Debug)]
@@ -530,17 +530,18 @@ pub struct PublicationsApi {
 impl PublicationsApi {
     /// Get one active allowlisted projection.
     ///
-    /// Besides the scope, platform and source-app entitlements are required. The response body is not shown.
+    /// The call needs the scope and the entitlements of the platform and the source app. The response body is
+    /// undocumented.
     ///
     /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
     ///
-    /// How to read a reply: [`guide::records`](sdk_core::guide::records).
+    /// Records and their fields: [`guide::records`](sdk_core::guide::records).
     ///
     /// # Arguments
     ///
-    /// - `app_id`: The id of the source app. Its format is not shown.
-    /// - `resource_type`: The type of the resource. The values are not shown.
-    /// - `source_record_id`: The id of the record in the source app. Its format is not shown.
+    /// - `app_id`: The ID of the source app. Its format is undocumented.
+    /// - `resource_type`: The type of the resource. The values are undocumented.
+    /// - `source_record_id`: The ID of the record in the source app. Its format is undocumented.
     ///
     /// # Scope
     ///
@@ -557,7 +558,7 @@ impl PublicationsApi {
     /// # Provenance
     ///
     /// Documented: contract, Endpoints / Platform. Assumed: A01, see
-    /// [assumptions](sdk_core::guide::gaps#assumptions).
+    /// [assumptions](sdk_core::guide::operations#assumptions).
     ///
     /// # Example
     ///
@@ -585,17 +586,18 @@ impl PublicationsApi {
 
 /// Get one active allowlisted projection.
 ///
-/// Besides the scope, platform and source-app entitlements are required. The response body is not shown.
+/// The call needs the scope and the entitlements of the platform and the source app. The response body is
+/// undocumented.
 ///
 /// `GET /platform/v1/publications/{appId}/{resourceType}/{sourceRecordId}`
 ///
-/// How to read a reply: [`guide::records`](sdk_core::guide::records).
+/// Records and their fields: [`guide::records`](sdk_core::guide::records).
 ///
 /// # Arguments
 ///
-/// - `app_id`: The id of the source app. Its format is not shown.
-/// - `resource_type`: The type of the resource. The values are not shown.
-/// - `source_record_id`: The id of the record in the source app. Its format is not shown.
+/// - `app_id`: The ID of the source app. Its format is undocumented.
+/// - `resource_type`: The type of the resource. The values are undocumented.
+/// - `source_record_id`: The ID of the record in the source app. Its format is undocumented.
 ///
 /// # Scope
 ///
@@ -612,7 +614,7 @@ impl PublicationsApi {
 /// # Provenance
 ///
 /// Documented: contract, Endpoints / Platform. Assumed: A01, see
-/// [assumptions](sdk_core::guide::gaps#assumptions).
+/// [assumptions](sdk_core::guide::operations#assumptions).
 ///
 /// Made by [`PublicationsApi::get`]; see there for an example.
 #[derive(Clone, Debug)]

@@ -13,21 +13,21 @@ use sdk_core::{
 };
 use std::collections::BTreeMap;
 
-/// The form of the client credential exchange. The contract does not show its fields; these are those of
-/// RFC 6749, and `audience`.
+/// The form of the client credential exchange. The contract doesn't document its fields, so they are the
+/// fields of RFC 6749 and `audience`.
 ///
-/// Provenance: not shown in the contract, but assumed (A03, see
-/// [assumptions](sdk_core::guide::gaps#assumptions)).
+/// Provenance: assumed, because the contract doesn't document it (A03, see
+/// [assumptions](sdk_core::guide::operations#assumptions)).
 #[derive(Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TokenForm {
-    /// The client id, where HTTP Basic is not used.
+    /// The client ID, if HTTP Basic is not used.
     ///
-    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
+    /// Assumed: A04, see [assumptions](sdk_core::guide::operations#assumptions).
     pub client_id: Option<String>,
-    /// The client secret, where HTTP Basic is not used.
+    /// The client secret, if HTTP Basic is not used.
     ///
-    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
+    /// Assumed: A04, see [assumptions](sdk_core::guide::operations#assumptions).
     pub client_secret: Option<Secret>,
     /// The requested scopes, separated by spaces.
     pub scope: Option<String>,
@@ -66,18 +66,18 @@ impl TokenForm {
         Self::default()
     }
 
-    /// The client id, where HTTP Basic is not used.
+    /// The client ID, if HTTP Basic is not used.
     ///
-    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
+    /// Assumed: A04, see [assumptions](sdk_core::guide::operations#assumptions).
     #[must_use]
     pub fn client_id(mut self, client_id: impl Into<String>) -> Self {
         self.client_id = Some(client_id.into());
         self
     }
 
-    /// The client secret, where HTTP Basic is not used.
+    /// The client secret, if HTTP Basic is not used.
     ///
-    /// Assumed: A04, see [assumptions](sdk_core::guide::gaps#assumptions).
+    /// Assumed: A04, see [assumptions](sdk_core::guide::operations#assumptions).
     #[must_use]
     pub fn client_secret(mut self, client_secret: impl Into<Secret>) -> Self {
         self.client_secret = Some(client_secret.into());
@@ -135,11 +135,11 @@ impl Validate for TokenForm {
     }
 }
 
-/// A bearer token. The contract does not show the fields of this body; these are those of RFC 6749 section
+/// A bearer token. The contract doesn't document its fields, so they are the fields of RFC 6749 section
 /// 5.1.
 ///
-/// Provenance: not shown in the contract, but assumed (A05, see
-/// [assumptions](sdk_core::guide::gaps#assumptions)).
+/// Provenance: assumed, because the contract doesn't document it (A05, see
+/// [assumptions](sdk_core::guide::operations#assumptions)).
 #[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TokenResponse {
@@ -147,18 +147,18 @@ pub struct TokenResponse {
     pub access_token: Option<Secret>,
     /// The type of the token, `Bearer`.
     ///
-    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub token_type: Option<String>,
     /// The lifetime of the token in seconds, at most 300.
     ///
-    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub expires_in: Option<i64>,
     /// The granted scopes, separated by spaces.
     ///
-    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::gaps#assumptions). A value of another type
-    /// is kept in `extra`.
+    /// Its type is assumed: A05, see [assumptions](sdk_core::guide::operations#assumptions). A value of another
+    /// type is kept in `extra`.
     pub scope: Option<String>,
     /// Members that the contract does not show, kept and written back unchanged.
     pub extra: Members,

@@ -58,7 +58,7 @@ components:
       properties:
         schemaVersion: {$ref: "#/components/schemas/Version"}
         at: {type: string, format: date-time}
-        amount: {description: Not shown.}
+        amount: {description: Undocumented.}
       additionalProperties: {}
 "##;
 

@@ -12,7 +12,7 @@ use crate::model::{
 use super::text::{code, codes, joined, line, prose, prose_or};
 
 /// Where the entries of `specs/ASSUMPTIONS.md` are in the documentation.
-const REGISTER: &str = "[assumptions](sdk_core::guide::gaps#assumptions)";
+const REGISTER: &str = "[assumptions](sdk_core::guide::operations#assumptions)";
 
 /// What the docs say of what the contract marks as deprecated.
 const DEPRECATED: &str = "Deprecated by the contract.";
@@ -151,19 +151,19 @@ pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
 /// Where the guide says more.
 fn guide(operation: &Operation) -> String {
     let leads: &[(&str, &str)] = if operation.auth == Auth::Client {
-        &[("How a suite gets its own tokens", "tokens")]
+        &[("Authentication", "authentication")]
     } else if operation.is_command() {
         &[
-            ("How a command takes effect once", "commands"),
-            ("What to do if its reply is lost", "unknown_effect"),
+            ("Idempotency and conflicts", "commands"),
+            ("Lost replies", "unknown_effect"),
         ]
     } else if operation.is_list() {
         &[
-            ("How to walk through a list", "walking"),
-            ("How to read a record", "reading"),
+            ("Lists and pages", "pagination"),
+            ("Records and their fields", "records"),
         ]
     } else {
-        &[("How to read a reply", "reading")]
+        &[("Records and their fields", "records")]
     };
     let lead = |(what, page)| format!("{what}: [`guide::{page}`](sdk_core::guide::{page}).");
     joined(leads.iter().copied().map(lead), " ")
@@ -175,7 +175,7 @@ fn scope(operation: &Operation) -> String {
         (Auth::Public, _) => "None: no authentication is required.".into(),
         (Auth::Client, _) => "None: the client credential itself authenticates the call.".into(),
         (Auth::Bearer, []) => {
-            "A bearer token is sent. The contract does not show its scope.".into()
+            "A bearer token is sent. The contract doesn't document its scope.".into()
         }
         (Auth::Bearer, [scope]) => format!("{scope}."),
         (Auth::Bearer, scopes) => format!("Any one of {}.", scopes.join(", ")),
@@ -321,12 +321,12 @@ fn provenance_of_type(component: &Component) -> String {
         (Provenance::Assumed, _) => {
             let ids = joined(&component.assumptions, ", ");
             return format!(
-                "Provenance: not shown in the contract, but assumed ({ids}, see {REGISTER})."
+                "Provenance: assumed, because the contract doesn't document it ({ids}, see {REGISTER})."
             );
         }
         (Provenance::NameOnly, _) => "known by name only",
         (Provenance::Documented, Kind::Enum { closed: true, .. }) => "documented, with all values",
-        (Provenance::Documented, Kind::Enum { .. }) => "documented, but not all values are shown",
+        (Provenance::Documented, Kind::Enum { .. }) => "documented, with some of its values",
         (Provenance::Documented, _) => "documented",
     };
     let fields = component.members().iter();

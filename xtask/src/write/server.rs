@@ -118,10 +118,10 @@ app | App | The application that serves it.
 method | &'static str | The HTTP method, in capitals.
 path | &'static str | The path template, from the origin of the application.
 summary | &'static str | What it does, in one sentence.
-name_only | bool | Whether the contract gives its name only, so that its messages are not shown.
+name_only | bool | Whether the contract documents only its name, so that its messages are undocumented.
 scopes | &'static [&'static str] | The scopes of which the token needs any one; empty when none is documented.
 auth | bool | Whether the operation needs a bearer token.
-served_from_schema | bool | Whether it is served from its schema, because nobody has written a handler for it.";
+served_from_schema | bool | Whether it is served from its schema, because it has no handler.";
 
 fn values(spec: &Spec, operation: &Operation) -> [String; 9] {
     [

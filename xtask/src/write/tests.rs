@@ -91,7 +91,14 @@ fn each_construct_of_a_vendor_has_its_place() {
     let spec = read(&VENDOR.replace("TEXT", "Text."));
     let (face, types) = written(&spec);
     let (table, root) = (table::write(&spec), client::library(&spec, &[]));
-    let files = [face, types, table, root, pages::operations(&[spec])].concat();
+    let files = [
+        face,
+        types,
+        table,
+        root,
+        pages::operations(&[spec], &|_| false, "", "").unwrap(),
+    ]
+    .concat();
     let files: Vec<&str> = files.split_whitespace().collect();
     let files = files.join(" ");
 

@@ -366,7 +366,7 @@ impl Operation {
         }
     }
 
-    /// Whether the contract gives its name only, so that its messages are not shown.
+    /// Whether the contract documents only its name, so that its messages are undocumented.
     #[must_use]
     pub const fn name_only(self) -> bool {
         match self {
@@ -506,7 +506,7 @@ impl Operation {
         }
     }
 
-    /// Whether it is served from its schema, because nobody has written a handler for it.
+    /// Whether it is served from its schema, because it has no handler.
     #[must_use]
     pub const fn served_from_schema(self) -> bool {
         match self {
