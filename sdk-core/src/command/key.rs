@@ -8,23 +8,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::policy::random::RandomSource;
 use crate::text::counted;
 
-/// How many characters a key has (contract, Limits).
+/// The allowed length of a key in characters (contract, Limits).
 const LENGTH: std::ops::RangeInclusive<usize> = 16..=160;
 
-/// Hashed first by [`IdempotencyKey::derive`], so that its keys differ from any other use of SHA-256.
+/// Prefix of the hash input of [`IdempotencyKey::derive`], so that its keys differ from any other use of SHA-256.
 const DERIVATION: &[u8] = b"suite-sdk/idempotency-key/v1";
 
-/// The same for [`IdempotencyKey::derive_keyed`].
+/// Prefix of the hash input of [`IdempotencyKey::derive_keyed`].
 const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 
-/// An `Idempotency-Key`: 16 to 160 characters out of `A-Z a-z 0-9 . _ : -` (contract, Endpoints / Calendar).
+/// An `Idempotency-Key` of 16 to 160 characters from `A-Z a-z 0-9 . _ : -` (contract, Endpoints / Calendar).
 ///
-/// A key stands for one command. In the Calendar it is scoped to the actor: the same key with the same parsed command
-/// replays the stored result, and with another command fails with `IDEMPOTENCY_CONFLICT` (contract, Endpoints / Calendar).
-/// Accounting requires a key of the same form; that it treats it alike is assumed (A51). `Debug` does not show the key,
-/// because with it and the actor's token anybody can get the command's result.
+/// A key identifies one command. In the Calendar, keys are scoped to the actor. The same key with the same parsed
+/// command replays the stored result; with another command, it fails with `IDEMPOTENCY_CONFLICT` (contract, Endpoints /
+/// Calendar). Accounting requires a key of the same form and presumably treats it the same way (assumption A51).
 ///
-/// [The guide](crate::guide::commands) says which key to take.
+/// `Debug` hides the key. With the key and the actor's token, anyone could get the command's result.
+///
+/// The guide says [which key to choose](crate::guide::commands).
 ///
 /// ```
 /// use sdk_core::IdempotencyKey;
@@ -32,7 +33,7 @@ const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 /// let fresh = IdempotencyKey::random();
 /// assert_eq!(fresh.as_str().len(), 32);
 ///
-/// // The same business data always gives the same key, in every process and version.
+/// // The same business data always gives the same key, in every process and SDK version.
 /// let first = IdempotencyKey::derive("billing/invoice-draft", ["order-4711", "2026-11"]);
 /// let again = IdempotencyKey::derive("billing/invoice-draft", ["order-4711", "2026-11"]);
 /// assert_eq!(first, again);
@@ -42,25 +43,25 @@ const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 /// ```
 ///
 /// # One key, one command
-/// A key cannot be cloned: it moves into its command. To send a command twice, `prepare()` it, which binds the key to that
-/// body.
+/// A key cannot be cloned. Passing it to a command moves it. To send a command twice, call `prepare()`, which binds the
+/// key to that body.
 ///
 /// ```compile_fail,E0382
 /// # use sdk_core::IdempotencyKey;
 /// # fn command(title: &str, key: IdempotencyKey) {}
 /// let key = IdempotencyKey::random();
 /// command("Kick-off", key);
-/// command("Another one", key); // the key has moved into the first command
+/// command("Follow-up", key); // error: the key has moved into the first command
 /// ```
 ///
-/// [`derive`](Self::derive) and parsing can still make the same key a second time. If it is used for another command, only
-/// the service can notice: the Calendar answers with `IDEMPOTENCY_CONFLICT`
+/// [`derive`](Self::derive) and parsing can still create the same key again. If it is used for another command, only
+/// the service can notice. The Calendar answers with `IDEMPOTENCY_CONFLICT`
 /// ([`Error::is_idempotency_conflict`](crate::Error::is_idempotency_conflict)).
 #[derive(PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// A new key: 128 random bits as 32 hexadecimal characters.
+    /// Generates a random key: 128 random bits as 32 hexadecimal characters.
     ///
     /// # Panics
     /// If the operating system provides no random bytes.
@@ -69,25 +70,26 @@ impl IdempotencyKey {
         Self::drawn_from(&RandomSource::default())
     }
 
-    /// A new key of a suite. Without a seed nobody can guess it: whoever does can get the result of its command, or use the key
-    /// first.
+    /// Generates a key with the suite's random source. Without a seed, the key cannot be guessed. With a guessed key,
+    /// others could get the command's result or use the key first.
     pub(crate) fn drawn_from(random: &RandomSource) -> Self {
         Self(hex(&random.bits()))
     }
 
-    /// A key derived from business data, the same in every process, version and platform.
+    /// Derives a key from business data. The result is the same in every process, version and platform.
     ///
-    /// The namespace names the kind of command, the parts identify the command: `derive("billing/invoice-draft",
-    /// [order_id])`. Put everything that distinguishes two commands into the parts; otherwise the second one is a conflict.
+    /// The namespace names the kind of command and the parts identify the command: `derive("billing/invoice-draft",
+    /// [order_id])`. Put everything that distinguishes two commands into the parts; otherwise the second command fails
+    /// with a conflict.
     ///
-    /// # Who can guess it
-    /// Anybody who guesses the parts can compute the key, and so check whether a key they saw stands for certain data. Where
+    /// # Guessable keys
+    /// Anyone who can guess the parts can compute the key, and so check whether a known key belongs to certain data. If
     /// that matters, use [`derive_keyed`](Self::derive_keyed).
     ///
     /// # Algorithm
-    /// It never changes. The key is the lower-case hexadecimal SHA-256 of the text `suite-sdk/idempotency-key/v1`, the
-    /// namespace, and each part. The namespace and each part are preceded by their length in bytes as a 64-bit big-endian
-    /// number, so `["ab", "c"]` and `["a", "bc"]` give different keys.
+    /// The algorithm never changes. The key is the lowercase hexadecimal SHA-256 of the string
+    /// `suite-sdk/idempotency-key/v1`, the namespace, and each part. The namespace and each part are preceded by their
+    /// length in bytes as a 64-bit big-endian number, so `["ab", "c"]` and `["a", "bc"]` give different keys.
     ///
     /// ```
     /// # use sdk_core::IdempotencyKey;
@@ -102,7 +104,7 @@ impl IdempotencyKey {
         Self(hex(&hash.finalize()))
     }
 
-    /// [`derive`](Self::derive) under a secret.
+    /// Derives a key as [`derive`](Self::derive) does, with HMAC under a secret.
     pub(crate) fn derive_under<P: AsRef<[u8]>>(
         secret: &str,
         namespace: &str,
@@ -134,7 +136,7 @@ impl IdempotencyKey {
         }
     }
 
-    /// The key itself; nothing else shows it.
+    /// Returns the key itself. Nothing else prints it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -165,7 +167,7 @@ fn with_lengths<P: AsRef<[u8]>>(
     }
 }
 
-/// Lower-case hexadecimal.
+/// Encodes bytes as lowercase hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut digits = vec![0; bytes.len() * 2];
@@ -183,7 +185,7 @@ impl fmt::Debug for IdempotencyKey {
 }
 
 impl Serialize for IdempotencyKey {
-    /// Writes the key itself, so that it can be stored.
+    /// Serializes the key itself, so that it can be stored.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.0)
     }
@@ -202,8 +204,8 @@ mod tests {
 
     #[test]
     fn derived_keys_are_pinned() {
-        // Published vectors: a change here breaks every caller who derived a key with an earlier version. Any SHA-256 tool
-        // confirms them by the description of `derive`.
+        // Published vectors. A change here breaks every caller who derived a key with an earlier version. Any SHA-256
+        // tool reproduces them from the docs of `derive`.
         let vectors: [(&str, &[&str], &str); 4] = [
             (
                 "",

@@ -1,6 +1,6 @@
-//! The values that make a command safe to repeat: its key, and the form in which it can be stored.
+//! Idempotency keys and prepared commands, which make a command safe to resend.
 //!
-//! Nothing here sends. Sending a stored command again is the business of `replay`.
+//! Nothing here sends. Module `replay` sends stored commands.
 
 pub(crate) mod key;
 pub(crate) mod prepared;

@@ -1,4 +1,4 @@
-//! Commands in a form that can be stored, and sent again exactly.
+//! Commands in a form that can be stored and resent unchanged.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -9,34 +9,36 @@ use serde::{Deserialize, Serialize};
 use crate::command::key::{IdempotencyKey, hex};
 use crate::macros::debug_fields;
 
-/// The version of the stored form. A later SDK reads every earlier one. Version 1 does not record when it was prepared.
+/// The version of the stored form. Later SDKs read every earlier version. Version 1 doesn't record the preparation
+/// time.
 pub(crate) const VERSION: u32 = 2;
 
-/// A command as it goes over the wire: operation, audience, path, idempotency key and exact body.
+/// A command in its exact wire form, ready to store and send: operation, audience, path, idempotency key and body.
 ///
-/// It serialises: store it in your own database, in your own transaction, before anything is sent, and send it from any
-/// process with `send_prepared` of the application's client. Prepare a command, too, if you may drop its call before it
-/// ends: with the command you can still find out what became of it ([the guide](crate::guide::unknown_effect)).
+/// It implements `Serialize`. Before sending it, store it in your own database, in your own transaction. Any process
+/// can then send it with the client's `send_prepared`. Also prepare a command if you may drop its call before the call
+/// ends. With the prepared command, you can still find out whether it was applied ([the
+/// guide](crate::guide::unknown_effect)).
 ///
 /// ```
 /// # fn example(command: sdk_core::PreparedCommand) -> Result<(), Box<dyn std::error::Error>> {
 /// let stored: String = serde_json::to_string(&command)?;
-/// // later, perhaps elsewhere
+/// // later, perhaps in another process
 /// let command: sdk_core::PreparedCommand = serde_json::from_str(&stored)?;
 /// command.verify()?;
 /// # Ok(()) }
 /// ```
 ///
 /// # Stored form
-/// A JSON object with a version. Every release reads all earlier versions and refuses later ones. A digest over everything
-/// detects damage and mistakes. It does not stop somebody who can write to the table, because they can recompute it. If
-/// others can write there, [sign the stored form](crate::guide::outbox#a-table-that-others-can-write) with a secret
-/// that they do not have.
+/// A JSON object with a version. Every release reads all earlier versions and rejects later ones. A digest over all
+/// fields detects damage and mistakes. It doesn't protect against a person or program with write access to the table,
+/// because they can recompute it. If others can write to the table,
+/// [sign the stored form](crate::guide::outbox#a-table-that-others-can-write) with a secret that they don't have.
 ///
-/// `Debug` shows neither key, body and query nor the values of headers. The serialised form contains them all, with the
-/// defaults of the client: it is as confidential as the command. It never contains a token. What it no longer tells is which
-/// members of the body are secret: if the service repeats them, an error redacts only those with a telling name, such as
-/// `clientSecret` or `password`.
+/// `Debug` hides the key, the body, the query and the values of headers. The serialized form contains all of them,
+/// including the client's default headers, so it is as confidential as the command. It never contains a token. It
+/// doesn't record which fields of the body are secret. If the service repeats such a field, errors redact it only if
+/// its name suggests a secret, such as `clientSecret` or `password`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PreparedCommand {
@@ -52,7 +54,7 @@ pub struct PreparedCommand {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: String,
-    /// In milliseconds since the beginning of 1970.
+    /// In milliseconds since the Unix epoch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) prepared_at: Option<u64>,
     #[serde(flatten)]
@@ -60,17 +62,17 @@ pub struct PreparedCommand {
     pub(crate) digest: String,
 }
 
-/// What is known of a command besides its request. Version 1 has none of it.
+/// Facts about a command besides its request. Version 1 lacks them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct CommandFlags {
-    /// Whether it was sent before it was stored.
+    /// Whether the command may have been sent before it was stored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) sent: bool,
-    /// Whether the contract shows what an exact replay does.
+    /// Whether the contract documents the effect of an exact resend.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) replay_shown: bool,
-    /// Whether the caller sends it without a token although its operation takes one.
+    /// Whether the caller sends the command without a token although its operation takes one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) without_token: bool,
     /// Whether the caller allowed or forbade retries.
@@ -79,13 +81,13 @@ pub(crate) struct CommandFlags {
 }
 
 impl PreparedCommand {
-    /// The command with its digest, once it is complete.
+    /// Adds the digest to a completed command.
     pub(crate) fn digested(mut self) -> Self {
         self.digest = self.compute_digest();
         self
     }
 
-    /// The same command, recorded as possibly sent.
+    /// Marks the command as possibly sent.
     pub(crate) fn into_sent(mut self) -> Self {
         if self.was_sent() {
             return self;
@@ -96,13 +98,13 @@ impl PreparedCommand {
 }
 
 impl PreparedCommand {
-    /// The application that takes the command, such as `calendar`.
+    /// The application that receives the command, such as `calendar`.
     #[must_use]
     pub fn application(&self) -> &str {
         &self.application
     }
 
-    /// The `operationId` of the command.
+    /// The command's `operationId`.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.operation
@@ -114,7 +116,7 @@ impl PreparedCommand {
         &self.method
     }
 
-    /// The audience of the client that prepared it.
+    /// The audience of the client that prepared the command.
     #[must_use]
     pub fn audience(&self) -> Option<&str> {
         self.audience.as_deref()
@@ -132,46 +134,47 @@ impl PreparedCommand {
         self.idempotency_key.as_deref()
     }
 
-    /// When it was prepared, by the wall clock of that machine; `None` for a form of version 1.
+    /// When the command was prepared, by the wall clock of that machine. `None` in a stored form of version 1.
     #[must_use]
     pub fn prepared_at(&self) -> Option<SystemTime> {
         UNIX_EPOCH.checked_add(Duration::from_millis(self.prepared_at?))
     }
 
-    /// Whether it may have been sent before it was stored: it comes from an error with unknown effect, or its form is of
-    /// version 1, which does not record it.
+    /// Whether the command may have been sent before it was stored. True if it comes from an error with an unknown
+    /// effect, or if its stored form has version 1, which doesn't record this.
     #[must_use]
     pub fn was_sent(&self) -> bool {
         self.version == 1 || self.flags.sent
     }
 
-    /// Whether sending it again returns the first result: it has a key, or the contract shows this for its operation.
+    /// Whether a resend returns the first result: the command has a key, or the contract documents this for its
+    /// operation.
     #[must_use]
     pub fn is_replayable(&self) -> bool {
         self.idempotency_key.is_some() || self.flags.replay_shown
     }
 
-    /// The headers of its call and client, without those that the SDK sets itself.
+    /// The headers set by the call and the client, without those that the SDK sets itself.
     pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
         self.headers
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The exact body.
+    /// The exact body, as sent.
     #[must_use]
     pub fn body(&self) -> &str {
         &self.body
     }
 
-    /// SHA-256 over everything above, in lower-case hexadecimal.
+    /// The SHA-256 digest over all fields above, in lowercase hexadecimal.
     #[must_use]
     pub fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// The digest over everything that must not change. Each part is preceded by its length; the largest length marks an
-    /// absent one.
+    /// Computes the digest over everything that must not change. Each part is preceded by its length. The largest
+    /// possible length marks an absent part.
     pub(crate) fn compute_digest(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.version.to_be_bytes());
@@ -218,7 +221,7 @@ debug_fields! {
     keyed: it.idempotency_key.is_some(), body_bytes: it.body.len(), digest: it.digest
 }
 
-/// Serialises a shared key as plain text.
+/// Serializes a shared key as a string.
 mod shared {
     use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How the runtime builds errors: each kind in one place.
+//! Builds errors. Each kind is built in one place.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +17,8 @@ use crate::secret::value::ShortSecret;
 use crate::text::{TextKind, counted, one_line};
 
 impl Error {
-    /// An error with its effect. The constructors for one kind below state it by what they are for: a mistake of the caller's
-    /// sends nothing ([`Effect::NotSent`]), while a response that cannot be read leaves the effect unknown.
+    /// An error with its effect. The constructors below set the effect by kind. A mistake of the caller sends nothing
+    /// ([`Effect::NotSent`]); a response that cannot be read leaves the effect unknown.
     pub(crate) fn new(kind: ErrorKind, effect: Effect, message: impl Into<String>) -> Self {
         Self(Arc::new(Parts {
             kind,
@@ -42,13 +42,13 @@ impl Error {
         }))
     }
 
-    /// Changes parts of the error, in place: while it is built, nobody shares it.
+    /// Changes parts of the error in place. While an error is being built, it has no clones, so nothing is copied.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut Parts)) -> Self {
         change(Arc::make_mut(&mut self.0));
         self
     }
 
-    /// An attempt that ended with it, without its times.
+    /// The record of an attempt that failed with this error, without its times.
     pub(crate) fn as_attempt(&self, number: u32) -> AttemptRecord {
         AttemptRecord {
             number,
@@ -64,13 +64,13 @@ impl Error {
 
     /// The error of a call outside a Tokio runtime.
     pub(crate) fn without_runtime() -> Result<(), Self> {
-        let message = "no Tokio runtime is running: await the call, or poll the walk, inside one";
+        let message = "no Tokio runtime is running: await the call, or poll the stream, inside one";
         Handle::try_current()
             .map(drop)
             .map_err(|error| Self::configuration(message).with_cause(error))
     }
 
-    /// A value that breaks a rule: names the parameter, the rule and the value.
+    /// A value that breaks a rule. The message names the parameter, the rule and the value.
     pub(crate) fn invalid(name: &str, rule: &str, value: &str) -> Self {
         let message = format!("`{name}` must {rule}: got {}", one_line(value));
         Self::new(ErrorKind::InvalidInput, Effect::NotSent, message)
@@ -81,7 +81,7 @@ impl Error {
         Self::invalid("secret", &secret.to_string(), &counted(secret.0, "byte")).with_cause(secret)
     }
 
-    /// Several mistakes as one error.
+    /// Combines several configuration errors into one.
     pub(crate) fn all(mut mistakes: Vec<Self>) -> Self {
         if mistakes.len() == 1 {
             return mistakes.remove(0);
@@ -92,7 +92,7 @@ impl Error {
         Self::configuration("").with(|error| (error.message, error.source) = (message, source))
     }
 
-    /// A setting that is missing or invalid.
+    /// A missing or invalid setting.
     pub(crate) fn configuration(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Configuration, Effect::NotSent, message)
     }
@@ -122,11 +122,11 @@ impl Error {
         Self::new(ErrorKind::Timeout, effect, message).with(|parts| parts.retryable = true)
     }
 
-    /// Keeps the headers of a reply, with confidential values redacted.
+    /// Stores the response's headers, with confidential values redacted.
     pub(crate) fn with_headers(self, headers: &HeaderMap, redactor: &Redactor) -> Self {
         let mut kept = HeaderMap::with_capacity(headers.len());
         for (name, value) in headers {
-            // A name that contains a secret cannot be kept at all.
+            // A header whose name contains a secret is dropped, because names cannot be redacted.
             if redactor.matches(name.as_str()) {
                 continue;
             }
@@ -138,10 +138,10 @@ impl Error {
         self.with(|error| error.headers = Some(Box::new(kept)))
     }
 
-    /// This refusal of a token, whose renewal then failed with `error`.
+    /// This rejection of a token (a 401), whose renewal then failed with `error`.
     pub(crate) fn after_failed_renewal(self, error: Self) -> Self {
         let (retryable, after) = (error.is_retryable(), error.retry_after());
-        // The label stands at the beginning already.
+        // The installation's label already starts the line, so the hint omits it.
         let hint = format!(
             "its token could not be renewed: {}",
             error.clone().with_installation(None)
@@ -151,7 +151,7 @@ impl Error {
             .with(|parts| (parts.retryable, parts.retry_after) = (retryable, after))
     }
 
-    /// The same error with confidential text redacted from what it quotes, and without a cause that has any.
+    /// Redacts confidential strings in the error's message, code and request ID. Drops its cause if that contains any.
     pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
         let hide = |kind: TextKind, text: &mut String| {
             if redactor.matches(text) {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn each_clone_of_an_error_hands_the_command_back() {
+    fn every_clone_of_an_error_returns_the_command() {
         let error = Error::timeout(Effect::Unknown, "late").with_command(command());
         let clone = error.clone();
         assert_eq!(clone.to_string(), error.to_string());
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_keeps_its_cause() {
+    fn an_error_preserves_its_cause() {
         let of = |error: Error| error.clone();
         let json = of("{".parse::<RawJson>().unwrap_err());
         assert!(json.source().unwrap().is::<serde_json::Error>());
@@ -257,15 +257,15 @@ mod tests {
         let token = of(TokenError::unavailable("down").into_error());
         assert!(token.source().unwrap().is::<TokenError>());
         let record: Record = r#"{"a":"canary"}"#.parse().unwrap();
-        let member = of(record.get::<u8>("a").unwrap_err());
-        let cause: &Error = member.source().unwrap().downcast_ref().unwrap();
-        // The message of serde quotes the value, which may be confidential.
+        let field = of(record.get::<u8>("a").unwrap_err());
+        let cause: &Error = field.source().unwrap().downcast_ref().unwrap();
+        // serde's message quotes the value, which may be confidential.
         assert!(cause.source().is_none());
-        assert!(!format!("{member} {member:?}").contains("canary"));
+        assert!(!format!("{field} {field:?}").contains("canary"));
     }
 
     #[test]
-    fn several_mistakes_keep_a_cause() {
+    fn a_combined_error_preserves_a_cause() {
         let mistakes = vec![
             Error::configuration("one"),
             Error::configuration("two").with_cause("a number"),

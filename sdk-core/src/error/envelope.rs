@@ -1,4 +1,4 @@
-//! Reads error bodies leniently.
+//! Parses error bodies leniently.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use serde_json::value::RawValue;
 use crate::secret::redactor::Redactor;
 use crate::text::TextKind;
 
-/// The longest error body that is parsed; a longer one is only kept raw.
+/// The longest error body that is parsed. Longer bodies are only stored raw.
 const LARGEST: usize = 256 * 1024;
 
-/// The members of an error body that the SDK understands.
+/// The fields of an error body that the SDK understands.
 ///
-/// Two shapes are documented: the Platform's `{"error": {"code", "message", "requestId", "retryable"}}`, and that of a token
-/// endpoint, `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2). The contract does not show the bodies of
-/// the other applications, so only a plain `code` and `message` are read from them.
+/// The contract documents two shapes: the Platform's `{"error": {"code", "message", "requestId", "retryable"}}`, and
+/// the token endpoint's `{"error": "code", "error_description": "..."}` (RFC 6749 section 5.2). The error bodies of the
+/// other applications are undocumented, so only a plain `code` and `message` are read from them.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Envelope {
     pub(crate) code: Option<String>,
@@ -25,17 +25,17 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// Reads the body of an application.
-    pub(crate) fn parse(is_shown: bool, body: &[u8]) -> Self {
+    /// Parses an application's error body. `retryable` counts only if the contract documents the body
+    /// (`is_documented`).
+    pub(crate) fn parse(is_documented: bool, body: &[u8]) -> Self {
         let read = Self::read(body);
         Self {
-            // It decides nothing where the contract does not show it.
-            retryable: read.retryable.filter(|_| is_shown),
+            retryable: read.retryable.filter(|_| is_documented),
             ..read
         }
     }
 
-    /// Reads the body of a token endpoint, the Platform's or another one.
+    /// Parses the error body of a token endpoint.
     pub(crate) fn read(body: &[u8]) -> Self {
         if body.len() > LARGEST {
             return Self::default();
@@ -55,18 +55,19 @@ impl Envelope {
         }
     }
 
-    /// Whether the same call may succeed later, by the body where that says so, else by the status.
+    /// Whether the same call may succeed later. The body decides if it has `retryable`, otherwise the status.
     pub(crate) fn is_retryable(&self, status: u16) -> bool {
-        // Assumed: A42 and A50. The contract documents none of them, and resending doesn't implement anything (501, 505).
+        // The contract documents none of these statuses. 501 and 505 are not retryable, because the server won't
+        // support the request later either (assumptions A42 and A50).
         let passing = matches!(status, 408 | 429 | 500 | 502..=504 | 506..=599);
         match self.retryable {
-            // No body makes a rejected request retryable.
+            // A body cannot make a rejected request retryable.
             Some(retryable) => retryable && (passing || !(400..500).contains(&status)),
             None => passing,
         }
     }
 
-    /// The same as bounded lines, with confidential text redacted.
+    /// Limits each field to one bounded line and redacts confidential strings.
     pub(crate) fn redacted(self, redactor: &Redactor) -> Self {
         let line =
             |kind: TextKind, text: Option<String>| text.map(|text| redactor.line(kind, &text));
@@ -79,7 +80,7 @@ impl Envelope {
     }
 }
 
-/// The members of an object. Only those that are understood are read, since any other may hold what no type does.
+/// The fields of an object. They stay raw, because an unknown field may have a value that fits no Rust type.
 type Members<'a> = BTreeMap<String, &'a RawValue>;
 
 fn decoded<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
@@ -91,7 +92,7 @@ mod tests {
     use super::Envelope;
 
     #[test]
-    fn the_platform_envelope_is_read_whole() {
+    fn the_platforms_error_body_is_parsed_completely() {
         let body = br#"{"error":{"code":"insufficient_scope","message":"no","requestId":"r1","retryable":false}}"#;
         let envelope = Envelope::parse(true, body);
         assert_eq!(envelope.code.as_deref(), Some("insufficient_scope"));
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_no_type_holds_hides_no_other() {
+    fn an_undecodable_field_does_not_hide_the_others() {
         let deep = "[".repeat(500) + &"]".repeat(500);
         for odd in ["1e999", r#""\ud800""#, &deep] {
             let body = format!(r#"{{"odd":{odd},"error":{{"code":"x","odd":{odd}}}}}"#);
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bodies_never_fail() {
+    fn other_bodies_are_ignored() {
         for body in [
             &b""[..],
             b"<html>",

@@ -1,9 +1,9 @@
-//! What failed: kinds, effects, and the attempts of a call.
+//! Error kinds, the effects of failed calls, and the log of attempts.
 
 use std::fmt;
 use std::time::Duration;
 
-/// The kinds of failure. More may come.
+/// The kind of a failure. Later versions may add kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -11,25 +11,25 @@ pub enum ErrorKind {
     Configuration,
     /// A parameter or body breaks a rule of the contract. Nothing was sent.
     InvalidInput,
-    /// No token was available for a transient reason: the token endpoint is down or slow.
+    /// No token was available for a transient reason, such as a token endpoint that is down or slow.
     TokenUnavailable,
-    /// The credentials or the token were not accepted (401, or a refused exchange).
+    /// The credentials or the token were rejected (a 401, or a rejected token request).
     Unauthenticated,
-    /// An entitlement, a scope or a workspace binding is missing (403). Checks of single records and business rules
-    /// remain with the owning application (contract, Authentication).
+    /// An entitlement, a scope or a workspace binding is missing (403). The owning application also checks single
+    /// records and business rules (contract, Authentication).
     Forbidden,
-    /// The application found the request invalid (400, 422, or another 4xx without a kind of its own).
+    /// The application found the request invalid (400, 422, or another 4xx that has no separate kind).
     Rejected,
-    /// No accessible record was found (404): it does not exist, or the caller may not see it. Only the owning
-    /// application knows which (contract, Authentication).
+    /// The record doesn't exist, or the caller may not see it (404). Only the owning application knows which of the two
+    /// applies (contract, Authentication).
     NotFound,
-    /// Invalid state, stale record version, time conflict or idempotency conflict (409).
+    /// The record's state is invalid, its version is stale, the times conflict, or the idempotency key conflicts (409).
     Conflict,
     /// The application asks for fewer requests (429).
     RateLimited,
-    /// A dependency or required configuration of the application is unavailable (5xx, 408).
+    /// The application, one of its dependencies or its required configuration is unavailable (5xx, 408).
     Unavailable,
-    /// A status that the contract does not document, such as a redirect.
+    /// The status is neither a success nor an error, such as a redirect.
     UnexpectedStatus,
     /// The connection could not be made. Nothing was sent.
     Connect,
@@ -37,20 +37,20 @@ pub enum ErrorKind {
     Transport,
     /// The attempt's timeout or the call's deadline passed.
     Timeout,
-    /// The reply could not be read: not JSON, truncated, too large, or of another schema.
+    /// The response could not be read: it is not JSON, is truncated, is too large, or has another schema.
     Decode,
-    /// The reply has another `schemaVersion` than the one this SDK was built for.
+    /// The response's `schemaVersion` differs from the version that this SDK was built for.
     SchemaVersion,
-    /// A walk cannot continue: a cursor was repeated, or a page has no items.
+    /// A list cannot continue, because a cursor was repeated or a page has no `items`.
     Pagination,
-    /// A prepared command cannot be sent: it was changed, or belongs to another client or a later SDK. Nothing was sent.
+    /// A prepared command was changed, or belongs to another client or a later SDK. Nothing was sent.
     PreparedCommand,
-    /// A value does not fit the caller's own type; no call was under way.
+    /// A value doesn't match the caller's own type. The error didn't come from a call.
     Value,
 }
 
 impl ErrorKind {
-    /// All kinds of this release, to register their counters, for example.
+    /// All kinds of this release, for example to register a counter for each.
     pub const ALL: &'static [Self] = &[
         Self::Configuration,
         Self::InvalidInput,
@@ -73,7 +73,7 @@ impl ErrorKind {
         Self::Value,
     ];
 
-    /// Its name in metrics and traces, which never changes.
+    /// The kind's name in metrics and traces. It never changes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl ErrorKind {
         }
     }
 
-    /// The kind of a response that is an error with this status.
+    /// The kind of an error response with this status.
     pub(crate) fn of_status(status: u16) -> Self {
         match status {
             401 => Self::Unauthenticated,
@@ -141,13 +141,15 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// What is known about the effect of a failed call. There will be no fourth case, so a `match` needs no wildcard arm.
-/// [The guide](crate::guide::unknown_effect) says what to do with each.
+/// Whether a failed call had an effect on the server.
+///
+/// No variant will be added, so a `match` needs no wildcard arm. The guide describes how to handle
+/// [`Unknown`](crate::guide::unknown_effect).
 ///
 /// ```
 /// use sdk_core::{Effect, Error, PreparedCommand};
 ///
-/// /// The command to look into, if there is one.
+/// /// The command to resend or investigate, if its effect is unknown.
 /// fn in_doubt(error: Error) -> Option<PreparedCommand> {
 ///     match error.effect() {
 ///         Effect::NotSent | Effect::Refused => None,
@@ -157,20 +159,22 @@ impl fmt::Display for ErrorKind {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// The server did nothing with it: it was refused locally, no connection was made, or an HTTP/2 server said that it did
-    /// not process it.
+    /// The server didn't process the request. The call failed locally, no connection was made, or an HTTP/2 server
+    /// reported that it didn't process the request.
     NotSent,
-    /// The server refused it (any 4xx): it had no effect (assumed: A52). A refusal after an attempt whose effect is
-    /// unknown is `Unknown`: a DELETE that was carried out finds nothing when it is retried. So is that of a
-    /// [command that was sent](crate::PreparedCommand::was_sent) before, with or without a key: a service that has
-    /// forgotten the key, or looks at the request first, refuses what it has carried out.
+    /// The server rejected the request with a 4xx, so the request had no effect (assumption A52).
+    ///
+    /// A 4xx after an attempt whose effect is unknown is [`Unknown`](Self::Unknown): a retried DELETE that was already
+    /// applied finds nothing. A 4xx to a command that [was sent before](crate::PreparedCommand::was_sent) is also
+    /// `Unknown`, with or without a key. A service that has forgotten the key, or validates the request first, may
+    /// reject a command that it has already applied.
     Refused,
-    /// It may have happened: a 5xx, a timeout, a lost, truncated or unreadable reply.
+    /// The request may have been applied: a 5xx, a timeout, or a response that was lost, truncated or unreadable.
     Unknown,
 }
 
 impl Effect {
-    /// Its name in metrics and traces, which never changes.
+    /// The effect's name in metrics and traces. It never changes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -180,9 +184,9 @@ impl Effect {
         }
     }
 
-    /// The effect of a call whose response is an error with this status.
+    /// The effect of a call that got an error response with this status.
     pub(crate) fn of_status(status: u16) -> Self {
-        // Assumed: A52. Any other status may follow the effect.
+        // With any other status, the request may have been applied (assumption A52).
         if (400..500).contains(&status) {
             Self::Refused
         } else {
@@ -190,7 +194,7 @@ impl Effect {
         }
     }
 
-    /// The effect of two attempts together: an attempt cannot undo another one.
+    /// The effect of two attempts combined. A later attempt cannot undo the effect of an earlier attempt.
     pub(crate) fn or(self, other: Self) -> Self {
         std::cmp::max_by_key(self, other, |effect| *effect as u8)
     }
@@ -206,32 +210,32 @@ impl fmt::Display for Effect {
     }
 }
 
-/// One failed attempt of a call. See [`Error::attempt_log`](crate::Error::attempt_log).
+/// A failed attempt of a call. See [`Error::attempt_log`](crate::Error::attempt_log).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AttemptRecord {
-    /// Its number, from 1.
+    /// The number of the attempt, starting at 1.
     pub number: u32,
-    /// The kind of its failure.
+    /// The kind of the failure.
     pub kind: ErrorKind,
-    /// The HTTP status of its reply, if one came.
+    /// The HTTP status of the response, if there was a response.
     pub status: Option<u16>,
-    /// What is known about its effect.
+    /// Whether the attempt may have had an effect.
     pub effect: Effect,
-    /// The request id of its reply, redacted.
+    /// The response's request ID, redacted.
     pub request_id: Option<String>,
-    /// How long after the start of the call it began.
+    /// The time from the start of the call to the start of this attempt.
     pub began_after: Duration,
-    /// How long it took.
+    /// The duration of the attempt.
     pub duration: Duration,
-    /// How long the call waited before it, for its backoff or because the server asked. Not for a token.
+    /// The delay before this attempt, from the backoff or the server's request. Doesn't include the wait for a token.
     pub waited: Duration,
 }
 
-/// How many attempts are kept: far more than a call usually makes.
+/// The maximum length of the log, far more than the usual number of attempts.
 const MOST: usize = 32;
 
-/// Adds an attempt, in the place of the oldest if there are too many.
+/// Adds an attempt. Drops the oldest attempt if the log is full.
 pub(crate) fn push(log: &mut Vec<AttemptRecord>, record: AttemptRecord) {
     if log.len() == MOST {
         log.remove(0);
@@ -246,13 +250,13 @@ mod tests {
     use crate::error::kind::ErrorKind;
 
     #[test]
-    fn all_kinds_are_listed_once_each_with_a_name_of_its_own() {
+    fn all_lists_each_kind_once_with_a_unique_name() {
         let names: HashSet<_> = ErrorKind::ALL.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(names.len(), ErrorKind::ALL.len());
         for (place, kind) in ErrorKind::ALL.iter().enumerate() {
-            assert_eq!(*kind as usize, place, "{kind} is not in its place");
+            assert_eq!(*kind as usize, place, "{kind} is listed out of order");
         }
         let last = *ErrorKind::ALL.last().unwrap();
-        assert_eq!(last, ErrorKind::Value, "list the kind that now comes last");
+        assert_eq!(last, ErrorKind::Value, "add the new last kind to ALL");
     }
 }

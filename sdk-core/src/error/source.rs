@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// The cause of an error, shared by all clones of the error.
 ///
-/// A bare `Arc` of an error would appear in the chain of sources as an error of its own and hide the type inside.
+/// A bare `Arc` of an error would appear in the chain of sources as a separate error and hide the type inside.
 #[derive(Clone)]
 pub(crate) struct Source(Arc<dyn Error + Send + Sync>);
 
@@ -32,19 +32,19 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Whether an error, or anything behind it, says what this finds.
+/// Whether `found` matches the `Display` or `Debug` output of an error or of any error in its chain of sources.
 pub(crate) fn says(error: &(dyn Error + 'static), found: impl Fn(&str) -> bool) -> bool {
     chain(error).any(|error| found(&error.to_string()) || found(&format!("{error:?}")))
 }
 
-/// An error and what lies behind it, from the outside in.
+/// An error and its sources, outermost first.
 pub(crate) fn chain<'a>(
     error: &'a (dyn Error + 'static),
 ) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error| inner(*error))
 }
 
-/// The next error inwards. `source` skips what an I/O error wraps.
+/// The next error in the chain. `io::Error::source` skips the error that it wraps, so wrapped errors are handled here.
 fn inner<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     let io = error.downcast_ref::<io::Error>();
     match io.and_then(io::Error::get_ref) {

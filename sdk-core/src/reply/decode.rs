@@ -1,4 +1,4 @@
-//! Decodes a 2xx response, by its status and its body.
+//! Decodes 2xx responses by their status and body.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,24 +18,24 @@ use crate::json::raw::RawJson;
 use crate::json::record::Record;
 use crate::macros::debug_fields;
 
-/// What a call can return: JSON of one type, one of several types by the status, or no JSON at all.
+/// A type that a call can return: JSON of one type, of a type that depends on the status, or no JSON at all.
 pub trait FromReply: Sized + Send + 'static {
-    /// Reads a response.
+    /// Decodes a response.
     ///
     /// # Errors
-    /// If the body does not fit.
+    /// If the body doesn't match the type.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable>;
 }
 
 impl FromReply for () {
-    /// The success of an operation that returns nothing, whatever came with it.
+    /// Accepts any body, for operations that return nothing.
     fn receive(_: &Received<'_>) -> Result<Self, Unreadable> {
         Ok(())
     }
 }
 
 impl FromReply for Bytes {
-    /// A body of another media type, as received.
+    /// Returns a body of another media type as received.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.reject_unexpected_json()?;
         Ok(reply.body.clone())
@@ -43,7 +43,7 @@ impl FromReply for Bytes {
 }
 
 impl FromReply for RawJson {
-    /// Null where the operation's own type would take the body as it is.
+    /// Returns null where the operation's own type would accept a body that isn't JSON.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         let read = || {
             if reply.body.is_empty() && reply.rules.schema_version.is_none() {
@@ -106,7 +106,7 @@ impl<T: DeserializeOwned + Send + 'static> FromReply for BTreeMap<String, T> {
     }
 }
 
-/// What a response says of its body.
+/// The status and media type of a response.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseHead<'a> {
     status: u16,
@@ -123,10 +123,10 @@ impl<'a> ResponseHead<'a> {
     }
 }
 
-/// Redacts a piece of a response.
+/// Redacts a string from a response.
 pub(crate) type Redact<'a> = &'a dyn Fn(&str) -> String;
 
-/// What a response is checked against.
+/// The rules that a response must follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeRules {
     /// The `schemaVersion` in the contract.
@@ -134,35 +134,35 @@ pub(crate) struct DecodeRules {
     /// Whether an unexpected version or constant is a warning instead of an error.
     pub(crate) lenient: bool,
     pub(crate) max_elements: usize,
-    /// What was asked for, if that is not only JSON.
+    /// The request's `Accept` header, if it isn't only JSON.
     pub(crate) accept: Option<&'static str>,
     /// The documented statuses.
     pub(crate) statuses: &'static [u16],
 }
 
-/// Why a 2xx response could not be read.
+/// The reason why a 2xx response could not be decoded.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Unreadable {
-    /// It is truncated: the same request may succeed.
+    /// The body is truncated. The same request may succeed.
     Truncated(Box<dyn Error + Send + Sync>),
-    /// It is not JSON, or does not match its schema.
+    /// The body is not JSON or doesn't match its schema.
     Malformed(String),
-    /// It has more elements than allowed.
+    /// The body has more elements than this limit allows.
     TooMany(usize),
-    /// It has an unexpected `schemaVersion`.
+    /// The `schemaVersion` is not the expected version.
     Schema {
-        /// The one in the contract.
+        /// The version in the contract.
         expected: &'static str,
-        /// What was found in its place, if anything.
+        /// The version in the response, if it has one.
         found: Option<String>,
-        /// Why the rest does not decode, if it does not.
+        /// The reason why the rest doesn't decode, if it doesn't.
         detail: Option<String>,
     },
 }
 
-/// Reads a response. Pieces of it go through `redact` before they appear in errors and events. The flag says that it differs
-/// from its schema, which was tolerated.
+/// Decodes a response. `redact` is applied to every string of the response that appears in errors and events. The
+/// returned flag is true if the response differs from its schema and the rules tolerated the difference.
 pub(crate) fn receive<T: FromReply>(
     head: ResponseHead<'_>,
     body: &Bytes,
@@ -180,31 +180,31 @@ pub(crate) fn receive<T: FromReply>(
     Ok((value, mismatch.get()))
 }
 
-/// A 2xx response that is about to be read.
+/// A 2xx response before decoding.
 #[derive(Clone)]
 pub struct Received<'a> {
     head: ResponseHead<'a>,
     body: &'a Bytes,
     rules: DecodeRules,
     redact: Redact<'a>,
-    /// Whether it differs from its schema, which was tolerated.
+    /// Whether the response differs from its schema in a way that the rules tolerate.
     mismatch: &'a Cell<bool>,
 }
 
-// Without the body, which may be confidential.
+// Omits the body, which may be confidential.
 debug_fields! { Received<'a> |it| status: it.head.status }
 
 impl Received<'_> {
-    /// Its status.
+    /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.head.status
     }
 
-    /// Decodes its JSON, and checks its schema version and its constants.
+    /// Decodes the JSON body and checks its schema version and constants.
     ///
     /// # Errors
-    /// If the body does not fit.
+    /// If the body doesn't match the type.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Unreadable> {
         let text = self.text()?;
         let fast = || fast::from_str::<T>(&text);
@@ -232,26 +232,26 @@ impl Received<'_> {
         Ok(value)
     }
 
-    /// Whether the contract states its schema version.
+    /// Whether the contract documents the schema version.
     pub(super) fn has_schema_version(&self) -> bool {
         self.rules.schema_version.is_some()
     }
 
-    /// Reads a response with a status that the contract does not show, whose schema nobody knows.
+    /// Decodes a response whose status, and therefore schema, is undocumented.
     ///
     /// # Errors
-    /// If it is not JSON.
+    /// If the body is not JSON.
     pub fn undocumented(&self) -> Result<RawJson, Unreadable> {
         let mut reply = self.clone();
         reply.rules.schema_version = None;
         RawJson::receive(&reply)
     }
 
-    /// Its text, if that is not too much to decode.
+    /// The body as a string, if it doesn't have too many elements to decode.
     fn text(&self) -> Result<ByteString, Unreadable> {
         let text = ByteString::try_from(self.body.clone());
         let text = text.map_err(|error| match error.error_len() {
-            // It ends within a character.
+            // The body ends within a character.
             None => Unreadable::Truncated(error.into()),
             Some(_) => Unreadable::Malformed(format!("the body is not UTF-8: {error}")),
         })?;
@@ -272,7 +272,7 @@ impl Received<'_> {
         );
     }
 
-    /// Compares its `schemaVersion` with the expected one. The error is what was found in its place, if anything.
+    /// Compares the `schemaVersion` with the expected version. The error is the version found, if any.
     fn check_version(&self, text: &str, expected: &str) -> Result<(), Option<String>> {
         let raw = values(text, "schemaVersion").next().ok_or(None)?;
         if serde_json::from_str::<&str>(raw).is_ok_and(|it| it == expected) {
@@ -302,12 +302,12 @@ impl Received<'_> {
             name: "suite.reply.schema_version",
             expected,
             found,
-            "the reply has an unexpected schema version"
+            "the response has an unexpected schema version"
         );
         Ok(())
     }
 
-    /// A constant identifies a response, so another value means that the response is something else.
+    /// Handles an unexpected constant. Constants identify a response, so another value means another kind of response.
     fn other_constant(&self, mismatch: &ConstantMismatch) -> Result<(), Unreadable> {
         let ConstantMismatch {
             object,
@@ -342,7 +342,7 @@ impl Received<'_> {
         }
         let detail = failure.why;
         let is_object = text.trim_ascii_start().starts_with('{');
-        // The version counts only if the whole text is JSON, because the field may precede the mistake.
+        // The version counts only if the entire body is JSON, because the field may precede the syntax error.
         let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
         if let Some(expected) = self.rules.schema_version
             && is_object
@@ -358,11 +358,11 @@ impl Received<'_> {
         Unreadable::Malformed(detail)
     }
 
-    /// Rejects JSON in place of another media type if the contract does not show the status either: it says something else.
+    /// Rejects JSON with an undocumented status if another media type was requested. Such a response isn't the result.
     fn reject_unexpected_json(&self) -> Result<(), Unreadable> {
         let asked = self.rules.accept.is_none_or(is_json);
         if !asked && self.is_json() && !self.rules.statuses.contains(&self.status()) {
-            let message = "it is JSON with a status that the contract does not show";
+            let message = "it is JSON with a status that the contract does not document";
             return Err(Unreadable::Malformed(message.to_owned()));
         }
         Ok(())
@@ -372,7 +372,7 @@ impl Received<'_> {
         self.head.media_type.is_some_and(is_json)
     }
 
-    /// Whether its operation succeeds with something other than JSON, or with nothing.
+    /// Whether the operation's documented success is something other than JSON, or an empty body.
     fn may_lack_json(&self) -> bool {
         let succeeds = |status: &&u16| (200..300).contains(*status);
         let mut successes = self.rules.statuses.iter().filter(succeeds).peekable();
@@ -381,7 +381,7 @@ impl Received<'_> {
     }
 }
 
-/// Whether a media type, or one of several, is JSON.
+/// Whether at least one of these media types is JSON.
 fn is_json(media_types: &str) -> bool {
     media_types.to_ascii_lowercase().contains("json")
 }

@@ -1,6 +1,6 @@
 //! Responses: decoding, and the types that return a value together with its status, headers and bytes.
 //!
-//! What a failure means belongs in `call`.
+//! Module `call` decides what a failed response means.
 
 pub(crate) mod decode;
 pub(crate) mod page;

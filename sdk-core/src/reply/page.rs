@@ -11,9 +11,9 @@ use crate::text::one_line;
 
 /// One page of a list.
 ///
-/// The contract shows only the page of opportunities; that other lists have `items` is assumed (A07 in
-/// `specs/ASSUMPTIONS.md`). A page without `items` still decodes, with all its fields in [`extra`](Self::extra), but is
-/// never taken for an empty one: [`items`](Self::items) fails.
+/// The contract documents only the page of opportunities. Other lists presumably have `items` too (assumption A07 in
+/// `specs/ASSUMPTIONS.md`). A page without `items` still decodes, with all its fields in [`extra`](Self::extra).
+/// [`items`](Self::items) then fails, so that it isn't mistaken for an empty page.
 ///
 /// ```
 /// # use sdk_core::{Error, Page, Record};
@@ -28,36 +28,36 @@ use crate::text::one_line;
 pub struct Page<T> {
     /// The schema version of the page.
     pub schema_version: Option<String>,
-    /// The records of this page; `None` if the page has no such field.
+    /// The records of this page. `None` if the page has no `items`.
     pub items: Option<Vec<T>>,
-    /// Where the next page begins; `None` (null in JSON) on the last page. An empty cursor also ends the list (A53). A page
-    /// without this field does not decode, because it may not be the last.
+    /// The cursor of the next page. `None` (null in JSON) on the last page. An empty cursor also ends the list
+    /// (assumption A53). A page without this field doesn't decode, because it may not be the last page.
     pub next_cursor: Option<String>,
-    /// Members that the contract does not show, preserved and written back unchanged.
+    /// Undocumented fields, preserved and written back unchanged.
     pub extra: Members,
 }
 
 impl<T> Page<T> {
-    /// The records of this page.
+    /// Returns the records of this page.
     ///
     /// # Errors
-    /// If the page has no `items`; the error lists the fields that it has.
+    /// If the page has no `items`. The error lists the fields that it has.
     pub fn items(&self) -> Result<&[T], Error> {
         self.items.as_deref().ok_or_else(|| self.missing_items())
     }
 
-    /// The records of this page, by value.
+    /// Returns the records of this page by value.
     ///
     /// # Errors
-    /// As [`items`](Self::items).
+    /// Same as [`items`](Self::items).
     pub fn into_items(mut self) -> Result<Vec<T>, Error> {
         self.items.take().ok_or_else(|| self.missing_items())
     }
 
-    /// The other fields of this page, such as a total, as a type.
+    /// Decodes the other fields of this page, such as a total, into your own type.
     ///
     /// # Errors
-    /// If they do not fit the type; the error names the field.
+    /// If they don't match the type. The error names the field.
     pub fn members<M: DeserializeOwned>(&self) -> Result<M, Error> {
         RawJson::encode(&self.extra)?.decode()
     }
@@ -80,10 +80,10 @@ impl<T> Page<T> {
             let null = if value.is_null() { " (null)" } else { "" };
             format!("`{name}`{null}")
         });
-        let members: Vec<_> = known.map(str::to_owned).chain(extra).collect();
-        let members = one_line(&members.join(", "));
+        let fields: Vec<_> = known.map(str::to_owned).chain(extra).collect();
+        let fields = one_line(&fields.join(", "));
         Some(format!(
-            "the page has no `items` (assumed: A07); it has only {members}"
+            "the page has no `items` (assumed: A07); it has only {fields}"
         ))
     }
 
@@ -107,22 +107,22 @@ impl<T: DeserializeOwned + Send + 'static> FromReply for Page<T> {
 }
 
 impl Page<Record> {
-    /// Decodes all records of this page into your own type, which may borrow from them; see
+    /// Decodes all records of this page into your own type, which may borrow from them. See
     /// [`Record`](Record#ways-to-read-it).
     ///
     /// # Errors
-    /// If the page has no `items`, or one does not fit the type; the error names its index and the path.
+    /// If the page has no `items`, or a record doesn't match the type. The error names the record's index and the path.
     pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<Vec<T>, Error> {
-        let fits = |(place, record): (usize, &'a Record)| {
+        let view = |(place, record): (usize, &'a Record)| {
             let view = record.view();
             view.map_err(|error| Error::value(format!("`items[{place}]`: {error}")))
         };
-        self.items()?.iter().enumerate().map(fits).collect()
+        self.items()?.iter().enumerate().map(view).collect()
     }
 }
 
-// A page without `nextCursor` does not decode: the contract requires it in a page, so its absence is not the end of the list.
-// A null is the end of the list, and as documented as a cursor.
+// A page without `nextCursor` doesn't decode. The contract requires the field, so a missing field isn't the end of the
+// list, while null is.
 crate::json_object!(Page<T> {
     schema_version: optional "schemaVersion",
     items: optional "items",

@@ -1,4 +1,4 @@
-//! What a successful call returns.
+//! The return values of successful calls.
 
 use std::fmt;
 use std::ops::Deref;
@@ -19,21 +19,21 @@ use crate::operation::{Operation, Provenance, Replay};
 /// The outcome of a command that was committed (contract, Resources / Calendar and Accounting).
 const SUCCEEDED: &str = "succeeded";
 
-/// The status of what was accepted and is not done.
+/// The status of a command that was accepted and isn't complete.
 const ACCEPTED: u16 = 202;
 
 /// A response without its decoded value.
 #[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
-    /// The label of the installation that sent it.
+    /// The label of the installation that sent the response.
     pub(crate) installation: Option<Arc<str>>,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     pub(crate) attempts: u32,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// Whether it differs from its schema, which was tolerated.
+    /// Whether the response differs from its schema in a way that the rules tolerate.
     pub(crate) mismatch: bool,
 }
 
@@ -44,18 +44,18 @@ pub struct Response<T> {
     reply: Reply,
 }
 
-/// The result of a command that the service accepted, with its status, headers, bytes and idempotency key.
+/// The result of a command that the service accepted, with the response's status, headers, bytes and idempotency key.
 ///
-/// It dereferences to the result. As far as the contract shows, the HTTP status is 201 for a first commit, and 200 for an
-/// update, a cancellation or a replay; [`is_replay`](Self::is_replay) identifies replays. [The guide](crate::guide::commands)
-/// says more.
+/// It dereferences to the result. Where the contract documents the HTTP status, it is 201 for a first commit, and 200
+/// for an update, a cancellation or a replay. [`is_replay`](Self::is_replay) identifies replays. See also
+/// [the guide](crate::guide::commands).
 #[derive(Clone)]
 pub struct Receipt<T> {
     value: T,
     reply: Reply,
 }
 
-// No method has the name of a field in the contract: methods say what the SDK knows, fields what the service sent.
+// No method is named like a field in the contract. Methods return what the SDK knows, fields what the service sent.
 impl<T> Response<T> {
     pub(crate) fn new(value: T, reply: Reply) -> Self {
         Self { value, reply }
@@ -70,13 +70,14 @@ impl<T> Response<T> {
         &mut self.value
     }
 
-    /// The value without the rest.
+    /// Returns the value without the response.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.value
     }
 
-    /// One of the response's headers, the first of its name; `None` if it is not there or not visible ASCII.
+    /// The first response header with this name. `None` if it is absent or contains other than visible ASCII
+    /// characters.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.reply.headers.get(name)?.to_str().ok()
@@ -94,13 +95,13 @@ impl<T> Response<T> {
         &self.reply.headers
     }
 
-    /// The request id, if the server sent one (`x-request-id`, assumed: A44).
+    /// The request ID, if the server sent one in `x-request-id` (assumption A44).
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         request_id(&self.reply.headers)
     }
 
-    /// How many attempts it took.
+    /// The number of attempts.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.reply.attempts
@@ -128,14 +129,14 @@ impl<T> Deref for Response<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for Response<T> {
-    /// Shows the value, but only the size of a response that may contain a secret. Never shows headers or bytes.
+    /// Prints the value. Prints only the size of a response that may contain a secret. Never prints headers or bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.debug("Response", &self.value, f)
     }
 }
 
 impl<T: fmt::Display> fmt::Display for Response<T> {
-    /// Prints the value, but a response that may hold a secret only as `[redacted]`.
+    /// Prints the value, or `[redacted]` if the response may contain a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.display(&self.value, f)
     }
@@ -147,45 +148,46 @@ impl<T> Receipt<T> {
         Self { value, reply }
     }
 
-    /// The key that the command was sent with; `None` for commands without a documented key.
+    /// The key that the command was sent with. `None` for commands without a documented key.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&IdempotencyKey> {
         self.reply.key.as_deref()
     }
 
-    /// Whether this is the stored result of an earlier, identical command, so that this call committed nothing. `None` for
-    /// operations that are known by name only, whose responses the contract does not document.
+    /// Whether this is the stored result of an earlier, identical command, so that this call changed nothing. `None`
+    /// for operations that the contract documents by name only.
     ///
-    /// Calendar and Accounting set the field `replayed` of the result; the CRM answers with the status 200 instead of 201.
+    /// Calendar and Accounting set the field `replayed` in the result. The CRM answers with status 200 instead of 201.
     #[must_use]
     pub fn is_replay(&self) -> Option<bool> {
         self.reply.is_replay()
     }
 
-    /// Whether the command is known to be committed, by this call or an identical earlier one.
+    /// Whether the command is certainly committed, by this call or an identical earlier call.
     ///
     /// `Some(true)` if the status is a documented success and, in Calendar and Accounting, the result's `outcome` is
     /// `succeeded` (an Accounting import may be `pending`). `None` for any other 2xx, for 202, and for operations that
-    /// are known by name only: the service accepted the command, and its outcome is not shown.
+    /// the contract documents by name only. Then the service accepted the command, but its outcome is undocumented.
     #[must_use]
     pub fn is_committed(&self) -> Option<bool> {
         self.reply.is_committed()
     }
 
-    /// The receipt as a plain response.
+    /// Converts the receipt into a plain response.
     #[must_use]
     pub fn into_response(self) -> Response<T> {
         let Self { value, reply } = self;
         Response { value, reply }
     }
 
-    /// The value without the rest.
+    /// Returns the value without the response.
     #[must_use]
     pub fn into_inner(self) -> T {
         self.value
     }
 
-    /// One of the response's headers, the first of its name; `None` if it is not there or not visible ASCII.
+    /// The first response header with this name. `None` if it is absent or contains other than visible ASCII
+    /// characters.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.reply.headers.get(name)?.to_str().ok()
@@ -203,13 +205,13 @@ impl<T> Receipt<T> {
         &self.reply.headers
     }
 
-    /// The request id, if the server sent one (`x-request-id`, assumed: A44).
+    /// The request ID, if the server sent one in `x-request-id` (assumption A44).
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         request_id(&self.reply.headers)
     }
 
-    /// How many attempts it took.
+    /// The number of attempts.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.reply.attempts
@@ -237,14 +239,14 @@ impl<T> Deref for Receipt<T> {
 }
 
 impl<T: fmt::Debug> fmt::Debug for Receipt<T> {
-    /// Shows the value, but only the size of a response that may contain a secret. Never shows headers or bytes.
+    /// Prints the value. Prints only the size of a response that may contain a secret. Never prints headers or bytes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.debug("Receipt", &self.value, f)
     }
 }
 
 impl<T: fmt::Display> fmt::Display for Receipt<T> {
-    /// Prints the value, but a response that may hold a secret only as `[redacted]`.
+    /// Prints the value, or `[redacted]` if the response may contain a secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.reply.display(&self.value, f)
     }
@@ -269,7 +271,7 @@ impl Reply {
             .field("operation", &self.operation.id)
             .field("status", &self.status)
             .field("attempts", &self.attempts);
-        // Generated types redact secrets, raw JSON does not.
+        // Generated types redact secrets. Raw JSON doesn't.
         if self.operation.secret_reply {
             fields.field("body_bytes", &self.body.len());
         } else {
@@ -288,7 +290,7 @@ impl Reply {
     fn is_replay(&self) -> Option<bool> {
         match self.operation.replay {
             Replay::NotShown => None,
-            // The contract says nothing about any other status, such as 202.
+            // The contract doesn't document the meaning of any other status, such as 202.
             Replay::Status(status) => (self.status == status)
                 .then_some(true)
                 .or_else(|| self.is_committed().map(|_| false)),
@@ -296,26 +298,27 @@ impl Reply {
         }
     }
 
-    /// Whether it is certainly a replay. Parses only a body that could say so.
+    /// Whether the response is certainly a replay. Parses the body only if it contains `true`.
     pub(crate) fn was_replayed(&self) -> bool {
         static TRUE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("true"));
-        let may_say_so = || TRUE.find(&self.body).is_some();
-        (self.operation.replay != Replay::Member || may_say_so()) && self.is_replay() == Some(true)
+        let contains_true = || TRUE.find(&self.body).is_some();
+        (self.operation.replay != Replay::Member || contains_true())
+            && self.is_replay() == Some(true)
     }
 
     fn is_committed(&self) -> Option<bool> {
         let operation = self.operation;
-        // What was only accepted is in flight, also where the contract documents the status.
+        // A command that was only accepted is still in flight, even where the contract documents the status.
         let is_documented = operation.provenance == Provenance::Documented
             && self.status != ACCEPTED
             && operation.statuses.contains(&self.status);
         let outcome = || self.member::<String>("outcome");
-        // The contract does not show the CRM's results, so only the status counts there.
+        // The contract doesn't document the CRM's results, so only the status counts there.
         let is_done = operation.replay != Replay::Member || outcome().as_deref() == Some(SUCCEEDED);
         (is_documented && is_done).then_some(true)
     }
 
-    /// One field of the body; `None` if there are two of the name, since nobody knows which of them counts.
+    /// A field of the body. `None` if the name occurs twice, because it's unclear which value counts.
     fn member<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let json: &RawValue = serde_json::from_slice(&self.body).ok()?;
         let mut values = values(json.get(), name);
@@ -324,7 +327,7 @@ impl Reply {
     }
 }
 
-/// The request id in the headers (assumed: A44).
+/// The request ID in the headers (assumption A44).
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     headers
         .get("x-request-id")

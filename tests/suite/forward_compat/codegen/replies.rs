@@ -152,7 +152,7 @@ fn another_media_type_is_kept_as_received_and_is_null_as_raw_json() {
     }
     // Undocumented JSON is not taken for the documented file.
     let file = read::<Bytes>(&CSV, 202, JSON, b"{}").unwrap_err();
-    let undocumented = "it is JSON with a status that the contract does not show";
+    let undocumented = "it is JSON with a status that the contract does not document";
     assert_says(&file, &["202", undocumented]);
     // Where JSON is the success, another body is none.
     error::<RawJson>(200, "text/plain", b"OK");
