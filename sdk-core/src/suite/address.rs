@@ -1,16 +1,16 @@
-//! Settings and addresses, checked before anything is sent.
+//! Checks settings and addresses before anything is sent.
 
 use url::Url;
 
 use crate::error::Error;
 use crate::transport::loopback::is_plain_loopback;
 
-/// A setting that breaks a rule. `name` is the variable, or the call of the builder, that made it.
+/// Returns the error for an invalid setting. `name` is the variable or builder method that set it.
 pub(crate) fn refused(name: &str, rule: &str, value: &str) -> Error {
     Error::configuration(format!("`{name}` must {rule}: got {value}"))
 }
 
-/// What an address is for.
+/// The use of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Paths are appended to it.
@@ -19,9 +19,10 @@ pub(crate) enum Purpose {
     TokenEndpoint,
 }
 
-/// Parses an address: HTTPS, or HTTP to loopback, without user information, fragment and, for a base, query.
+/// Parses an address. It must be HTTPS, or HTTP to loopback, without user information and fragment. A base URL must not
+/// have a query.
 ///
-/// Errors never repeat the whole address, because it may contain a password or a key.
+/// Errors don't repeat the whole address, because it may contain a password or a key.
 pub(crate) fn parse_url(
     name: &str,
     text: &str,
@@ -32,7 +33,7 @@ pub(crate) fn parse_url(
     let url = match Url::parse(text) {
         Ok(url) => url,
         Err(error) => {
-            let got = format!("a text that is not one ({error})");
+            let got = format!("an invalid URL ({error})");
             let refused = refused("be an absolute URL, such as https://host.example", &got);
             return refused.map_err(|refused: Error| refused.with_cause(error));
         }
@@ -52,7 +53,7 @@ pub(crate) fn parse_url(
     }
     let shown = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
     match url.scheme() {
-        // Without a host, neither would have been parsed.
+        // The parser rejects both schemes without a host.
         "https" => Ok(url),
         "http" if insecure_http || is_plain_loopback(&url) => Ok(url),
         "http" => {
@@ -74,7 +75,7 @@ mod tests {
         for good in good.split(' ') {
             assert!(parse_url("X", good, Purpose::Base, false).is_ok(), "{good}");
         }
-        let no_url = "be an absolute URL, such as https://host.example: got a text that is not one";
+        let no_url = "be an absolute URL, such as https://host.example: got an invalid URL";
         let no_http = "be an http or https URL with a host: got ftp://localhost";
         let plain =
             "be HTTPS, or HTTP to loopback (`allow_insecure_http` lifts this rule): got http://";
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn user_information_is_refused_and_not_repeated() {
+    fn user_information_is_rejected_and_not_repeated() {
         let text = "https://ann:hunter2@crm.example.com";
         let error = parse_url("SUITE_CRM_URL", text, Purpose::Base, true).unwrap_err();
         let why = "`SUITE_CRM_URL` must have no user name and no password: got a URL with user information";

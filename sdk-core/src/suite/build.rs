@@ -169,7 +169,7 @@ impl SuiteBuilder {
                     errors.push(refused(&name, rule, &format!("{value:?}")));
                 }
                 Arc::new(Audience {
-                    text: value.to_owned(),
+                    value: value.to_owned(),
                     set_by: name,
                 })
             });

@@ -1,4 +1,4 @@
-//! What all clients of a suite share.
+//! State that all clients of a suite share.
 
 pub(crate) mod address;
 pub(crate) mod build;
@@ -25,9 +25,10 @@ use crate::token::cache::TokenCache;
 use crate::token::source::TokenRequest;
 use crate::transport::connections::Connections;
 
-/// Credentials, connection pools, token cache and retry budgets, which its clients share.
+/// Shares credentials, connection pools, the token cache and retry budgets among clients.
 ///
-/// Cloning is cheap and shares everything. [The guide](crate::guide::getting_started) says why a process needs only one.
+/// Cloning is cheap and shares everything. See [the guide](crate::guide::getting_started) for why a process needs only
+/// one suite.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), sdk_core::Error> {
@@ -53,28 +54,28 @@ pub(crate) struct Shared {
     /// The user agent of all requests.
     pub(crate) agent: Arc<HeaderValue>,
     pub(crate) tokens: TokenCache,
-    /// The defaults of calls, unless their client or they themselves set another value.
+    /// The default call options. A client or a call can override them.
     pub(crate) options: Arc<CallOptions>,
     pub(crate) max_response_bytes: usize,
     pub(crate) max_response_elements: usize,
     pub(crate) random: RandomSource,
     pub(crate) budgets: RetryBudgets,
-    /// The places for the attempts of each application, in the order of [`App::ALL`], if they are limited.
+    /// The limit on concurrent attempts of each application, if any, in the order of [`App::ALL`].
     pub(crate) concurrency: Option<Box<[ConcurrencyLimit; App::ALL.len()]>>,
     pub(crate) calls: AtomicU64,
     pub(crate) attempts: AtomicU64,
-    /// The observers, and the label of the installation.
+    /// The observers and the installation's label.
     pub(crate) observers: Observers,
-    /// Where tokens are exchanged, unless they come from the caller's own source.
+    /// The token endpoint; `None` if tokens come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
-    /// Precedes the names of the suite's variables, such as `ACME_`.
+    /// The prefix of the suite's variable names, such as `ACME_`.
     pub(crate) variable_prefix: Box<str>,
 }
 
 /// The settings of each application, in the order of [`App::ALL`].
 type Applications = [ApplicationConfig; App::ALL.len()];
 
-/// What an application is set to, small because a process may have many suites.
+/// The settings of an application. Small, because a process may have many suites.
 #[derive(Clone, Debug, Default)]
 struct ApplicationConfig {
     url: Option<Arc<Url>>,
@@ -82,23 +83,23 @@ struct ApplicationConfig {
     scopes: Box<[String]>,
 }
 
-/// An audience of an application's tokens other than its origin.
+/// An audience of an application's tokens that was set explicitly.
 #[derive(Clone, Debug)]
 struct Audience {
-    text: String,
+    value: String,
     /// The variable or call that set it.
     set_by: String,
 }
 
-/// What a suite has done.
+/// The number of calls, attempts and token requests of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Calls that began.
+    /// Calls started.
     pub calls: u64,
-    /// Attempts for them, retries included.
+    /// Attempts of these calls, including retries.
     pub attempts: u64,
-    /// Token exchanges that began.
+    /// Token requests started.
     pub token_exchanges: u64,
 }
 
@@ -108,15 +109,16 @@ impl Shared {
         self.observers.label().cloned()
     }
 
-    /// Adds the credential and the tokens to what is confidential.
+    /// Adds the credential and the tokens to the confidential values.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         self.tokens.add_secrets_to(redactor);
     }
 }
 
 impl Suite {
-    /// The same suite with tokens of only these scopes for an application: least privilege for a part of a program. The two
-    /// share connections, budgets and counters, but not tokens, because their scopes differ.
+    /// Returns this suite with tokens of only these scopes for an application, for least privilege in a part of a
+    /// program. Both suites share connections, budgets and counters. They don't share tokens, because the scopes
+    /// differ.
     ///
     /// ```no_run
     /// # fn example(suite: &sdk_core::Suite) -> Result<(), sdk_core::Error> {
@@ -128,7 +130,7 @@ impl Suite {
     /// ```
     ///
     /// # Errors
-    /// When no scope is named, because a token that is requested without any may have all of them.
+    /// If no scope is named. A token requested without scopes may have all of them.
     pub fn with_scopes<S: AsRef<str>>(
         &self,
         app: App,
@@ -144,13 +146,13 @@ impl Suite {
         })
     }
 
-    /// The [label](crate::SuiteBuilder::label) of the installation, if it has one.
+    /// Returns the [label](crate::SuiteBuilder::label) of the installation, if any.
     #[must_use]
     pub fn label(&self) -> Option<&str> {
         self.shared.observers.installation()
     }
 
-    /// What all clients together have done.
+    /// Returns the totals of all clients.
     pub fn stats(&self) -> Stats {
         Stats {
             calls: self.shared.calls.load(Ordering::Relaxed),
@@ -159,7 +161,7 @@ impl Suite {
         }
     }
 
-    /// The base URL of an application.
+    /// Returns the base URL of an application.
     pub(crate) fn application_url(&self, app: App) -> Result<&Arc<Url>, Error> {
         self.config(app).url.as_ref().ok_or_else(|| {
             let (variable, call) = (app.url_variable(), app.url_setter());
@@ -170,13 +172,14 @@ impl Suite {
         })
     }
 
-    /// The audience of an application: its origin unless it is set (assumed: A43).
+    /// Returns the audience of an application. The default is its origin (assumption A43).
     ///
     /// # Errors
-    /// When another application has the same origin, because a token for one would open the other.
+    /// If no audience is set and two applications have the same origin. A token for one application would also be valid
+    /// for the other application.
     fn audience(&self, app: App) -> Result<String, Error> {
         if let Some(audience) = &self.config(app).audience {
-            return Ok(audience.text.clone());
+            return Ok(audience.value.clone());
         }
         let origin = self.application_url(app)?.origin();
         let twin = App::all().find(|other| {
@@ -194,16 +197,16 @@ impl Suite {
         Ok(origin.ascii_serialization())
     }
 
-    /// The variable or call that set the audience of an application; `None` if it is the application's origin.
+    /// Returns the variable or call that set the audience of an application, or `None` if the audience is the origin.
     pub(crate) fn audience_set_by(&self, app: App) -> Option<&str> {
         let audience = self.config(app).audience.as_ref()?;
         Some(&audience.set_by)
     }
 
-    /// The request for an application's tokens.
+    /// Returns the request for an application's tokens.
     ///
     /// # Errors
-    /// When the application needs an audience that is not set.
+    /// If the application needs an audience that is not set.
     pub(crate) fn token_request(&self, app: App) -> Result<TokenRequest, Error> {
         let request = TokenRequest::new().with_audience(self.audience(app)?);
         Ok(request.with_scopes(&self.config(app).scopes))
@@ -214,10 +217,10 @@ impl Suite {
     }
 }
 
-/// The scopes that were passed to `call`.
+/// Returns the scopes that were passed to `call`.
 ///
 /// # Errors
-/// When there is none, or one is not a scope (RFC 6749, section 3.3).
+/// If there is no scope, or a string is not a scope (RFC 6749, section 3.3).
 fn scopes_of<S: AsRef<str>>(
     call: &str,
     scopes: impl IntoIterator<Item = S>,
@@ -231,9 +234,9 @@ fn scopes_of<S: AsRef<str>>(
     }
     let is_scope = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
     match named.iter().find(|scope| !scope.bytes().all(is_scope)) {
-        Some(odd) => {
+        Some(invalid) => {
             let rule = "name scopes of visible ASCII characters, without quotes and backslashes";
-            Err(refused(call, rule, &format!("{odd:?}")))
+            Err(refused(call, rule, &format!("{invalid:?}")))
         }
         None => Ok(named),
     }

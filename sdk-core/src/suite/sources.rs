@@ -1,11 +1,11 @@
-//! Where settings come from, and which of them counts.
+//! The sources of settings and their precedence.
 
 use std::collections::HashMap;
 
 use crate::app::App;
 use crate::secret::value::Secret;
 
-/// A setting that a program or its environment can make.
+/// A setting that can be made in code or by a variable.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Key {
     Url(App),
@@ -18,7 +18,7 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// The environment variable that sets it, without the prefix of an installation.
+    /// Returns its environment variable, without an installation's prefix.
     fn variable(self) -> &'static str {
         match self {
             Self::Url(app) => app.url_variable(),
@@ -31,7 +31,7 @@ impl Key {
         }
     }
 
-    /// The call of the builder that sets it.
+    /// Returns the builder method that sets it.
     fn call(self) -> String {
         match self {
             Self::Url(app) => app.url_setter(),
@@ -42,18 +42,18 @@ impl Key {
     }
 }
 
-/// Where a setting was made. The first of these that makes it counts, in whatever order the methods are called.
+/// The source of a setting, in order of precedence. The order of the method calls doesn't matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SourceKind {
-    /// By a method of the builder.
+    /// A method of the builder.
     Code,
-    /// Among variables that the program passed.
+    /// The variables that the program passed.
     Variables,
-    /// In the environment of the process.
+    /// The environment of the process.
     Environment,
 }
 
-/// A setting, and the variable or the call of the builder that made it.
+/// A setting, with the variable or the builder method that set it.
 #[derive(Clone, Debug)]
 pub(super) struct Setting<'a> {
     pub(super) value: &'a str,
@@ -61,13 +61,13 @@ pub(super) struct Setting<'a> {
     pub(super) kind: SourceKind,
 }
 
-/// The settings from one place, by the names of their variables. One of them is secret, so none is printed.
+/// The settings of one source, by variable name. Values are `Secret`s, because one of the settings is secret.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Source(HashMap<String, Secret>);
 
 impl Source {
-    /// Takes the variables that [`Suite::from_env`](crate::Suite::from_env) lists. An empty one counts as missing, and all
-    /// others are taken unchanged, blanks included.
+    /// Reads the variables that [`Suite::from_env`](crate::Suite::from_env) lists. Empty variables count as missing.
+    /// All other values are used unchanged, including spaces.
     pub(super) fn read(&mut self, variables: impl IntoIterator<Item = (String, String)>) {
         for (name, value) in variables {
             if !value.is_empty() {
@@ -82,30 +82,31 @@ impl Source {
     }
 }
 
-/// All settings, those from the most explicit place first.
+/// All settings, with the source of the highest precedence first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SettingSources {
     pub(super) code: Source,
     pub(super) variables: Option<Source>,
     pub(super) environment: Option<Source>,
-    /// Precedes the names of all variables, such as `ACME_`.
+    /// The prefix of all variable names, such as `ACME_`.
     pub(super) prefix: String,
 }
 
 impl SettingSources {
-    /// The setting that counts.
+    /// Returns the setting of the highest precedence.
     pub(super) fn get(&self, key: Key) -> Option<Setting<'_>> {
         self.each(key).next()
     }
 
-    /// The setting from where the secret comes from. Without a secret, the one that would count.
+    /// Returns the setting from the same source as the secret. Without a secret, returns the setting of the highest
+    /// precedence.
     pub(super) fn next_to_secret(&self, key: Key) -> Option<Setting<'_>> {
         let secret = self.get(Key::ClientSecret).map(|secret| secret.kind);
         self.each(key)
             .find(|setting| secret.is_none_or(|kind| kind == setting.kind))
     }
 
-    /// The setting in each place that makes it.
+    /// Iterates over this setting in all sources that have it.
     fn each(&self, key: Key) -> impl Iterator<Item = Setting<'_>> {
         let sources = [
             (SourceKind::Code, Some(&self.code)),
@@ -125,7 +126,7 @@ impl SettingSources {
         })
     }
 
-    /// The environment variable of a setting.
+    /// Returns the environment variable of a setting.
     pub(super) fn variable(&self, key: Key) -> String {
         self.prefix.clone() + key.variable()
     }
@@ -137,7 +138,7 @@ impl SettingSources {
         names.any(|name| name.starts_with(&format!("{}SUITE_", self.prefix)))
     }
 
-    /// Whether the program takes variables from anywhere, so that errors name missing ones.
+    /// Whether the program reads variables at all. If so, errors name the missing ones.
     pub(super) fn has_variables(&self) -> bool {
         self.variables.is_some() || self.environment.is_some()
     }

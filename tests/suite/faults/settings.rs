@@ -281,7 +281,7 @@ fn fault_74_a_variable_that_is_no_text_is_refused_by_name() {
     let told = told(&output);
     assert_says(
         &told,
-        &["`SUITE_CLIENT_SECRET` must be UTF-8: got other bytes"],
+        &["`SUITE_CLIENT_SECRET` must be UTF-8: got invalid UTF-8"],
     );
     assert!(!told.contains("s3cret"), "{told}");
 }
