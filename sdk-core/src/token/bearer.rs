@@ -1,4 +1,4 @@
-//! A token as it is sent.
+//! A token in wire form, with its schedule.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ pub struct BearerToken {
     accepted: AtomicBool,
 }
 
-/// How far a token is through its lifetime.
+/// The phase of a token's lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Fresh,
@@ -54,19 +54,19 @@ impl BearerToken {
         })
     }
 
-    /// The value of the `Authorization` header, marked sensitive. Cloning it copies no bytes.
+    /// Returns the value of the `Authorization` header, marked sensitive. Cloning it copies no bytes.
     #[must_use]
     pub fn header(&self) -> &HeaderValue {
         &self.header
     }
 
-    /// The scopes that were granted, if the source states them.
+    /// Returns the granted scopes, if the source states them.
     #[must_use]
     pub fn granted_scopes(&self) -> Option<&[String]> {
         self.scopes.as_deref()
     }
 
-    /// How long the token is still trusted.
+    /// Returns how long the token is still trusted.
     #[must_use]
     pub fn expires_in(&self) -> Duration {
         self.schedule
@@ -74,7 +74,7 @@ impl BearerToken {
             .saturating_duration_since(Instant::now())
     }
 
-    /// The number of this token among those of its entry, from 1.
+    /// Returns the number of this token within its entry, starting at 1.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
@@ -82,7 +82,7 @@ impl BearerToken {
 
     /// Records that a service accepted the token.
     pub(crate) fn mark_accepted(&self) {
-        // A read is cheaper, and only the first time changes anything.
+        // A read is cheaper, and only the first write changes anything.
         if !self.was_accepted() {
             self.accepted.store(true, Ordering::Relaxed);
         }
@@ -118,17 +118,16 @@ debug_fields! {
     expires_in: it.expires_in()
 }
 
-/// `Bearer <token>`, in memory that is wiped on drop.
+/// Builds `Bearer <token>` in memory that is wiped on drop.
 fn bearer_header(secret: &str) -> Result<HeaderValue, TokenError> {
     if secret.is_empty() || !secret.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let rule =
-            "the token must have visible ASCII characters only: got a value that is not shown";
+        let rule = "the token must contain only visible ASCII characters; its value is redacted";
         return Err(TokenError::new(TokenErrorKind::Malformed).with_description(rule));
     }
     sensitive_header(Zeroizing::new(["Bearer ", secret].concat().into_bytes()))
 }
 
-/// A header value marked sensitive, over memory that is wiped on drop.
+/// Creates a header value that is marked sensitive, over memory that is wiped on drop.
 pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue, TokenError> {
     let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes))
         .map_err(|error| TokenError::new(TokenErrorKind::Malformed).with_cause(error))?;
@@ -138,7 +137,7 @@ pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue,
 
 #[cfg(test)]
 impl BearerToken {
-    /// The same token, which serves on its own from here on.
+    /// Copies the token. The copy records its acceptance separately.
     pub(super) fn fork(&self) -> Self {
         Self {
             header: self.header.clone(),

@@ -1,4 +1,4 @@
-//! Tokens by audience and scopes.
+//! Caches tokens by audience and scopes.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,13 +18,13 @@ use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{TokenRequest, TokenSource};
 
-/// How often a cache that is in use looks for what nobody uses any more.
+/// The interval at which an active cache removes unused entries.
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// The tokens of one source, by audience and scopes, which never mix.
 ///
-/// A source stands for one token endpoint and one client. An entry lives as long as anybody holds it or its token lives. Keep
-/// an entry instead of looking it up for each call.
+/// A source represents one client at one token endpoint. An entry lives while a caller has a reference to it or its
+/// token is live. Store the entry instead of looking it up for each call.
 pub struct TokenCache {
     context: Arc<EntryContext>,
     entries: Mutex<Entries>,
@@ -33,12 +33,12 @@ pub struct TokenCache {
 #[derive(Default)]
 struct Entries {
     all: HashMap<Arc<TokenRequest>, Arc<TokenEntry>>,
-    /// When the next sweep is due.
+    /// The instant at which the next sweep is due.
     due: Option<Instant>,
 }
 
 impl TokenCache {
-    /// An empty cache, which obtains nothing before it is needed.
+    /// Creates an empty cache. It requests no token until a caller needs it.
     pub fn new(source: Arc<dyn TokenSource>, policy: TokenPolicy) -> Self {
         Self::of(EntryContext {
             source,
@@ -57,12 +57,13 @@ impl TokenCache {
         }
     }
 
-    /// The entry for `request`; equal requests share one.
+    /// Returns the entry for `request`. Equal requests share an entry.
     pub fn entry(&self, request: TokenRequest) -> Arc<TokenEntry> {
         self.entry_of(None, request)
     }
 
-    /// [`entry`](Self::entry) for an application, which reports name. If several share a token, they name the first.
+    /// Returns the [`entry`](Self::entry) for an application, which is named in reports. If several applications share
+    /// a token, reports name the first of them.
     pub(crate) fn entry_of(&self, app: Option<App>, request: TokenRequest) -> Arc<TokenEntry> {
         let mut entries = self.lock();
         entries.sweep_if_due(Instant::now());
@@ -76,12 +77,12 @@ impl TokenCache {
         entry
     }
 
-    /// How many renewals were started, those of entries that are gone included.
+    /// Returns the number of renewals started, including those of removed entries.
     pub fn exchanges(&self) -> u64 {
         self.context.exchanges.load(Ordering::Relaxed)
     }
 
-    /// Adds recent credentials and tokens to what is confidential.
+    /// Adds recent credentials and tokens to the confidential values.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         self.context.recent.add_secrets_to(redactor);
     }
@@ -92,10 +93,11 @@ impl TokenCache {
 }
 
 impl Entries {
-    /// Sweeps once in a while, so that a lookup rarely pays for it: drops expired tokens, and entries without a live one that
-    /// nobody holds.
+    /// Drops expired tokens, and removes unreferenced entries without a live token. It runs only once per interval, so
+    /// few lookups pay for it.
     ///
-    /// A holder of an entry got it from here, under the lock, so one that only the cache holds stays so meanwhile.
+    /// Callers get entries only from here, under the lock. An entry that only the cache references can't gain another
+    /// reference during the sweep.
     fn sweep_if_due(&mut self, now: Instant) {
         let next = lifetime::later(now, SWEEP);
         if now < *self.due.get_or_insert(next) {

@@ -1,4 +1,4 @@
-//! How long a token is trusted, and when it is renewed: pure functions.
+//! Computes a token's lifetime and renewal schedule, as pure functions.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use crate::token::policy::TokenPolicy;
 /// Longer than any sensible setting, and far from overflow.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// The lifetime that the engine uses: the stated one or that of the JWT, whichever is shorter, or the default if neither is
-/// known. The policy limits it, at the lower end so that not every call renews.
+/// Returns the lifetime to use: the stated lifetime or the JWT's, whichever is shorter, or the default if both are
+/// unknown. The policy limits it. Its lower limit keeps a short-lived token from being renewed by every call.
 pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPolicy) -> Duration {
     let known = [stated, jwt_lifetime(secret)];
     known
@@ -27,22 +27,22 @@ pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPo
         .min(YEAR)
 }
 
-/// When a token changes its phase.
+/// The instants at which a token changes its phase.
 #[expect(
     clippy::struct_field_names,
     reason = "`_at` says that the fields are instants, not durations"
 )]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Schedule {
-    /// From here on, a call starts a renewal and continues.
+    /// From this instant on, a call starts a renewal and continues.
     pub(super) renew_soon_at: Instant,
-    /// From here on, a call waits for the renewal.
+    /// From this instant on, a call waits for the renewal.
     pub(super) renew_now_at: Instant,
-    /// From here on, the token has expired.
+    /// From this instant on, the token has expired.
     pub(super) expires_at: Instant,
 }
 
-/// The schedule of a token of `lifetime` that was requested at `start`; `random`, from 0 to 1, sets the jitter.
+/// Returns the schedule of a token of `lifetime` that was requested at `start`; `random`, from 0 to 1, sets the jitter.
 pub(super) fn schedule(
     start: Instant,
     lifetime: Duration,
@@ -59,7 +59,7 @@ pub(super) fn schedule(
     }
 }
 
-/// A fraction of the policy, brought into the range from 0 to 1.
+/// Clamps a fraction of the policy to the range from 0 to 1.
 fn share(fraction: f64) -> f64 {
     if fraction.is_nan() {
         0.0
@@ -68,7 +68,7 @@ fn share(fraction: f64) -> f64 {
     }
 }
 
-/// `instant + duration`, or a year later if that cannot be represented.
+/// Returns `instant + duration`, or a year later on overflow.
 pub(crate) fn later(instant: Instant, duration: Duration) -> Instant {
     instant
         .checked_add(duration)
@@ -81,7 +81,8 @@ struct Claims {
     iat: f64,
 }
 
-/// The lifetime of a JWT, `exp - iat`, which needs no clock, if the token is a JWT and the difference is positive.
+/// Returns the lifetime of a JWT, `exp - iat`, which needs no clock; `None` unless the token is a JWT and the
+/// difference is positive.
 pub(super) fn jwt_lifetime(token: &str) -> Option<Duration> {
     let [_header, payload, _signature] = *token.split('.').collect::<Vec<_>>() else {
         return None;

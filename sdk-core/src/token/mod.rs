@@ -1,6 +1,6 @@
-//! Tokens: obtained once for all callers, cached, and renewed before they expire. `docs/tokens.md` describes their behaviour.
+//! Obtains each token once for all callers, caches it, and renews it before it expires. See `docs/authentication.md`.
 //!
-//! Nothing here knows calls: `call` decides whether to resend after a 401.
+//! This module doesn't know calls. The module `call` decides whether to resend after a 401.
 
 pub(crate) mod bearer;
 pub(crate) mod cache;

@@ -1,4 +1,4 @@
-//! What a 401 does to a token, and how a storm of them is limited.
+//! Decides which 401 responses drop a token, and limits renewals when they repeat.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,25 +10,27 @@ use crate::token::bearer::BearerToken;
 use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 
-/// How many tokens in a row one call may have replaced while other calls succeed with them.
+/// The maximum number of consecutive tokens that one call may replace while other calls succeed with them.
 pub(super) const MAX_RENEWALS: u32 = 3;
 
-/// How long an operation that rejects tokens as soon as they arrive is doubted about one that was accepted.
+/// The time for which a rejection of an accepted token is ignored, if the operation recently rejected new tokens.
 const DOUBT: Duration = Duration::from_secs(5);
 
 /// Decides which rejections drop a token.
 ///
-/// A token that has served calls may be revoked early, and is then dropped immediately. But a renewal does not help when an
-/// operation rejects every token, or those for one of its records (a wrong audience, a missing entitlement answered with 401,
-/// a gateway that lacks one operation). This must neither turn each call into an exchange nor cost other calls a token that
-/// works. Such an operation rejects tokens as soon as they arrive: the first of these rejections is believed immediately, and
-/// each further token after a backoff that grows, if they follow each other closely.
+/// A token that has served calls may be revoked early, and is then dropped immediately. But a renewal doesn't help if
+/// an operation rejects every token, or every token for a certain record. Examples are a wrong audience, a missing
+/// entitlement that is answered with 401, or a gateway that lacks an operation. Such an operation must not cause a
+/// token request per call. Nor may it cost other calls a token that works.
 ///
-/// An operation is known by its address.
+/// Such an operation rejects tokens that no service has accepted yet. The first rejection of this kind drops the token
+/// immediately. If further rejections follow closely, each drops the next token only after a growing backoff.
+///
+/// Operations are identified by their address.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RejectionTracker(pub(super) BTreeMap<usize, RejectionStreak>);
 
-/// Tokens that an operation rejected as soon as they arrived.
+/// Consecutive tokens that an operation rejected before any service accepted them.
 #[derive(Clone, Debug)]
 pub(super) struct RejectionStreak {
     pub(super) length: u32,
@@ -41,7 +43,7 @@ pub(super) struct RejectionStreak {
 impl RejectionStreak {
     /// Whether it is recent enough to count.
     fn counts(&self, now: Instant, policy: &TokenPolicy) -> bool {
-        // Twice the longest wait: otherwise each rejection of a long storm would count as the first.
+        // Twice the longest delay. With a shorter memory, each rejection of a long series would count as the first.
         let cap = policy.renewal_backoff.cap;
         let memory = cap.saturating_mul(2).max(Duration::from_secs(60));
         now.saturating_duration_since(self.last) < memory
@@ -49,8 +51,8 @@ impl RejectionStreak {
 }
 
 impl RejectionTracker {
-    /// Whether to ignore a rejection, because the operation has recently rejected one token after another. If the token was
-    /// accepted anywhere, it may have been revoked since, so the operation is doubted for a few seconds only.
+    /// Whether to ignore a rejection, because the operation has recently rejected several tokens in a row. A token that
+    /// a service accepted may have been revoked since, so its rejections are ignored only for a few seconds.
     pub(super) fn in_backoff(
         &self,
         operation: &'static Operation,
@@ -63,14 +65,14 @@ impl RejectionTracker {
         })
     }
 
-    /// Records that a token was replaced because of an operation, which is then doubted again.
+    /// Records that a token was replaced because of this operation, which restarts the period of doubt.
     pub(super) fn replaced(&mut self, operation: &'static Operation, now: Instant) {
         if let Some(streak) = self.0.get_mut(&key(operation)) {
             streak.last = now;
         }
     }
 
-    /// Counts a token that an operation rejected as soon as it arrived.
+    /// Counts a token that the operation rejected before any service accepted it.
     pub(super) fn count(
         &mut self,
         operation: &'static Operation,
@@ -98,7 +100,7 @@ impl RejectionTracker {
         streak.length = streak.length.saturating_add(1);
     }
 
-    /// Whether no rejection counts any more.
+    /// Whether no rejection counts any longer.
     pub(super) fn is_quiet(&self, now: Instant, policy: &TokenPolicy) -> bool {
         !self.0.values().any(|streak| streak.counts(now, policy))
     }

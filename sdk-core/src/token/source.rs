@@ -1,4 +1,4 @@
-//! The source of tokens, its request and its reply.
+//! The source of tokens, its request and its result.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ pub type TokenFuture<'a> =
 
 /// Obtains tokens. Implement it for your own identity provider.
 ///
-/// The engine caches each token. It calls the source once for all waiting callers, in a separate task, and not again before the
-/// token needs renewal or the backoff after a failure has passed. The source itself decides whether to retry within a call.
-/// [The guide](crate::guide::authentication) says when it is called.
+/// The engine caches each token. It calls the source once for all waiting callers, in a separate task. It calls the
+/// source again only when the token needs renewal, or when the backoff after a failure has passed. The source decides
+/// whether it retries within a call. See [the guide](crate::guide::authentication) for when the source is called.
 ///
 /// ```
 /// use std::time::Duration;
 /// use sdk_core::{AccessToken, TokenError, TokenFuture, TokenRequest, TokenSource};
 ///
-/// /// Reads the token that a sidecar keeps in a file.
+/// /// Reads the token that a sidecar writes to a file.
 /// struct FileTokenSource(std::path::PathBuf);
 ///
 /// impl TokenSource for FileTokenSource {
 ///     fn token<'a>(&'a self, _request: &'a TokenRequest) -> TokenFuture<'a> {
 ///         Box::pin(async move {
-///             let text = std::fs::read_to_string(&self.0).map_err(TokenError::from_source)?;
-///             Ok(AccessToken::new(text.trim()).with_lifetime(Duration::from_secs(60)))
+///             let token = std::fs::read_to_string(&self.0).map_err(TokenError::from_source)?;
+///             Ok(AccessToken::new(token.trim()).with_lifetime(Duration::from_secs(60)))
 ///         })
 ///     }
 /// }
@@ -47,7 +47,7 @@ impl<S: TokenSource + ?Sized> TokenSource for Arc<S> {
     }
 }
 
-/// The audience and scopes to request. Equal requests share one token.
+/// The audience and scopes to request. Equal requests share a token.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[must_use]
 pub struct TokenRequest {
@@ -56,7 +56,7 @@ pub struct TokenRequest {
 }
 
 impl TokenRequest {
-    /// A request without audience and scopes, which leaves both to the identity provider.
+    /// Returns a request without audience and scopes. The identity provider then chooses both.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,7 +67,7 @@ impl TokenRequest {
         self
     }
 
-    /// Requests these scopes as well. Order and repetition do not matter.
+    /// Adds scopes to the request. Order and repetition don't matter.
     pub fn with_scopes<S: AsRef<str>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         for scope in scopes {
             let scopes = scope.as_ref().split_whitespace();
@@ -78,18 +78,18 @@ impl TokenRequest {
         self
     }
 
-    /// The requested audience.
+    /// Returns the requested audience.
     pub fn audience(&self) -> Option<&str> {
         self.audience.as_deref()
     }
 
-    /// The requested scopes, sorted, each once.
+    /// Returns the requested scopes, sorted and without duplicates.
     pub fn scopes(&self) -> &[String] {
         &self.scopes
     }
 }
 
-/// A token as its source returns it.
+/// A token that a source returns.
 #[derive(Clone)]
 #[must_use]
 pub struct AccessToken {
@@ -100,7 +100,7 @@ pub struct AccessToken {
 }
 
 impl AccessToken {
-    /// A bearer token with the lifetime of its JWT or else
+    /// Creates a bearer token. Without [`with_lifetime`](Self::with_lifetime), the lifetime comes from the JWT, or else from
     /// [`TokenPolicy::default_lifetime`](crate::TokenPolicy::default_lifetime).
     pub fn new(secret: impl Into<Secret>) -> Self {
         Self {
@@ -111,13 +111,13 @@ impl AccessToken {
         }
     }
 
-    /// Sets the lifetime, which begins when the source is called.
+    /// Sets the lifetime, measured from the call of the source.
     pub fn with_lifetime(mut self, lifetime: Duration) -> Self {
         self.lifetime = Some(lifetime);
         self
     }
 
-    /// Sets the granted scopes, which errors about a missing scope show.
+    /// Sets the granted scopes. Errors about a missing scope list them.
     pub fn with_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = Some(scopes.into_iter().map(Into::into).collect());
         self
@@ -129,13 +129,13 @@ impl AccessToken {
         self
     }
 
-    /// The lifetime, if it is set.
+    /// Returns the lifetime, if it is set.
     #[must_use]
     pub fn lifetime(&self) -> Option<Duration> {
         self.lifetime
     }
 
-    /// The granted scopes, if they are set.
+    /// Returns the granted scopes, if they are set.
     #[must_use]
     pub fn scopes(&self) -> Option<&[String]> {
         self.scopes.as_deref()

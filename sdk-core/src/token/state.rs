@@ -1,4 +1,4 @@
-//! The state of an entry, its waiters, and what they decide, without locks, tasks or clocks.
+//! The state of an entry, its waiters and their decisions, without locks, tasks or clocks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,22 +14,23 @@ use crate::token::policy::TokenPolicy;
 use crate::token::rejection::{MAX_RENEWALS, RejectionTracker};
 use crate::token::source::AccessToken;
 
-/// How a renewal ended. All its waiters get a clone.
+/// The result of a renewal. All its waiters get a clone.
 pub(super) type TokenResult = Result<Arc<BearerToken>, TokenError>;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Renewal {
     pub(super) id: u64,
-    /// Where its task runs. If nobody drives this runtime, it never ends.
+    /// The runtime of its task. If that runtime is not driven, the renewal never ends.
     pub(super) runtime: runtime::Id,
-    /// When callers on other runtimes stop waiting for it.
+    /// The instant at which callers on other runtimes stop waiting for it.
     pub(super) overtaken: Instant,
-    /// When it should have ended.
+    /// The instant by which it should have ended.
     pub(super) overdue: Instant,
 }
 
 impl Renewal {
-    /// When a caller on this runtime abandons it. A caller on the same runtime knows that somebody drives it.
+    /// Returns the instant at which a caller on this runtime abandons it. A caller on the renewal's own runtime waits
+    /// longer, because it knows that this runtime is driven.
     pub(super) fn limit(&self, runtime: runtime::Id) -> Instant {
         if runtime == self.runtime {
             self.overdue
@@ -39,7 +40,7 @@ impl Renewal {
     }
 }
 
-/// What a caller does next.
+/// The next action of a caller.
 #[derive(Debug)]
 pub(super) enum Action {
     Use(Arc<BearerToken>),
@@ -50,13 +51,14 @@ pub(super) enum Action {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiter {
-    /// Where a renewal would run.
+    /// The runtime on which it would start a renewal.
     pub(super) runtime: runtime::Id,
-    /// How long the token has to last: the timeout of an attempt.
+    /// The required remaining lifetime of the token: the timeout of an attempt.
     pub(super) min_validity: Duration,
-    /// How many results there were when it began to wait: the next one answers it.
+    /// The number of results when it began to wait. The next result ends the wait.
     pub(super) waits_since: Option<u64>,
-    /// When it has spent half the rest of its live token, so that a stalled endpoint does no harm early.
+    /// The instant at which it has waited for half the remaining lifetime of its live token. Then it uses that token,
+    /// so a stalled endpoint doesn't delay it further.
     pub(super) fallback_at: Option<Instant>,
 }
 
@@ -70,12 +72,12 @@ impl Waiter {
         }
     }
 
-    /// Whether it has spent the spare time of its live token.
+    /// Whether it has reached this instant and should use its live token.
     pub(super) fn has_reached_fallback(&self, now: Instant) -> bool {
         self.fallback_at.is_some_and(|at| at <= now)
     }
 
-    /// When to poll again while it waits for `renewal`.
+    /// Returns the instant at which to poll again while it waits for `renewal`.
     pub(super) fn wait_for(
         &mut self,
         renewal: &Renewal,
@@ -96,7 +98,7 @@ impl Waiter {
 #[derive(Clone, Debug)]
 pub(super) struct FailedRenewal {
     error: TokenError,
-    /// How many renewals in a row have failed.
+    /// The number of consecutive failed renewals.
     pub(super) failures: u32,
 }
 
@@ -107,24 +109,24 @@ pub(super) struct State {
     pub(super) renewal: Option<Renewal>,
     /// The last renewal that was started.
     pub(super) last_id: u64,
-    /// How many renewals have ended with a result that counts.
+    /// The number of renewals that ended with a result that counts.
     pub(super) results: u64,
-    /// The last result, unless it was a token. Rare, and large.
+    /// The last result, if it was an error. Boxed, because it is rare and large.
     pub(super) failure: Option<Box<FailedRenewal>>,
-    /// Before this instant, callers get the last result, unless it is a token that is gone: the backoff after a failure, the
-    /// least interval after a success.
+    /// Before this instant, callers get the last result, unless it is a token that was dropped. It ends the backoff
+    /// after a failure, or the minimum interval after a success.
     pub(super) next_renewal: Option<Instant>,
     pub(super) rejections: RejectionTracker,
 }
 
 impl State {
-    /// The token, if it needs no renewal.
+    /// Returns the token if it needs no renewal.
     pub(super) fn fresh(&self, now: Instant) -> Option<Arc<BearerToken>> {
         let token = self.token.as_ref();
         token.filter(|it| it.phase(now) == Phase::Fresh).cloned()
     }
 
-    /// The token, unless it has expired.
+    /// Returns the token, unless it has expired.
     pub(super) fn live(&self, now: Instant) -> Option<Arc<BearerToken>> {
         let token = self.token.as_ref();
         token.filter(|it| it.phase(now) != Phase::Expired).cloned()
@@ -136,8 +138,7 @@ impl State {
             .take_if(|token| token.phase(now) == Phase::Expired);
     }
 
-    /// Whether a new state would do as well: there is no token, no renewal in flight, and no backoff that a new one would not
-    /// keep.
+    /// Whether a new state would be equivalent: no token, no renewal in flight, and no backoff that would be lost.
     pub(super) fn is_idle(&self, now: Instant, policy: &TokenPolicy) -> bool {
         self.token.is_none()
             && self.renewal.is_none()
@@ -145,11 +146,11 @@ impl State {
             && self.rejections.is_quiet(now, policy)
     }
 
-    /// Decides what a caller does at `now`, and which renewal it must start first, if any. A caller asks when it arrives, when
-    /// a renewal has ended, and at the instant until which it waits.
+    /// Decides the caller's action at `now`, and which renewal it must start first, if any. A caller asks when it
+    /// arrives, when a renewal has ended, and at the instant until which it waits.
     ///
-    /// A caller that abandons a renewal wakes nobody. Waiters on other runtimes abandon it at the same instant, and for those
-    /// on its own runtime it still runs.
+    /// A caller that abandons a renewal doesn't notify the waiters. Waiters on other runtimes abandon it at the same
+    /// instant, and for waiters on its own runtime it is still running.
     pub(super) fn next(
         &mut self,
         now: Instant,
@@ -179,8 +180,8 @@ impl State {
         (action, start.then_some(renewal.id))
     }
 
-    /// The action of a caller that needs no renewal: its token is fresh, the renewal that it waited for has ended, or the next
-    /// one is not due.
+    /// Returns the action of a caller that needs no renewal: the token is fresh, the renewal it waited for has ended,
+    /// or the next renewal is not due.
     fn serve_from_cache(
         &self,
         now: Instant,
@@ -188,7 +189,7 @@ impl State {
         live: Option<&Arc<BearerToken>>,
     ) -> Option<Action> {
         let fresh = live.is_some_and(|token| token.phase(now) == Phase::Fresh);
-        // A caller takes the token that it waited for, however short its lifetime.
+        // A caller uses the token that it waited for, however short its lifetime.
         let answered = waiter.waits_since.is_some_and(|since| since < self.results);
         let early = self.next_renewal.is_some_and(|due| now < due);
         match (live, &self.failure) {
@@ -199,8 +200,8 @@ impl State {
         }
     }
 
-    /// Whether a caller with a live token waits for another: only if this one is about to expire, would not outlast the
-    /// attempt, and the last renewal did not fail.
+    /// Whether a caller with a live token waits for a new token. It waits only if the live token is about to expire and
+    /// would not outlast the attempt, and the last renewal did not fail.
     fn waits(&self, token: &BearerToken, now: Instant, min_validity: Duration) -> bool {
         token.phase(now) == Phase::RenewNow
             && self.failure.is_none()
@@ -214,7 +215,7 @@ impl State {
         policy: &TokenPolicy,
     ) -> Renewal {
         self.last_id += 1;
-        // The task has a timeout of its own; the margin is for its last step.
+        // The task has its own timeout. The margin is for its last step.
         let end = lifetime::later(now, policy.renewal_timeout);
         let overdue = lifetime::later(end, policy.min_interval);
         let renewal = Renewal {
@@ -227,20 +228,21 @@ impl State {
         renewal
     }
 
-    /// Whether renewal `id` is in flight, and was not abandoned.
+    /// Whether renewal `id` is in flight and was not abandoned.
     pub(super) fn is_current(&self, id: u64) -> bool {
         self.renewal.is_some_and(|renewal| renewal.id == id)
     }
 
-    /// Abandons renewal `id`, so that the next caller starts another.
+    /// Abandons renewal `id`, so that the next caller starts a new renewal.
     pub(super) fn abandon_renewal(&mut self, id: u64) {
         self.renewal.take_if(|renewal| renewal.id == id);
     }
 
-    /// Takes the result of renewal `id`, which began at `started` and ends at `now`; `random`, from 0 to 1, sets the jitter.
+    /// Applies the result of renewal `id`, which began at `started` and ends at `now`; `random`, from 0 to 1, sets the
+    /// jitter.
     ///
-    /// A token that has expired on arrival is a failure. One that expires before the live token does not replace it. The result
-    /// of an abandoned renewal counts only if it is an improvement.
+    /// A token that has expired on arrival is a failure. A token that expires before the live token doesn't replace it.
+    /// The result of an abandoned renewal counts only if it is an improvement.
     pub(super) fn settle(
         &mut self,
         id: u64,
@@ -257,10 +259,10 @@ impl State {
                 self.record_failure(now, error.clone(), policy, random);
             }
         })?;
-        let better = |held: &Arc<BearerToken>| token.expires_at() <= held.expires_at();
-        let held = self.live(now).filter(better);
-        let improves = held.is_none();
-        let token = held.unwrap_or(token);
+        let lasts_longer = |live: &Arc<BearerToken>| token.expires_at() <= live.expires_at();
+        let better = self.live(now).filter(lasts_longer);
+        let improves = better.is_none();
+        let token = better.unwrap_or(token);
         if improves {
             self.generation += 1;
             self.token = Some(Arc::clone(&token));
@@ -273,7 +275,7 @@ impl State {
         Ok(token)
     }
 
-    /// The token in an answer, unless it has expired, and when it was requested.
+    /// Returns the token of a result, unless it has expired, and the instant of its request.
     fn prepare(
         &self,
         started: Instant,
@@ -302,23 +304,24 @@ impl State {
         let failures = earlier.saturating_add(1);
         let backoff = policy.renewal_backoff;
         let wait = backoff.half_jitter(failures, random);
-        // Never earlier than asked, within the cap, and not all clients at once.
+        // Wait at least as long as the server asked (up to the cap), plus jitter so that clients don't retry
+        // simultaneously.
         let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
         self.results += 1;
         self.failure = Some(Box::new(FailedRenewal { error, failures }));
-        // An overtaken renewal may have succeeded just now.
+        // An abandoned renewal may have succeeded just now.
         let due = lifetime::later(now, asked.saturating_add(wait));
         self.next_renewal = self.next_renewal.max(Some(due));
     }
 
-    /// How long callers without a live token keep getting the last error.
+    /// Returns how long callers without a live token will keep getting the last error.
     pub(super) fn backoff_left(&self, now: Instant) -> Duration {
         let until = self.next_renewal.filter(|_| self.failure.is_some());
         until.map_or(Duration::ZERO, |it| it.saturating_duration_since(now))
     }
 
-    /// Records that an operation rejected `token`, after it rejected `renewals` others in a row from the same call. Returns
-    /// whether the next token is another one, so that a resend makes sense.
+    /// Records that an operation rejected `token`, after it rejected `renewals` consecutive tokens of the same call.
+    /// Returns whether the next token will be a different one, so that a resend makes sense.
     pub(super) fn reject(
         &mut self,
         token: &BearerToken,
@@ -330,8 +333,8 @@ impl State {
     ) -> bool {
         let enough = renewals >= MAX_RENEWALS;
         // The caller's borrow keeps the address in use, so an equal address is the same token.
-        let held = self.token.as_deref();
-        if !held.is_some_and(|held| std::ptr::eq(held, token)) {
+        let current = self.token.as_deref();
+        if !current.is_some_and(|current| std::ptr::eq(current, token)) {
             return !enough;
         }
         // A token that has served other calls may have been revoked since.
