@@ -12,10 +12,10 @@ use crate::text::{counted, one_line};
 /// The version of the stored form.
 const VERSION: u32 = 1;
 
-/// No list delivers more items.
+/// The largest plausible number of delivered items.
 const MOST_DELIVERED: u64 = 1 << 53;
 
-/// No longer cursor fits into a URL.
+/// The longest plausible cursor. Longer cursors don't fit into a URL.
 const LONGEST_CURSOR: usize = 64 * 1024;
 
 /// The query parameter for the page size.
@@ -24,29 +24,32 @@ const LIMIT: &str = "limit";
 /// Query parameters that select a page, not the items of the list.
 const POSITION: [&str; 2] = ["cursor", LIMIT];
 
-/// The position of a list: enough to resume in another process without losing or repeating an item
+/// The position of a list, with which another process can resume without losing or repeating an item
 /// ([the guide](crate::guide::pagination#going-on-after-a-restart)).
 ///
-/// It serialises. Store it in the same transaction, or the same rename, as the results of the items; then a crash neither
-/// loses nor repeats anything. The example `list` saves one after each page.
+/// It implements `Serialize`. Store it in the same transaction, or with the same file rename, as the results of the
+/// items. Then a crash neither loses nor repeats an item. The example `list` saves a checkpoint after each page.
 ///
-/// - It is bound to its operation, its filters and its audience: any other list rejects it. The filters are the path and all
-///   query parameters but `cursor` and `limit`, so a list may resume with another page size. The audience is the origin of the
-///   application, unless you set one.
-/// - It is not bound to the base URL, the installation's label, headers, scopes or credentials. If several installations use
-///   one audience, store each one's checkpoints separately: the SDK does not notice if you exchange them.
-/// - It contains a digest of the filters. Anybody who guesses a filter, such as a name, can compute the digest.
-/// - A position between pages is exact while the server accepts the cursor. A position *within* a page is the cursor of the
-///   page and a count: it is exact if the page has the same items when it is fetched again. If the list changes
-///   meanwhile, take checkpoints between pages, from [`Pages`](crate::Pages).
-/// - The cursor is opaque and made by the server. The contract does not show how long it is valid, or whether another client
-///   may use it. If it is rejected, the error says so, and you have to list from the
-///   start.
+/// - A checkpoint belongs to its operation, filters and audience. Any other list rejects it. The filters are the path
+///   and
+///   all query parameters except `cursor` and `limit`, so you may resume with another page size. The audience is the
+///   application's origin, unless you set it.
+/// - A checkpoint doesn't record the base URL, the installation's label, headers, scopes or credentials. If several
+///   installations share an audience, store their checkpoints separately. The SDK doesn't notice a mix-up.
+/// - It contains a digest of the filters. Anyone who guesses a filter, such as a name, can compute the digest.
+/// - A position between pages is exact as long as the server accepts the cursor. A position *within* a page consists of
+///   the page's cursor and a count. It is exact only if the page has the same items when it is fetched again. If the
+/// list
+///   may change, take checkpoints between pages, from [`Pages`](crate::Pages).
+/// - The cursor is an opaque string from the server. The contract doesn't document how long it is valid, or whether
+///   another client may use it. If the server rejects it, the error contains a hint, and you have to list from the
+/// start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
     version: u32,
-    // Fields that another version may lack have defaults, so that the error is about the version.
+    // Fields that another version may lack have defaults. Decoding then succeeds and the version check reports the
+    // error.
     #[serde(default)]
     application: Cow<'static, str>,
     #[serde(default)]
@@ -55,13 +58,13 @@ pub struct Checkpoint {
     filters: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     audience: Option<String>,
-    /// The cursor of the page to fetch next; `None` for the first page.
+    /// The cursor of the page to fetch next. `None` for the first page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
-    /// How many items after that cursor were already delivered.
+    /// The number of items after that cursor that were already delivered.
     #[serde(default)]
     skip: usize,
-    /// The page size in which they are counted; `None` for the server's default.
+    /// The page size to which `skip` refers. `None` for the server's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
     #[serde(default)]
@@ -92,13 +95,13 @@ impl Checkpoint {
         }
     }
 
-    /// The operation that is listed.
+    /// The operation whose list this is.
     #[must_use]
     pub fn operation(&self) -> &str {
         &self.operation
     }
 
-    /// How many items were delivered, across all processes.
+    /// The total number of delivered items, across all processes.
     #[must_use]
     pub fn delivered(&self) -> u64 {
         self.delivered
@@ -110,7 +113,7 @@ impl Checkpoint {
         self.finished
     }
 
-    /// The cursor of the page to fetch next; `None` for the first page.
+    /// The cursor of the page to fetch next. `None` for the first page.
     #[must_use]
     pub fn cursor(&self) -> Option<&str> {
         self.cursor.as_deref()
@@ -120,23 +123,23 @@ impl Checkpoint {
         self.skip
     }
 
-    /// Records that one item of the current page was delivered.
+    /// Records the delivery of an item of the current page.
     pub(super) fn item(&mut self) {
         self.skip = self.skip.saturating_add(1);
         self.delivered = self.delivered.saturating_add(1);
     }
 
-    /// Records that items of a page of this size follow: from here on, `skip` counts items of that page.
+    /// Records the size of the current page. From here on, `skip` counts items of a page of this size.
     pub(super) fn within_page_of(&mut self, limit: Option<&str>) {
         self.limit = limit.map(str::to_owned);
     }
 
-    /// Records that the current page was delivered without its first `skipped` items. A page of another size may be shorter
-    /// than what has to be skipped; the following pages then skip the rest.
+    /// Records the delivery of the current page without its first `skipped` items. A page of another size may have
+    /// fewer items than `skip`. The following pages then skip the rest.
     ///
     /// # Errors
-    /// If a page of the same size has fewer items than were already delivered from it, or the list ends before everything is
-    /// skipped: the list has changed.
+    /// If the list has changed: a page of the same size has fewer items than were already delivered from it, or the
+    /// list ends before all of them are skipped.
     pub(super) fn page(
         &mut self,
         skipped: usize,
@@ -149,7 +152,7 @@ impl Checkpoint {
             let left = counted(left, "item");
             let message =
                 format!("the {what} ends {left} before the checkpoint: the list has changed");
-            Err(Error::pagination(message).with_hint("start the walk again"))
+            Err(Error::pagination(message).with_hint("list again from the start"))
         };
         match next {
             _ if left > 0 && self.limit.as_deref() == limit => return changed("page"),
@@ -165,8 +168,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Records that the current page was delivered without its first `skipped` items, and names as the next page one that was
-    /// there before. The position stays behind its items, so that nobody who resumes there gets them again.
+    /// Records the delivery of the current page without its first `skipped` items, if its next cursor repeats an
+    /// earlier cursor. The position stays on this page, after its items, so that resuming doesn't deliver them again.
     pub(super) fn page_in_cycle(&mut self, skipped: usize, delivered: usize, limit: Option<&str>) {
         if skipped == self.skip {
             self.skip += delivered;
@@ -175,7 +178,7 @@ impl Checkpoint {
         }
     }
 
-    /// Checks that the list at this position can resume at a stored checkpoint.
+    /// Checks that a stored checkpoint belongs to the list at this position.
     pub(super) fn check_resume(&self, stored: &Self) -> Result<(), Error> {
         let reject = |message: String| Err(Error::pagination(message));
         if stored.version != VERSION {
@@ -186,7 +189,7 @@ impl Checkpoint {
         }
         if (&stored.application, &stored.operation) != (&self.application, &self.operation) {
             return reject(format!(
-                "the checkpoint is for {}.{}, but this walk lists {}.{}",
+                "the checkpoint is for {}.{}, but this stream lists {}.{}",
                 one_line(&stored.application),
                 one_line(&stored.operation),
                 self.application,
@@ -198,19 +201,19 @@ impl Checkpoint {
         }
         if stored.audience != self.audience {
             return reject(format!(
-                "the checkpoint is for the audience {}, but this walk uses {}",
+                "the checkpoint is for the audience {}, but this stream uses {}",
                 one_line(stored.audience.as_deref().unwrap_or("none")),
                 self.audience.as_deref().unwrap_or("none")
             ));
         }
         if stored.is_impossible() {
-            let message = "the checkpoint is damaged: its counts or its cursor are impossible";
+            let message = "the checkpoint is damaged: its counts or its cursor are invalid";
             return reject(message.to_owned());
         }
         Ok(())
     }
 
-    /// Whether no list can be at this position.
+    /// Whether the position cannot belong to any list.
     fn is_impossible(&self) -> bool {
         let cursor = self.cursor.as_deref().unwrap_or_default();
         self.skip as u64 > self.delivered
@@ -252,7 +255,7 @@ mod tests {
     use super::filters;
 
     #[test]
-    fn filters_are_what_selects_the_items() {
+    fn the_digest_depends_on_the_filters_alone() {
         let people = filters("/people?q=ann&status=active");
         assert_eq!(
             people,

@@ -3,10 +3,10 @@
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 
-/// How many cursors are remembered. Only `max_pages` ends a longer cycle.
+/// The number of cursors to remember. Only `max_pages` ends a longer cycle.
 const RECENT: usize = 4096;
 
-/// Remembers the hashes of the latest cursors, so that a cycle is found at its first repetition.
+/// Remembers hashes of the latest cursors, so that a cycle is detected at its first repetition.
 #[derive(Debug)]
 pub(super) struct CursorGuard {
     hasher: RandomState,
@@ -23,12 +23,12 @@ impl CursorGuard {
         }
     }
 
-    /// Whether the page at this cursor arrived before.
+    /// Whether the page at this cursor already arrived.
     pub(super) fn knows(&self, cursor: &str) -> bool {
         self.recent.contains(&self.hasher.hash_one(cursor))
     }
 
-    /// Remembers the cursor of a page that arrived.
+    /// Remembers the cursor of a page that has arrived.
     pub(super) fn remember(&mut self, cursor: &str) {
         let hash = self.hasher.hash_one(cursor);
         if !self.recent.insert(hash) {
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_of_the_remembered_length_is_found_at_its_first_repetition() {
+    fn a_cycle_of_the_remembered_length_is_detected_at_its_first_repetition() {
         assert_eq!(pages_until_found(0, 1), Some(1));
         assert_eq!(pages_until_found(0, 2), Some(2));
         assert_eq!(pages_until_found(5, 1000), Some(1005));
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_is_bounded() {
+    fn the_number_of_remembered_cursors_is_bounded() {
         let mut guard = CursorGuard::new();
         for cursor in 0..RECENT * 3 {
             guard.remember(&cursor.to_string());

@@ -1,4 +1,4 @@
-//! A page that is being fetched, by polling the list or in its own task.
+//! Fetches a page, either while the list is polled or in a separate task.
 
 use std::panic::resume_unwind;
 use std::pin::Pin;
@@ -15,13 +15,13 @@ use crate::reply::response::Response;
 
 type Arrived<T> = Result<Response<Page<T>>, Error>;
 
-/// The call that gets a page.
+/// The call that fetches a page.
 pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Arrived<T>> + Send>>;
 
 pub(super) enum Fetch<T> {
-    /// Proceeds only while the list is polled. The mutex is never locked; it makes the list `Sync`.
+    /// Makes progress only while the list is polled. The mutex is never locked. It makes the list `Sync`.
     Here(Mutex<Fetching<T>>),
-    /// Proceeds in a task.
+    /// Makes progress in a task.
     Ahead(Task<T>),
 }
 
@@ -30,14 +30,14 @@ impl<T: Send + 'static> Fetch<T> {
         Self::Here(Mutex::new(call))
     }
 
-    /// Starts immediately, in the caller's span.
+    /// Starts the call immediately, in the caller's span.
     pub(super) fn ahead(call: Fetching<T>) -> Self {
         let task = tokio::spawn(call.in_current_span());
         let runtime = Handle::current().id();
         Self::Ahead(Task { task, runtime })
     }
 
-    /// The page once it arrived; `None` if its task cannot deliver it.
+    /// Polls the fetch. `None` means that its task cannot deliver the page.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Arrived<T>>> {
         let task = match self {
             Self::Here(call) => {
@@ -55,16 +55,16 @@ impl<T: Send + 'static> Fetch<T> {
         Poll::Ready(match ended {
             Ok(arrived) => Some(arrived),
             Err(lost) => match lost.try_into_panic() {
-                // The same panic as without a task.
+                // Panics as the call would without a task.
                 Ok(panic) => resume_unwind(panic),
-                // Its runtime is gone.
+                // The task's runtime has shut down.
                 Err(_lost) => None,
             },
         })
     }
 }
 
-/// A task that is aborted with the list.
+/// A task that is aborted when the list is dropped.
 pub(super) struct Task<T> {
     task: JoinHandle<Arrived<T>>,
     runtime: runtime::Id,

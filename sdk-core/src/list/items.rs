@@ -11,7 +11,7 @@ use crate::list::checkpoint::Checkpoint;
 use crate::list::pages::Pages;
 use crate::macros::debug_fields;
 
-/// A list as a stream of items: lazy, `'static`, finished after its first error.
+/// A list as a lazy, `'static` stream of items that ends after its first error.
 ///
 /// ```no_run
 /// # async fn example(mut people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -21,23 +21,24 @@ use crate::macros::debug_fields;
 /// # Ok(()) }
 /// ```
 ///
-/// [`try_next`](Self::try_next) needs no other crate, and neither do [`collect`](Self::collect) and [`take`](Self::take), which
-/// hide the methods of `futures` with the same names. As a [`Stream`] it also works with the other combinators of `futures`. The
-/// builder's `limit` is the page size, not the length of the list. [The guide](crate::guide::pagination) describes all lists.
+/// [`try_next`](Self::try_next), [`collect`](Self::collect) and [`take`](Self::take) need no other crate. The last two
+/// hide the `futures` methods with the same names. The type is also a [`Stream`], so the other combinators of `futures`
+/// work. The builder's `limit` is the page size, not the length of the list. [The guide](crate::guide::pagination)
+/// describes all lists.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Items<T> {
     pages: Pages<T>,
     page: vec::IntoIter<T>,
-    /// The position of the list within the page.
+    /// The position within the current page.
     at: Checkpoint,
     /// Whether the page at `at` arrived without items.
     is_malformed: bool,
-    /// The number of items to deliver, if it is limited.
+    /// The number of items still to deliver, if `take` limits it.
     left: Option<usize>,
 }
 
 impl<T: DeserializeOwned + Send + 'static> Pages<T> {
-    /// The items of all pages, from here on.
+    /// Converts the rest of the list into a stream of its items.
     pub fn items(self) -> Items<T> {
         Items::new(self)
     }
@@ -54,7 +55,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// Resumes at a checkpoint; see [`Pages::resume`].
+    /// Resumes at a checkpoint. See [`Pages::resume`].
     pub fn resume(self, from: Checkpoint) -> Self {
         let left = self.left;
         Self {
@@ -63,10 +64,9 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// The same list from here, with each item decoded into your own type; see
-    /// [the guide](crate::guide::pagination#types-of-yours).
+    /// Decodes each further item into your own type. See [the guide](crate::guide::pagination#types-of-yours).
     ///
-    /// A page that was only partly delivered is fetched again.
+    /// If the current page was only partly delivered, it is fetched again.
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {
         let (mut pages, left) = (self.pages.decode(), self.left);
         if !self.page.as_slice().is_empty() {
@@ -78,7 +78,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// Collects all items, if there are at most `at_most`. It fetches at most one page more than they need.
+    /// Collects all items. Fails if there are more than `at_most`. Fetches at most one page more than needed.
     ///
     /// ```no_run
     /// # async fn example(people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -87,11 +87,11 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     /// # Ok(()) }
     /// ```
     ///
-    /// With the traits of `futures` in scope, `try_collect` collects without a limit.
+    /// To collect without a limit, import the traits of `futures` and use `try_collect`.
     ///
     /// # Errors
-    /// If the list has more items, or a page fails as in [`try_next`](Self::try_next). The items so far are dropped. To
-    /// keep them, loop over `try_next`.
+    /// If the list has more items than `at_most`, or a page fails as in [`try_next`](Self::try_next). The items
+    /// collected so far are dropped. To preserve them, loop over `try_next`.
     pub async fn collect(mut self, at_most: usize) -> Result<Vec<T>, Error> {
         let mut items = Vec::new();
         while let Some(item) = self.try_next().await? {
@@ -106,11 +106,11 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         Ok(items)
     }
 
-    /// The first items from here on, after which the list ends. It fetches only the pages with these items, or one page more
-    /// if it [reads ahead](Self::read_ahead).
+    /// Ends the list after this many further items. It fetches only the pages with these items, plus one page if it
+    /// [reads ahead](Self::read_ahead).
     ///
-    /// [`checkpoint`](Self::checkpoint) is then after the last of them. [`resume`](Self::resume) doesn't change how many are
-    /// left.
+    /// Then [`checkpoint`](Self::checkpoint) returns the position after the last item. [`resume`](Self::resume) doesn't
+    /// reset the number of items left.
     ///
     /// ```no_run
     /// # async fn example(people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -123,25 +123,25 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         self
     }
 
-    /// Fetches the next page while you work on the current one; see [`Pages::read_ahead`].
+    /// Fetches the next page while you process the current page. See [`Pages::read_ahead`].
     pub fn read_ahead(mut self) -> Self {
         self.pages = self.pages.read_ahead();
         self
     }
 
-    /// Ends the list with an error if it needs more pages than this; see [`Pages::max_pages`].
+    /// Limits the number of pages. If the list needs more, it ends with an error. See [`Pages::max_pages`].
     pub fn max_pages(mut self, pages: u64) -> Self {
         self.pages = self.pages.max_pages(pages);
         self
     }
 
-    /// The next item; `None` at the end.
+    /// Returns the next item, or `None` at the end of the list.
     ///
-    /// Cancel safe: the next call continues, and nothing is lost.
+    /// This method is cancel safe. After a cancellation, the next call continues without losing an item.
     ///
     /// # Errors
-    /// If the next page cannot be fetched or has no items. The list is then over; its checkpoint resumes after the last
-    /// delivered item.
+    /// If the next page cannot be fetched or has no `items`. The error ends the list. Its checkpoint resumes after the
+    /// last delivered item.
     pub async fn try_next(&mut self) -> Result<Option<T>, Error> {
         if let Some(item) = self.next_of_page() {
             return Ok(Some(item));
@@ -151,7 +151,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
             .transpose()
     }
 
-    /// The position of the list: after the last delivered item.
+    /// The position after the last delivered item.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         if self.page.as_slice().is_empty() && !self.is_malformed {
@@ -161,7 +161,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// The next item, if its page is here.
+    /// Returns the next item of the current page, if there is any.
     fn next_of_page(&mut self) -> Option<T> {
         let left = self.left.map(|left| left.checked_sub(1));
         if left == Some(None) {
@@ -203,7 +203,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     }
 }
 
-/// Nothing in it is pinned.
+/// No field needs to stay pinned.
 impl<T> Unpin for Items<T> {}
 
 impl<T: DeserializeOwned + Send + 'static> Stream for Items<T> {

@@ -1,6 +1,6 @@
-//! Lists as streams of pages and items, with checkpoints. `docs/walking.md` describes their behaviour.
+//! Lists as streams of pages and items, with checkpoints. `docs/pagination.md` describes their behavior.
 //!
-//! The type of a page belongs in `reply`.
+//! The page type is in module `reply`.
 
 pub(crate) mod checkpoint;
 pub(crate) mod cursor_guard;

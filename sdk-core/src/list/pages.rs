@@ -18,13 +18,13 @@ use crate::reply::page::Page;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
 
-/// Makes the request for the page at a cursor.
+/// Builds the request for the page at a cursor.
 type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync>;
 
-/// A list as a stream of pages: lazy, `'static`, finished after its first error.
+/// A list as a lazy, `'static` stream of pages that ends after its first error.
 ///
-/// Nothing is sent before the first page is polled. An empty page with a cursor continues the list; a null or empty cursor
-/// ends it; a repeated cursor is an error. [The guide](crate::guide::pagination) describes all lists.
+/// Nothing is sent before the stream is first polled. An empty page with a cursor continues the list. A null or empty
+/// cursor ends the list. A repeated cursor is an error. [The guide](crate::guide::pagination) describes all lists.
 ///
 /// ```no_run
 /// # async fn example(mut pages: sdk_core::Pages<sdk_core::Record>) -> Result<(), sdk_core::Error> {
@@ -35,19 +35,19 @@ type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Syn
 /// # Ok(()) }
 /// ```
 ///
-/// Each page is a [`Response`] with its status, its headers, and in [`bytes`](Response::bytes) the JSON as received, which
-/// shows why a page has no `items`.
+/// Each page is a [`Response`] with the status and the headers. [`bytes`](Response::bytes) returns the JSON as
+/// received, which helps to find out why a page has no `items`.
 #[must_use = "a stream does nothing until it is polled"]
 pub struct Pages<T> {
     call: Call,
     make: MakeRequest,
     state: State<T>,
     checkpoint: Checkpoint,
-    /// The page size, if the caller set it.
+    /// The page size, if the caller sets it.
     limit: Option<String>,
-    /// Why the next request cannot be made.
+    /// The error that prevents the next request.
     failure: Option<Error>,
-    /// The checkpoint of a rejected `resume`.
+    /// The checkpoint of a `resume` that was rejected.
     rejected_checkpoint: Option<Checkpoint>,
     guard: CursorGuard,
     read_ahead: bool,
@@ -56,21 +56,21 @@ pub struct Pages<T> {
 }
 
 enum State<T> {
-    /// The next page is at the checkpoint's cursor.
+    /// The next page to fetch is at the checkpoint's cursor.
     Ready,
     Fetching(Fetch<T>),
     Over,
 }
 
 impl<T: DeserializeOwned + Send + 'static> Pages<T> {
-    /// A list from `cursor`, or from the beginning. Generated builders call it.
+    /// Creates a list that starts at `cursor`, or at the beginning. Generated builders call it.
     #[doc(hidden)]
     pub fn new(
         call: Call,
         cursor: Option<String>,
         make: impl Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync + 'static,
     ) -> Self {
-        // The filters are taken from the request as it would be sent.
+        // The filters come from the final request, so equal requests have equal filters.
         let (filters, limit, failure) = match call.target(make(cursor.as_deref())) {
             Ok(target) => {
                 let filters = checkpoint::filters(&target);
@@ -100,14 +100,14 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// Resumes at a checkpoint, whatever this list has done so far. To continue after an error:
+    /// Resumes at a checkpoint, regardless of the current position. To continue after an error, write
     /// `let at = pages.checkpoint(); pages = pages.resume(at);`.
     ///
-    /// If the checkpoint lies within a page, the page omits the items that were already delivered; its
+    /// If the checkpoint lies within a page, the first page omits the items that were already delivered. Its
     /// [`bytes`](Response::bytes) are complete.
     ///
-    /// A checkpoint with another operation, audience, filters or version is rejected when the first page is polled. Nothing
-    /// is sent then, and [`checkpoint`](Self::checkpoint) still returns the one you passed.
+    /// The first poll rejects a checkpoint with another operation, audience, version or other filters. It then sends
+    /// nothing, and [`checkpoint`](Self::checkpoint) still returns the checkpoint that you passed.
     pub fn resume(mut self, from: Checkpoint) -> Self {
         if self.failure.is_some() {
             return self;
@@ -123,7 +123,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// The list at a position within the last page, which it fetches again.
+    /// Returns to a position within the last page, which is then fetched again.
     pub(super) fn back_to(mut self, checkpoint: Checkpoint) -> Self {
         self.fetched -= 1;
         self.at(checkpoint)
@@ -141,10 +141,11 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         self
     }
 
-    /// The same list from here, with each record decoded into your own type in the same pass as its page: half the work of
-    /// [`Record::decode`](crate::Record::decode) on each. See [the guide](crate::guide::pagination#types-of-yours).
+    /// Decodes each further record into your own type while its page is decoded. This takes half the time of
+    /// [`Record::decode`](crate::Record::decode) for each record. See
+    /// [the guide](crate::guide::pagination#types-of-yours).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
-        // A page that is being fetched is fetched again.
+        // A fetch in flight is dropped and repeated.
         let state = match self.state {
             State::Ready | State::Fetching(_) => State::Ready,
             State::Over => State::Over,
@@ -164,36 +165,36 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// Fetches the next page while you work on the current one, so that network and consumer overlap.
+    /// Fetches the next page while you process the current page, so that network and processing overlap.
     ///
-    /// Each fetch begins when a page arrives, in a task on the Tokio runtime that polls the list, and is aborted with the
-    /// list. A list that is dropped early has fetched at most one page too many. Pages, their order and checkpoints do not
-    /// change. On a single-threaded runtime, a consumer that computes without awaiting gains nothing.
+    /// When a page arrives, a task on the Tokio runtime that polls the list fetches the next page. Dropping the list
+    /// aborts the task, so at most one page is fetched in vain. The pages, their order and the checkpoints stay the
+    /// same. On a single-threaded runtime, this doesn't help a consumer that computes without awaiting.
     pub fn read_ahead(mut self) -> Self {
         self.read_ahead = true;
         self
     }
 
-    /// Ends the list with an error if it needs more pages than this: a guard against endless lists. Without it, only a cycle
-    /// of at most 4,096 cursors is detected.
+    /// Limits the number of pages, as a guard against endless lists. If the list needs more, it ends with an error.
+    /// Without a limit, only cycles of at most 4,096 cursors are detected.
     pub fn max_pages(mut self, pages: u64) -> Self {
         self.page_limit = Some(pages);
         self
     }
 
-    /// The next page; `None` at the end.
+    /// Returns the next page, or `None` at the end of the list.
     ///
-    /// Cancel safe: the next call continues, and nothing is lost.
+    /// This method is cancel safe. After a cancellation, the next call continues without losing a page.
     ///
     /// # Errors
-    /// If the page cannot be fetched. The list is then over; its checkpoint resumes at the page that failed.
+    /// If the page cannot be fetched. The error ends the list. Its checkpoint resumes at the page that failed.
     pub async fn try_next(&mut self) -> Result<Option<Response<Page<T>>>, Error> {
         std::future::poll_fn(|context| self.poll_page(context))
             .await
             .transpose()
     }
 
-    /// The position of the list: after the last delivered page.
+    /// The position after the last delivered page.
     #[must_use]
     pub fn checkpoint(&self) -> Checkpoint {
         self.rejected_checkpoint
@@ -214,7 +215,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         matches!(self.state, State::Over)
     }
 
-    /// Ends the list and drops any fetch.
+    /// Ends the list and drops a fetch in flight.
     pub(super) fn end(&mut self) {
         self.state = State::Over;
     }
@@ -223,7 +224,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         &mut self,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Response<Page<T>>, Error>>> {
-        // After an error, or a panic in the caller's decoder, the list is over.
+        // The state stays `Over` after an error, or after a panic in the caller's decoder.
         let mut fetch = match mem::replace(&mut self.state, State::Over) {
             State::Over => return Poll::Ready(None),
             State::Fetching(fetch) => fetch,
@@ -238,7 +239,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
                     self.state = State::Fetching(fetch);
                     return Poll::Pending;
                 }
-                // The list has moved to another runtime, so the fetch starts again on this one.
+                // The list has moved to another runtime, so this runtime fetches the page again.
                 Poll::Ready(None) => fetch = Fetch::here(self.fetching()),
                 Poll::Ready(Some(Ok(page))) => return Poll::Ready(Some(self.arrived(page))),
                 Poll::Ready(Some(Err(error))) => {
@@ -254,7 +255,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Box::pin(self.call.clone().send(request))
     }
 
-    /// Starts to fetch the page at the checkpoint.
+    /// Checks the limits and starts the call for the page at the checkpoint.
     fn begin(&mut self) -> Result<Fetching<T>, Error> {
         let reject = |message: String| Err(self.call.failed(Error::pagination(message)));
         if let Some(error) = self.failure.take() {
@@ -277,7 +278,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Ok(self.fetching())
     }
 
-    /// Moves the checkpoint past a page.
+    /// Moves the checkpoint past a page that has arrived.
     fn arrived(&mut self, mut page: Response<Page<T>>) -> Result<Response<Page<T>>, Error> {
         self.fetched += 1;
         if let Some(cursor) = self.checkpoint.cursor() {
@@ -314,11 +315,11 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Ok(page)
     }
 
-    /// Adds a hint where the server may have rejected the cursor, which looks like any other bad request.
+    /// Adds a hint to a 400 if the request had a cursor. A rejected cursor looks like any other bad request.
     fn explain(&self, error: Error) -> Error {
         if error.status() == Some(400) && self.checkpoint.cursor().is_some() {
             return error.with_hint(format!(
-                "if the server refused the cursor, start the walk again; {} items were delivered so far",
+                "if the server rejected the cursor, list again from the start; {} items were delivered so far",
                 self.checkpoint.delivered()
             ));
         }
@@ -326,7 +327,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 }
 
-/// Rejects a status that the contract does not document for pages.
+/// Rejects a page with an undocumented status.
 fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
     let (status, known) = (page.http_status(), page.api_operation().statuses);
     if known.is_empty() || known.contains(&status) {

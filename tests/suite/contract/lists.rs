@@ -181,6 +181,6 @@ async fn a_cursor_belongs_to_its_list_and_filters_and_to_no_page_size() {
         assert_eq!(error.kind(), ErrorKind::Rejected, "{what}: {error}");
         assert_refused_with(&error, 400);
         assert!(error.message().starts_with("cursor:"), "{what}: {error}");
-        assert_says(&error, &["start the walk again"]);
+        assert_says(&error, &["list again from the start"]);
     }
 }

@@ -179,7 +179,7 @@ async fn only_a_400_for_a_cursor_says_to_start_again_and_how_much_was_delivered(
         let pages = script(begin).then_always(reply(status));
         let error = walk(pages, false).await.1.unwrap();
         assert_eq!((error.status(), error.attempts()), (Some(status), 1));
-        let hint = "the cursor, start the walk again; 2 items were delivered so far";
+        let hint = "the cursor, list again from the start; 2 items were delivered so far";
         assert_eq!(error.to_string().contains(hint), hints, "{error}");
     }
 }
