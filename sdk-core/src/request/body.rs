@@ -11,15 +11,15 @@ use crate::operation::Operation;
 use crate::request::check::{Check, Validate};
 use crate::request::form;
 
-/// Initial capacity: a usual command fits without reallocation.
+/// The initial capacity, enough for a typical command without reallocation.
 const USUAL_COMMAND: usize = 512;
 
-/// A serialised request body, or the error that prevented it. It never prints its content.
+/// A serialized request body, or the error that prevented it. `Debug` never prints its content.
 #[derive(Clone)]
 pub struct Body(Result<Bytes, Error>);
 
 impl Body {
-    /// Checks a value against the contract and writes it as JSON.
+    /// Checks a value against the contract and serializes it as JSON.
     pub fn json<T: Serialize + Validate + ?Sized>(
         operation: &'static Operation,
         value: &T,
@@ -31,7 +31,7 @@ impl Body {
         })
     }
 
-    /// Checks a list against the contract, with `min` to `max` items, and writes it as JSON.
+    /// Checks that a list has `min` to `max` items and follows the contract, and serializes it as JSON.
     pub fn list<T: Serialize + Validate>(
         operation: &'static Operation,
         values: &[T],
@@ -44,12 +44,12 @@ impl Body {
         }
     }
 
-    /// Checks a value against the contract and writes it as a form.
+    /// Checks a value against the contract and serializes it as a form.
     pub fn form<T: Serialize + Validate>(operation: &'static Operation, value: &T) -> Self {
         Self::checked(operation, value, form::encode)
     }
 
-    /// Takes JSON whose schema the contract does not show.
+    /// Accepts JSON whose schema is undocumented.
     #[must_use]
     pub fn raw(value: &JsonBody) -> Self {
         Self(Ok(Bytes::copy_from_slice(value.as_str().as_bytes())))
@@ -69,10 +69,10 @@ impl Body {
         Self(checked.and_then(|()| write(value).map_err(unwritable)))
     }
 
-    /// The bytes to send.
+    /// Returns the bytes to send.
     ///
     /// # Errors
-    /// The error of checking or writing the body.
+    /// If the value is invalid or could not be serialized.
     pub fn bytes(&self) -> Result<Bytes, Error> {
         self.0.clone()
     }
@@ -82,7 +82,7 @@ impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Ok(body) => write!(f, "Body({} bytes)", body.len()),
-            Err(_) => f.write_str("Body(refused)"),
+            Err(_) => f.write_str("Body(rejected)"),
         }
     }
 }

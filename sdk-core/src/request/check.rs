@@ -17,26 +17,26 @@ use crate::text::counted;
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
     operation: &'static Operation,
-    /// The object whose fields are checked, if it is not the body itself.
+    /// The parent object and the field within it, if this is not the body itself.
     parent: Option<(&'a Check<'a>, &'a str)>,
 }
 
-/// How the items of a query parameter stand in the query.
+/// The form of a list in the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListStyle {
-    /// The parameter once for each item: `tag=a&tag=b`.
+    /// Repeats the parameter for each item: `tag=a&tag=b`.
     Repeated,
-    /// One parameter with commas: `tag=a,b`. They are not escaped: a server that splits before it decodes would not find them
-    /// otherwise, and one that decodes first finds both.
+    /// Separates the items with commas: `tag=a,b`. The commas are not escaped. Otherwise, a server that splits the list
+    /// before it decodes the items would not find them.
     Comma,
 }
 
-/// A request body that knows the contract's rules for it.
+/// A request body that can check itself against the contract.
 pub trait Validate {
-    /// Checks every rule. Without its own, a type has none.
+    /// Checks every rule. The default implementation has no rules.
     ///
     /// # Errors
-    /// The first rule that is broken.
+    /// The first rule that the value breaks.
     fn validate(&self, check: &Check<'_>) -> Result<(), Error> {
         let _ = check;
         Ok(())
@@ -81,7 +81,7 @@ impl Validate for i64 {}
     reason = "each method checks one rule and fails if the value breaks it"
 )]
 impl Check<'_> {
-    /// Checks for an operation.
+    /// Creates the checks for an operation.
     #[must_use]
     pub fn new(operation: &'static Operation) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks for the object in one field.
+    /// Creates the checks for the object in a field.
     #[must_use]
     pub fn member<'b>(&'b self, name: &'b str) -> Check<'b> {
         Check {
@@ -110,7 +110,7 @@ impl Check<'_> {
         }
     }
 
-    /// A text has `min` to `max` characters.
+    /// Checks that a string has `min` to `max` characters.
     pub fn length(
         &self,
         name: &str,
@@ -126,14 +126,14 @@ impl Check<'_> {
         })
     }
 
-    /// An unsigned number is from `min` to `max`.
+    /// Checks that an unsigned number is from `min` to `max`.
     pub fn range(&self, name: &str, number: Option<u32>, min: u32, max: u32) -> Result<(), Error> {
         number.map_or(Ok(()), |number| {
             self.integer(name, number.into(), min.into(), max.into())
         })
     }
 
-    /// A signed number is from `min` to `max`.
+    /// Checks that a signed number is from `min` to `max`.
     pub fn integer(&self, name: &str, value: i64, min: i64, max: i64) -> Result<(), Error> {
         let rule = || format!("be from {min} to {max}");
         self.holds((min..=max).contains(&value), name, rule, || {
@@ -141,7 +141,7 @@ impl Check<'_> {
         })
     }
 
-    /// A list has `min` to `max` items.
+    /// Checks that a list has `min` to `max` items.
     pub fn items(&self, name: &str, count: usize, min: usize, max: usize) -> Result<(), Error> {
         let rule = || format!("have {}", bounds(min, max, "item"));
         self.holds((min..=max).contains(&count), name, rule, || {
@@ -149,7 +149,8 @@ impl Check<'_> {
         })
     }
 
-    /// A list has `min` to `max` items. Between commas, none contains one or is empty: that would read as another list.
+    /// Checks that a list has `min` to `max` items. In a comma-separated list, no item may be empty or contain a comma,
+    /// because the server would read another list.
     pub fn list(
         &self,
         name: &str,
@@ -165,20 +166,20 @@ impl Check<'_> {
         }
         values.iter().try_for_each(|value| {
             let value = value.to_string();
-            let rule = || "have no ',' within an item, and no empty one".to_owned();
+            let rule = || "have no empty items and no ',' within an item".to_owned();
             let found = || format!("{value:?}");
             let holds = !value.is_empty() && !value.contains(',');
             self.holds(holds, name, rule, found)
         })
     }
 
-    /// A text matches a pattern.
+    /// Checks that a string matches a pattern.
     pub fn pattern(&self, name: &str, text: &str, pattern: &Pattern) -> Result<(), Error> {
         let rule = || format!("match {}", pattern.source());
         self.holds(pattern.matches(text), name, rule, || format!("{text:?}"))
     }
 
-    /// An instant or a date is well formed.
+    /// Checks that a timestamp or date is well formed.
     pub fn rfc3339<T: Rfc3339>(&self, name: &str, value: Option<&T>) -> Result<(), Error> {
         let Some(value) = value else { return Ok(()) };
         let rule = || T::RULE.to_owned();
@@ -187,14 +188,14 @@ impl Check<'_> {
         })
     }
 
-    /// A value of a closed enumeration is one of the documented ones.
+    /// Checks that a value of a closed enumeration is documented.
     pub fn known(&self, name: &str, value: Option<&str>, known: &[&str]) -> Result<(), Error> {
         let Some(value) = value else { return Ok(()) };
         let rule = || format!("be one of {}", known.join(", "));
         self.holds(known.contains(&value), name, rule, || format!("{value:?}"))
     }
 
-    /// A value whose fields the contract does not show is an object, or null where that is allowed.
+    /// Checks that a value with undocumented fields is an object, or null if that is allowed.
     pub fn object(&self, name: &str, value: &Record, nullable: bool) -> Result<(), Error> {
         let value = value.raw();
         let fits = value.as_str().starts_with('{') || nullable && value.is_null();
@@ -202,8 +203,8 @@ impl Check<'_> {
         self.holds(fits, name, rule, || value.as_str().to_owned())
     }
 
-    /// No extra field has the name of a known one, unless it is an explicit null that clears an optional one. Its value would
-    /// be sent unchecked, or not at all.
+    /// Checks that no extra field has the name of a known field, because its value would be sent unchecked or not at
+    /// all. An explicit null that clears an optional field is allowed.
     pub fn extra(&self, extra: &Members, known: &[&str], clearable: &[&str]) -> Result<(), Error> {
         let clears = |name: &str, value: &RawJson| value.is_null() && clearable.contains(&name);
         let twice = extra
@@ -212,13 +213,13 @@ impl Check<'_> {
         let Some((name, _)) = twice else {
             return Ok(());
         };
-        // The value may be a secret: only the type of the known field would say so.
+        // The message omits the value. It may be a secret, which only the known field's type could tell.
         let rule = "be set with its own field or method, or left to the SDK";
-        self.reject(name, rule, "it as an extra member")
+        self.reject(name, rule, "it as an extra field")
     }
 
-    /// A text can be one segment of a path, however often a server decodes it: not empty, and nothing that climbs or splits
-    /// the path or adds path parameters.
+    /// Checks that a string stays one segment of a path, even if a server decodes it several times. It must not be
+    /// empty, leave its directory, split the path or add path parameters.
     pub fn segment(&self, name: &str, text: &str) -> Result<(), Error> {
         let rule = || {
             "be a single path segment: not empty, not `.` or `..`, without slashes, semicolons or control characters"
@@ -227,7 +228,7 @@ impl Check<'_> {
         self.holds(is_segment(text), name, rule, || format!("{text:?}"))
     }
 
-    /// At most one of the parameters is set.
+    /// Checks that at most one of the parameters is set.
     pub fn exclusive(&self, parameters: &[(&str, bool)]) -> Result<(), Error> {
         let set: Vec<&str> = parameters
             .iter()
@@ -261,7 +262,7 @@ impl Check<'_> {
     }
 }
 
-/// How many there are of something, where the upper bound may be open.
+/// A number of things in words. `usize::MAX` means no upper bound.
 fn bounds(min: usize, max: usize, what: &str) -> String {
     if max == usize::MAX {
         return format!("at least {}", counted(min, what));
@@ -269,11 +270,11 @@ fn bounds(min: usize, max: usize, what: &str) -> String {
     format!("{min} to {max} {what}s")
 }
 
-/// How often a text is decoded. Nobody escapes more often, and each time is another pass over the text, of which there could be
-/// as many as it has letters.
+/// The maximum number of decoding passes. Real values have fewer layers of escapes. Without a limit, a hostile string
+/// could need as many passes as it has characters.
 const LAYERS: usize = 8;
 
-/// Whether a text stays one segment of a path, however often it is decoded. One that has more layers is none.
+/// Whether a string stays one segment of a path after each decoding. A string with too many layers doesn't.
 pub(crate) fn is_segment(text: &str) -> bool {
     let mut text = std::borrow::Cow::Borrowed(text);
     for _ in 0..LAYERS {
@@ -292,7 +293,7 @@ pub(crate) fn is_segment(text: &str) -> bool {
     false
 }
 
-/// The error of a reference that was parsed strictly.
+/// The error for a malformed reference.
 #[doc(hidden)]
 #[must_use]
 pub fn bad_reference(name: &str, pattern: &str, text: &str) -> Error {

@@ -10,7 +10,7 @@ use crate::operation::Method;
 use crate::request::check::ListStyle;
 use crate::secret::redactor::Redactor;
 
-/// Characters that have a meaning in a path or are not allowed in one.
+/// Characters that have a meaning in a path or are not allowed in a path.
 const ESCAPED: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -25,18 +25,18 @@ const ESCAPED: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'}');
 
-/// A value as one segment of a path, escaped.
+/// Escapes a value so that it is one segment of a path.
 #[must_use]
 pub fn encode_segment(value: &(impl Display + ?Sized)) -> String {
     utf8_percent_encode(&value.to_string(), ESCAPED).to_string()
 }
 
-/// The method, URL and body of a call. Each attempt makes its request from the same draft and adds the headers.
+/// The method, URL and body of a call. Each attempt builds its request from the same draft and adds the headers.
 pub struct Draft {
     pub(crate) method: Method,
     pub(crate) url: Url,
     pub(crate) body: Option<Bytes>,
-    /// Whether the body is a form and not JSON.
+    /// Whether the body is a form instead of JSON.
     pub(crate) is_form: bool,
 }
 
@@ -63,7 +63,7 @@ impl Draft {
         self
     }
 
-    /// Adds a list as a query parameter. Without a value, and without an item, nothing is added.
+    /// Adds a list as a query parameter. Adds nothing if the list is absent or empty.
     #[must_use]
     pub fn list(mut self, name: &str, values: Option<&[impl Display]>, style: ListStyle) -> Self {
         let values = values.unwrap_or_default();
@@ -87,7 +87,7 @@ impl Draft {
         self.json_if(Some(body))
     }
 
-    /// Sets a JSON body if there is one.
+    /// Sets a JSON body if it is present.
     #[must_use]
     pub fn json_if(mut self, body: Option<impl Into<Bytes>>) -> Self {
         if let Some(body) = body {
@@ -102,14 +102,15 @@ impl Draft {
         self.form_if(Some(body))
     }
 
-    /// Sets a form body if there is one.
+    /// Sets a form body if it is present.
     #[must_use]
     pub fn form_if(mut self, body: Option<impl Into<Bytes>>) -> Self {
         self.is_form = body.is_some();
         self.json_if(body)
     }
 
-    /// Adds the secrets in the body: JSON fields with a telling name, and all form fields but the public ones.
+    /// Adds the body's secrets to the redactor: JSON fields whose name suggests a secret, and all form fields except
+    /// the public fields.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let Some(body) = &self.body else { return };
         if !self.is_form {
@@ -123,7 +124,7 @@ impl Draft {
     }
 }
 
-// Without query and body, which may be confidential.
+// Omits query and body, which may be confidential.
 debug_fields! { Draft |it| method: it.method, path: it.url.path(), body_bytes: it.body.as_ref().map(Bytes::len) }
 
 #[cfg(test)]
@@ -132,7 +133,7 @@ mod tests {
     use crate::operation::Method;
 
     #[test]
-    fn a_value_is_one_segment_whatever_is_in_it() {
+    fn a_value_becomes_one_path_segment() {
         assert_eq!(encode_segment("a-b.c_d~E0:@"), "a-b.c_d~E0:@");
         assert_eq!(
             encode_segment("a/b\\c?d#e%f ü"),
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_is_in_the_query() {
+    fn only_parameters_with_a_value_appear_in_the_query() {
         let url = "https://crm.example.com/people".parse().unwrap();
         let draft = Draft::new(Method::Get, url)
             .query("q", Some("a b&c"))

@@ -1,4 +1,4 @@
-//! Writes a value as a form, whose fields are its JSON fields.
+//! Serializes a value as a form. The form has the value's JSON fields.
 
 use std::error::Error;
 
@@ -9,13 +9,13 @@ use url::form_urlencoded::Serializer;
 
 use crate::json::fast::scanner::members;
 
-/// Writes strings unquoted, and numbers and booleans as in JSON. Null is left out; an object or array is an error.
+/// Writes strings unquoted, and numbers and booleans as in JSON. Omits null. An object or array is an error.
 ///
-/// A form may hold a secret, so all memory it passes through is wiped on drop.
+/// A form may contain a secret, so all intermediate memory is wiped on drop.
 pub(super) fn encode<T: Serialize>(value: &T) -> Result<Bytes, Box<dyn Error + Send + Sync>> {
     let json = Zeroizing::new(serde_json::to_string(value)?);
     if !json.starts_with('{') {
-        return Err("a form is an object".into());
+        return Err("a form must be an object".into());
     }
     let mut form = Serializer::new(String::with_capacity(json.len() * 3));
     for (name, value) in members(&json) {
@@ -42,13 +42,13 @@ mod tests {
     use super::encode;
 
     #[test]
-    fn members_become_fields() {
+    fn json_fields_become_form_fields() {
         let form = encode(&json!({"a": "x y&=ü", "b": 1.50, "c": true, "d": null, "e": ""}));
         assert_eq!(form.unwrap(), "a=x+y%26%3D%C3%BC&b=1.5&c=true&e=");
     }
 
     #[test]
-    fn a_field_that_is_not_a_scalar_is_named() {
+    fn the_error_names_a_field_that_is_not_a_scalar() {
         let error = encode(&json!({"nested": {"secret": "s3cret"}})).unwrap_err();
         assert_eq!(error.to_string(), "field `nested` is not a scalar");
         assert!(encode(&"text").is_err());

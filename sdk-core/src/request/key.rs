@@ -1,4 +1,4 @@
-//! Idempotency keys from callers, checked before anything is sent.
+//! Conversions of the caller's strings into idempotency keys, which are checked before anything is sent.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -9,18 +9,18 @@ use crate::error::Error;
 use crate::secret::value::Secret;
 
 impl IdempotencyKey {
-    /// [`derive`](Self::derive) for confidential parts such as customers, people or amounts. Without the secret, nobody can
-    /// guess the parts from the key or make the key.
+    /// Derives a key from confidential parts, such as customers, people or amounts. Without the secret, the key cannot
+    /// be computed, and the parts cannot be guessed from the key.
     ///
-    /// Processes that derive the same keys need the same secret: at least 16 random bytes, kept like a password. A new secret
-    /// gives new keys, so do not replace it while commands wait to be replayed.
+    /// All processes that derive the same keys need the same secret. Use at least 16 random bytes and protect them like
+    /// a password. A new secret gives new keys, so don't replace it while commands are waiting to be resent.
     ///
     /// # Algorithm
-    /// It never changes. It is that of `derive`, with HMAC-SHA-256 under the secret in place of SHA-256, and the text
-    /// `suite-sdk/idempotency-key/keyed/v1`.
+    /// The algorithm never changes. It is the algorithm of [`derive`](Self::derive), with HMAC-SHA-256 under the secret
+    /// instead of SHA-256, and with the string `suite-sdk/idempotency-key/keyed/v1`.
     ///
     /// # Errors
-    /// If the secret has fewer than 16 bytes, as that of an unset variable.
+    /// If the secret has fewer than 16 bytes, for example because a variable is unset.
     ///
     /// ```
     /// # use sdk_core::{IdempotencyKey, Secret};
@@ -50,21 +50,21 @@ impl FromStr for IdempotencyKey {
     }
 }
 
-/// What a command takes as its key: an [`IdempotencyKey`], or a text that may be one.
+/// A type that can become a command's key: an [`IdempotencyKey`], or a string to check.
 ///
-/// A text that is no key fails the call before it is sent. Implement it for a type of yours that a key follows from.
-/// [The guide](crate::guide::commands) says which key to take.
+/// An invalid string fails the call before it is sent. You can implement the trait for your own type. The guide says
+/// [which key to choose](crate::guide::commands).
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no idempotency key",
+    message = "`{Self}` is not an idempotency key",
     label = "not a key",
-    note = "a key is an `IdempotencyKey`, such as `IdempotencyKey::derive(\"billing/invoice-draft\", [order])`, or a text of 16 \
-            to 160 characters out of A-Z a-z 0-9 . _ : -"
+    note = "a key is an `IdempotencyKey`, such as `IdempotencyKey::derive(\"billing/invoice-draft\", [order])`, or a \
+            string of 16 to 160 characters from A-Z a-z 0-9 . _ : -"
 )]
 pub trait IntoKey {
-    /// The key.
+    /// Converts the value into a key.
     ///
     /// # Errors
-    /// If the text is none.
+    /// If the string is not a valid key.
     fn into_key(self) -> Result<IdempotencyKey, Error>;
 }
 
@@ -130,7 +130,7 @@ impl TryFrom<Cow<'_, str>> for IdempotencyKey {
     }
 }
 
-/// Lets `?` pass what cannot fail, such as the parsing of an enumeration that keeps unknown values.
+/// Lets `?` convert the error of infallible conversions, such as parsing an enumeration that accepts unknown values.
 impl From<Infallible> for Error {
     fn from(never: Infallible) -> Self {
         match never {}
@@ -142,7 +142,7 @@ mod tests {
     use crate::IdempotencyKey;
 
     #[test]
-    fn the_form_is_checked_and_the_key_not_shown() {
+    fn a_key_is_validated_and_the_error_hides_it() {
         let long = "k".repeat(161);
         for bad in [
             "",

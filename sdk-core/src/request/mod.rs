@@ -1,6 +1,6 @@
-//! What is about to be sent: parameters and bodies, checked against the contract and written for the wire.
+//! Requests: parameters and bodies, checked against the contract and serialized.
 //!
-//! Sending belongs in `call`, reading the response in `reply`.
+//! Module `call` sends them, and module `reply` reads the response.
 
 pub(crate) mod body;
 pub(crate) mod check;

@@ -1,17 +1,17 @@
-//! The patterns of references.
+//! The patterns of references, such as `ACR-[A-F0-9]{12}`.
 
 /// A piece of a [`Pattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// Exactly this text.
+    /// Exactly this string.
     Literal(&'static str),
     /// `min` to `max` characters from these ranges.
     Class {
         /// Inclusive character ranges.
         ranges: &'static [(char, char)],
-        /// The fewest characters.
+        /// The minimum number of characters.
         min: u32,
-        /// The most characters.
+        /// The maximum number of characters.
         max: u32,
     },
 }
@@ -24,7 +24,7 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// A pattern from its source and its compiled alternatives.
+    /// Creates a pattern from its source and its compiled alternatives.
     #[must_use]
     pub const fn new(source: &'static str, alternatives: &'static [&'static [Piece]]) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Pattern {
         self.source
     }
 
-    /// Whether the whole text matches.
+    /// Whether the entire string matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
         self.alternatives.iter().any(|pieces| {
@@ -56,7 +56,8 @@ impl Pattern {
 }
 
 impl Piece {
-    /// The text after this piece. A class is greedy; the generator accepts only patterns that need no backtracking.
+    /// Strips this piece from the start of the string. A class is greedy. The code generator accepts only patterns that
+    /// need no backtracking.
     fn strip<'a>(&self, text: &'a str) -> Option<&'a str> {
         match *self {
             Self::Literal(literal) => text.strip_prefix(literal),
@@ -98,7 +99,7 @@ mod tests {
     );
 
     #[test]
-    fn patterns_match_whole_texts_only() {
+    fn patterns_match_entire_strings_only() {
         for good in ["none", "ACR-0123456789AB"] {
             assert!(OWNER.matches(good), "{good}");
         }
@@ -115,7 +116,7 @@ mod tests {
         }
     }
 
-    /// As the generator writes one.
+    /// A reference type as the code generator writes it.
     #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
     struct SampleReference(String);
 
@@ -146,7 +147,7 @@ mod tests {
     crate::impl_text!(SampleReference: Reference);
 
     #[test]
-    fn references_are_strict_when_parsed_and_lenient_when_received() {
+    fn references_are_strict_when_parsed_and_lenient_when_decoded() {
         let error = "acr-1".parse::<SampleReference>().unwrap_err();
         assert!(error.to_string().contains("^ACR-[0-9]{2}$"), "{error}");
         let odd: SampleReference = serde_json::from_str("\"odd one\"").unwrap();

@@ -46,7 +46,7 @@ async fn each_style_writes_its_items_escaped() {
 fn a_list_has_its_number_of_items_and_none_that_splits() {
     let [repeated, comma] = STYLES;
     let splits =
-        |item| format!("`tags` must have no ',' within an item, and no empty one: got {item}");
+        |item| format!("`tags` must have no empty items and no ',' within an item: got {item}");
     let counts = |found| format!("`tags` must have 1 to 2 items: got {found}");
     for (values, style, rule) in [
         (Some(&["a", "a.b c|d"][..]), comma, None),
