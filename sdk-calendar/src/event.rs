@@ -1,11 +1,11 @@
-//! Handwritten methods of the generated event command: zoned times, and an explicit null.
+//! Handwritten methods of the generated event command, for zoned times and an explicit null.
 
 use sdk_core::{RawJson, Record, ZonedTime};
 
 use crate::types::{EventCommand, EventOperation};
 
 impl EventCommand {
-    /// A command that creates an event. The other methods set its fields.
+    /// Returns a command that creates an event. The other methods set its fields.
     ///
     /// ```
     /// use sdk_calendar::types::EventCommand;
@@ -21,8 +21,8 @@ impl EventCommand {
     /// ```
     ///
     /// # Updates and cancellations
-    /// They share this body, but the contract shows neither their values of `operation` nor how they name the event. If you
-    /// know both, set them:
+    /// Updates and cancellations share this body, but the contract documents neither their value of `operation` nor the field
+    /// that identifies the event. If you know both, set them:
     ///
     /// ```
     /// use sdk_calendar::types::EventCommand;
@@ -43,7 +43,7 @@ impl EventCommand {
 
     /// Sets start and end, and the time zone of the start.
     ///
-    /// It takes the zoned times of jiff, with the feature `jiff-02`, or of a type of yours that implements [`ZonedTime`].
+    /// Accepts `jiff::Zoned` (feature `jiff-02`) or your own type that implements [`ZonedTime`].
     ///
     /// ```
     /// use sdk_calendar::types::EventCommand;
@@ -55,8 +55,8 @@ impl EventCommand {
     /// # Ok::<(), jiff::Error>(())
     /// ```
     ///
-    /// Instants of jiff are sent in UTC, and the zone by its IANA name, such as `Europe/Berlin`: the contract does not show the
-    /// notation of `timezone`, so this is assumed (A45). A start without a named zone leaves `timezone` unset.
+    /// Jiff's times are sent in UTC, and the zone as an IANA name such as `Europe/Berlin`. The contract doesn't document the
+    /// format of `timezone` (assumption A45). A start without a named zone leaves `timezone` unset.
     #[must_use]
     pub fn between(mut self, start: &impl ZonedTime, end: &impl ZonedTime) -> Self {
         self.starts_at = Some(start.timestamp());
@@ -67,8 +67,9 @@ impl EventCommand {
         self
     }
 
-    /// Sends `recurrence` as an explicit null, for an event that occurs once. An unset `recurrence` is not sent; the contract
-    /// does not show what this means for an update.
+    /// Sends `recurrence` as an explicit null, for an event that occurs once.
+    ///
+    /// An unset `recurrence` is not sent. The contract doesn't document whether an update then clears it.
     #[must_use]
     pub fn no_recurrence(mut self) -> Self {
         self.recurrence = Some(Record::from(RawJson::null()));

@@ -3,7 +3,7 @@
 use crate::types::{ActorReference, OpportunityOwner};
 
 impl OpportunityOwner {
-    /// The unowned pool.
+    /// Selects the opportunities without an owner.
     #[must_use]
     pub fn none() -> Self {
         Self::from("none")

@@ -23,13 +23,13 @@ use crate::BoxError;
 use crate::connector::{Settings, Sockets, Tls, is_loopback_name};
 use crate::transport::HyperTransport;
 
-/// Both addresses of loopback, with the port of the URL.
+/// Both loopback addresses. The connector replaces port 0 with the port of the URL.
 const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
     SocketAddr::new(std::net::IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
 
-/// What opens sockets, once it is known how long that may take.
+/// Creates the connector for sockets, with the connect timeout.
 type OpenSockets = Box<dyn FnOnce(Duration) -> Sockets + Send + Sync>;
 
 /// Builds a [`HyperTransport`].
@@ -45,7 +45,7 @@ pub struct HyperTransportBuilder {
 }
 
 impl Default for HyperTransportBuilder {
-    /// The settings that a suite has by default.
+    /// Returns the same defaults as a suite's.
     fn default() -> Self {
         Self {
             tls: None,
@@ -60,22 +60,27 @@ impl Default for HyperTransportBuilder {
 }
 
 impl HyperTransportBuilder {
-    /// Sets TLS: roots, client certificates, versions. Without protocols for ALPN, HTTP/2 and HTTP/1.1 are offered.
+    /// Sets the TLS configuration, such as roots, client certificates and versions.
+    ///
+    /// If the configuration has no ALPN protocols, the transport offers HTTP/2 and HTTP/1.1.
     pub fn tls(mut self, config: ClientConfig) -> Self {
         self.tls = Some(config);
         self
     }
 
-    /// Sets the proxies, instead of the environment's; `None` for none. Plain HTTP to loopback bypasses them anyway.
+    /// Sets the proxies to use instead of the environment's, or `None` for no proxy.
+    ///
+    /// Plain HTTP to loopback always bypasses them.
     pub fn proxies(mut self, proxies: impl Into<Option<Matcher>>) -> Self {
         self.proxies = proxies.into();
         self
     }
 
-    /// Sets what opens sockets, below proxies and TLS: an `HttpConnector` with your resolver or local address.
+    /// Sets the `HttpConnector` that opens sockets below proxies and TLS, with your resolver or local address.
     ///
-    /// All addresses of a host name are tried, within [`connect_timeout`](Self::connect_timeout), which replaces that of the
-    /// connector. Plain HTTP to loopback then needs an address such as `127.0.0.1`, because your resolver decides on names.
+    /// The connector tries all addresses of a host name within [`connect_timeout`](Self::connect_timeout), which replaces the
+    /// connector's own timeout. Plain HTTP to loopback then needs an address such as `127.0.0.1`, because your resolver
+    /// decides where a name leads.
     pub fn connector<R>(mut self, connector: HttpConnector<R>) -> Self
     where
         R: Clone + Send + Sync + 'static,
@@ -87,21 +92,23 @@ impl HyperTransportBuilder {
         self
     }
 
-    /// Uses HTTP/2 with every server, plain HTTP included, without negotiation.
+    /// Uses HTTP/2 with every server without negotiation, even over plain HTTP.
     #[cfg(feature = "http2")]
     pub fn http2_prior_knowledge(mut self) -> Self {
         self.http2_only = true;
         self
     }
 
-    /// Sets how long a connection may take to come up, with all addresses, the proxy and TLS: by default 5 seconds.
+    /// Sets the time limit for a new connection, including all addresses, the proxy and TLS. The default is 5 seconds.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// Sets how long an HTTP/2 connection with requests in flight may be silent before it is pinged, and how long the answer
-    /// may take before the connection is dropped: by default 4 seconds each.
+    /// Sets the pings of HTTP/2 connections with requests in flight.
+    ///
+    /// After `interval` without data, the transport pings the server. If no answer arrives within `timeout`, it drops the
+    /// connection. Both are 4 seconds by default.
     #[cfg(feature = "http2")]
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
         self.pings = (interval, timeout);
@@ -132,7 +139,8 @@ impl HyperTransportBuilder {
                     .unwrap_or_else(|_late| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
             }
         });
-        // The pool may move a request that no connection took to another connection. Nothing was sent, so it stays one attempt.
+        // If a connection closes before it takes a request, the pool moves the request to a new connection. Nothing was sent, so
+        // this is still one attempt.
         let mut pool = Client::builder(TokioExecutor::new());
         pool.timer(TokioTimer::new()).pool_timer(TokioTimer::new());
         #[cfg(feature = "http2")]
@@ -144,7 +152,7 @@ impl HyperTransportBuilder {
     }
 }
 
-/// Opens sockets as reqwest does by default, with the system's resolver. Names that stand for loopback bypass the resolver.
+/// Opens sockets as reqwest does by default, with the system's resolver. Loopback names bypass the resolver.
 fn default_sockets(connect_timeout: Duration) -> Sockets {
     const ALIVE: Option<Duration> = Some(Duration::from_secs(15));
     let mut connector = HttpConnector::new_with_resolver(service_fn(|name: Name| async move {
@@ -163,8 +171,8 @@ fn default_sockets(connect_timeout: Duration) -> Sockets {
     sockets(connector, connect_timeout)
 }
 
-/// A connector that leaves TLS to others, and divides its time among the addresses of a name. Without a timeout of its own, an
-/// address that doesn't answer would use up all of it.
+/// Returns a connector that accepts HTTPS URLs and divides its time among the addresses of a name. Without a timeout in the
+/// connector, an address that doesn't answer would use up the whole time.
 fn sockets<R>(mut connector: HttpConnector<R>, connect_timeout: Duration) -> Sockets
 where
     R: Clone + Send + Sync + 'static,
@@ -177,7 +185,7 @@ where
     Sockets::new(connector.map_err(Into::into))
 }
 
-// Without its settings, because a proxy may have a credential.
+// Omits the settings, because a proxy may contain a credential.
 impl fmt::Debug for HyperTransportBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HyperTransportBuilder")

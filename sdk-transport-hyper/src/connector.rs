@@ -22,22 +22,22 @@ use tower_service::Service as _;
 
 use crate::BoxError;
 
-/// What opens sockets to addresses.
+/// The service that opens sockets.
 pub(crate) type Sockets = BoxCloneSyncService<Uri, TokioIo<TcpStream>, BoxError>;
 
 pub(crate) struct Settings {
     pub(crate) sockets: Sockets,
-    /// Whether these bind names that stand for loopback.
+    /// Whether loopback names always resolve to loopback addresses.
     pub(crate) binds_loopback: bool,
     pub(crate) tls: OnceLock<Result<Tls, rustls::Error>>,
     /// Whether all servers speak HTTP/2.
     pub(crate) http2_only: bool,
     pub(crate) proxies: Option<Matcher>,
-    /// How long a connection may take to come up.
+    /// The time limit for a new connection.
     pub(crate) connect_timeout: Duration,
 }
 
-/// The settings of TLS, which offer protocols to the target only.
+/// The TLS settings. Only the target's settings offer ALPN protocols.
 pub(crate) struct Tls {
     target: Arc<ClientConfig>,
     proxy: Arc<ClientConfig>,
@@ -56,7 +56,7 @@ impl Tls {
         Self { target, proxy }
     }
 
-    /// The cryptography and the roots that reqwest takes by default.
+    /// Returns the cryptography and roots that reqwest uses by default.
     fn usual(http2_only: bool) -> Result<Self, rustls::Error> {
         let provider = CryptoProvider::get_default().cloned();
         let provider = provider.unwrap_or_else(|| Arc::new(aws_lc_rs::default_provider()));
@@ -70,42 +70,46 @@ impl Tls {
     }
 }
 
-/// A connection to the first host on the way.
+/// A connection to the proxy, or to the target if there is no proxy.
 type Hop = MaybeHttpsStream<TokioIo<TcpStream>>;
 /// A connection to the target.
 type Way = MaybeHttpsStream<Hop>;
 
-/// A connection of either kind.
+/// A connection to the target or, for plain HTTP, to a proxy.
 pub(crate) type Stream = Box<dyn Io>;
 
 pub(crate) trait Io: Read + Write + Unpin + Send {
-    /// What the pool is told, and nothing that it would copy into each reply.
-    fn told(&self) -> Connected;
+    /// Returns the connection's properties for the pool, without addresses, which the pool would copy into each response.
+    fn properties(&self) -> Connected;
 }
 
 impl Io for Way {
-    fn told(&self) -> Connected {
+    fn properties(&self) -> Connected {
         let is_http2 = self.connected().is_negotiated_h2();
-        let told = Connected::new();
-        if is_http2 { told.negotiated_h2() } else { told }
+        let properties = Connected::new();
+        if is_http2 {
+            properties.negotiated_h2()
+        } else {
+            properties
+        }
     }
 }
 
-/// To a proxy, which is asked for plain HTTP.
+/// A connection to a proxy that forwards plain HTTP requests.
 impl Io for Hop {
-    fn told(&self) -> Connected {
+    fn properties(&self) -> Connected {
         Connected::new().proxy(true)
     }
 }
 
 impl Connection for Stream {
     fn connected(&self) -> Connected {
-        (**self).told()
+        (**self).properties()
     }
 }
 
 impl Settings {
-    /// The proxy in front of an address, which must be an HTTP proxy. Plain HTTP to loopback has none.
+    /// Returns the proxy for an address, which must be an HTTP proxy. Plain HTTP to loopback has no proxy.
     fn proxy_of(&self, uri: &Uri) -> Result<Option<Intercept>, BoxError> {
         let is_near = || is_plain(uri) && uri.host().is_some_and(is_loopback);
         let proxies = self.proxies.as_ref().filter(|_| !is_near());
@@ -118,7 +122,7 @@ impl Settings {
         }
     }
 
-    /// The proxy in front of an address, without its credential.
+    /// Returns the URL of the proxy for an address, without its credential.
     pub(crate) fn proxy_name(&self, uri: &Uri) -> Result<Option<String>, TransportError> {
         let proxy = self.proxy_of(uri).map_err(TransportError::rejected)?;
         Ok(proxy.and_then(|proxy| {
@@ -129,12 +133,12 @@ impl Settings {
         }))
     }
 
-    /// The credential for a plain request through a proxy.
+    /// Returns the credential for a plain HTTP request through a proxy.
     pub(crate) fn proxy_credential(&self, uri: &Uri) -> Option<HeaderValue> {
         self.proxy_of(uri).ok()??.basic_auth().cloned()
     }
 
-    /// The settings of TLS. The system's roots are loaded when they are first needed.
+    /// Returns the TLS settings. The first call loads the system's roots.
     pub(crate) fn tls(&self) -> Result<&Tls, rustls::Error> {
         let tls = self.tls.get_or_init(|| Tls::usual(self.http2_only));
         tls.as_ref().map_err(Clone::clone)
@@ -176,8 +180,8 @@ fn is_loopback(host: &str) -> bool {
     is_loopback_name(host) || address.is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Names that stand for loopback by definition (RFC 6761, section 6.3). A resolver might disagree, so the transport resolves
-/// them itself.
+/// Whether a name is a loopback name by definition (RFC 6761, section 6.3). A resolver might disagree, so the transport resolves
+/// such names itself.
 pub(crate) fn is_loopback_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }

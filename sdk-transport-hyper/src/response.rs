@@ -14,8 +14,8 @@ use hyper_util::client::legacy::connect::CaptureConnection;
 use sdk_core::transport::{Deadline, TransportError};
 use tokio::time::Instant;
 
-/// Takes an HTTP/2 connection out of use if one of its requests is still in flight at its deadline. (HTTP/1.1 closes a
-/// connection with any request that is dropped.)
+/// Retires an HTTP/2 connection if one of its requests is still in flight at its deadline. HTTP/1.1 needs no such guard, because
+/// hyper closes the connection of a dropped request.
 pub(crate) struct PoisonOnTimeout {
     pub(crate) connection: CaptureConnection,
     pub(crate) deadline: Deadline,
@@ -31,7 +31,7 @@ impl Drop for PoisonOnTimeout {
     }
 }
 
-/// A response body, whose connection is taken out of use if the body doesn't end in time.
+/// A response body that retires its connection if the body doesn't end in time.
 pub(crate) struct TimedBody {
     pub(crate) body: Incoming,
     pub(crate) _poison: Option<PoisonOnTimeout>,
@@ -58,13 +58,13 @@ impl Body for TimedBody {
     }
 }
 
-/// The transport error of a failure, which says whether the request was sent.
+/// Converts hyper's error, and records whether the request was sent.
 pub(crate) fn transport_error(error: Error) -> TransportError {
     let hyper = || causes(&error).filter_map(|error| error.downcast_ref::<hyper::Error>());
     let late = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
     let timed_out = causes(&error).any(|error| error.downcast_ref().is_some_and(late))
         || hyper().any(hyper::Error::is_timeout);
-    // Hyper cancels requests that no connection took.
+    // hyper cancels a request if no connection took it, so it was not sent.
     let error = if error.is_connect() || hyper().any(hyper::Error::is_canceled) {
         TransportError::not_sent(error)
     } else if is_unprocessed(&error) {
@@ -80,8 +80,8 @@ fn causes(error: &Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
     successors(Some(first), |&error| error.source())
 }
 
-/// Whether the server says that it did not process the request: it refused the stream, or went away with a last stream before
-/// it (RFC 9113, sections 6.8 and 8.7). Streams up to the last one end in an I/O error instead.
+/// Whether the server reported that it did not process the request (RFC 9113, sections 6.8 and 8.7). It sends `REFUSED_STREAM`, or
+/// a GOAWAY frame whose last stream ID is below this stream's ID. Streams up to that ID end in an I/O error instead.
 #[cfg(feature = "http2")]
 fn is_unprocessed(error: &Error) -> bool {
     let refused = |error: &h2::Error| error.reason() == Some(h2::Reason::REFUSED_STREAM);
@@ -90,7 +90,7 @@ fn is_unprocessed(error: &Error) -> bool {
         .any(|error| error.is_remote() && (error.is_go_away() || refused(error)))
 }
 
-/// Only HTTP/2 servers say so.
+/// Returns false, because only HTTP/2 servers report this.
 #[cfg(not(feature = "http2"))]
 fn is_unprocessed(_error: &Error) -> bool {
     false

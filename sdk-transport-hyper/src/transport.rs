@@ -1,4 +1,4 @@
-//! The transport, and the same as a service for layers.
+//! The transport, and its `tower` service for layers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,8 +21,9 @@ use crate::builder::HyperTransportBuilder;
 use crate::connector::{Settings, Stream, is_plain};
 use crate::response::{PoisonOnTimeout, TimedBody, transport_error};
 
-/// A transport over hyper's connection pool, for
-/// [`SuiteBuilder::transport`](sdk_core::SuiteBuilder::transport). Clones share the connections.
+/// A transport on hyper's connection pool, for [`SuiteBuilder::transport`](sdk_core::SuiteBuilder::transport).
+///
+/// Clones share the connections.
 #[derive(Clone)]
 pub struct HyperTransport {
     pub(crate) pool: Client<BoxCloneSyncService<Uri, Stream, BoxError>, RequestBody>,
@@ -30,18 +31,18 @@ pub struct HyperTransport {
 }
 
 impl HyperTransport {
-    /// A transport with the default settings: the environment's proxies, the system's root certificates and resolver.
+    /// Returns a transport that uses the environment's proxies and the system's root certificates and resolver.
     #[must_use]
     pub fn new() -> Self {
         Self::builder().build()
     }
 
-    /// A builder with the default settings.
+    /// Returns a builder with the default settings.
     pub fn builder() -> HyperTransportBuilder {
         HyperTransportBuilder::default()
     }
 
-    /// The same transport as a `tower` service, to put layers around it.
+    /// Returns this transport as a `tower` service that you can wrap in layers.
     #[must_use]
     pub fn service(&self) -> HyperService {
         HyperService(self.clone())
@@ -54,10 +55,10 @@ impl Default for HyperTransport {
     }
 }
 
-/// Sets the header `Host`. hyper would format host and port anew, which costs twice as much.
+/// Sets the header `Host` from the URL's authority. hyper would format host and port again, which costs twice as much.
 fn set_host(request: &mut Request<RequestBody>) {
     let authority = request.uri().authority().map(Authority::as_str);
-    // Without a user, which doesn't belong into the header.
+    // An authority with user information doesn't belong in the header, so hyper formats it.
     let host = authority.filter(|it| !it.contains('@'));
     if let Some(host) = host.and_then(|it| HeaderValue::from_str(it).ok()) {
         request.headers_mut().entry(HOST).or_insert(host);
@@ -67,7 +68,7 @@ fn set_host(request: &mut Request<RequestBody>) {
 impl Transport for HyperTransport {
     fn send(&self, mut request: Request<RequestBody>) -> TransportFuture {
         let is_plain = is_plain(request.uri());
-        // A tunnel is opened with the credential instead.
+        // Requests over TLS have no such header, because the tunnel is opened with the credential.
         if is_plain && let Some(credential) = self.settings.proxy_credential(request.uri()) {
             let headers = request.headers_mut();
             headers.insert(PROXY_AUTHORIZATION, credential);
@@ -100,7 +101,7 @@ impl Transport for HyperTransport {
 
     fn proxy_for(&self, address: &Uri) -> Result<Option<String>, TransportError> {
         if !is_plain(address) {
-            // The system's roots are loaded now, not within the first call.
+            // Loads the system's roots now, so that the first call doesn't have to.
             self.settings.tls().map_err(TransportError::rejected)?;
         }
         self.settings.proxy_name(address)
@@ -111,15 +112,16 @@ impl Transport for HyperTransport {
     }
 }
 
-// Without its settings, because a proxy may have a credential.
+// Omits the settings, because a proxy may contain a credential.
 impl fmt::Debug for HyperTransport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HyperTransport").finish_non_exhaustive()
     }
 }
 
-/// A [`HyperTransport`] as a `tower` service, to put layers around it. A suite can't ask a service about its connections: pass
-/// the transport itself if there are no layers.
+/// A [`HyperTransport`] as a `tower` service that you can wrap in layers.
+///
+/// If you have no layers, pass the transport itself to the suite. A suite can't check a service's proxies and TLS settings.
 #[derive(Clone, Debug)]
 pub struct HyperService(HyperTransport);
 
