@@ -1,19 +1,20 @@
-//! What a decoding needs and finds beyond its value: deserializers carry no context.
+//! Passes data into and out of a decoding, besides its value. Deserializers carry no context, so it is thread-local.
 
 use std::cell::{Cell, RefCell};
 
 use bytestring::ByteString;
 
-/// A smaller response is copied: it may lie in a buffer of many times its size.
+/// Smaller responses are copied, because they may be part of a buffer of many times their size.
 const SMALLEST: usize = 4 * 1024;
 
 struct DecodeContext {
-    /// The response whose memory its parts may share; empty if they are copied.
+    /// The response with which its parts may share memory. Empty if they are copied.
     response: RefCell<ByteString>,
     mismatches: RefCell<Mismatches>,
-    /// Whether the fast decoder failed anywhere: a type may catch an error, and `serde_json` decides what it reads next.
+    /// Whether the fast decoder failed anywhere. A type may catch an error, after which only `serde_json` reads on
+    /// correctly.
     failed: Cell<bool>,
-    /// Address and length of the value that was handed over as raw JSON, which proves that it is JSON.
+    /// Address and length of the value that was passed as raw JSON, which proves that it is JSON.
     raw: Cell<(usize, usize)>,
 }
 
@@ -28,7 +29,7 @@ thread_local! {
     };
 }
 
-/// Fields of an unexpected type in one decoded response: the first one, and how many there are.
+/// The fields of an unexpected type in a decoded response: the first field and their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeMismatch {
     pub(crate) object: &'static str,
@@ -45,19 +46,19 @@ pub(crate) struct ConstantMismatch {
     pub(crate) found: String,
 }
 
-/// What did not match in one decoded response.
+/// The mismatches in a decoded response.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mismatches {
     pub(crate) types: Option<TypeMismatch>,
     pub(crate) constant: Option<ConstantMismatch>,
 }
 
-/// Decodes a response, parts of which may become slices of it, and returns the mismatches, which no type can report.
+/// Decodes a response and returns the mismatches, which no type can report. Parts of the value may become slices of it.
 pub(crate) fn decode_response<T>(
     response: &ByteString,
     decode: impl FnOnce() -> T,
 ) -> (T, Mismatches) {
-    /// Restores what was there before, also if a type panics.
+    /// Restores the previous context, even if a type panics.
     struct Outer(ByteString, Mismatches);
 
     impl Drop for Outer {
@@ -80,7 +81,7 @@ pub(crate) fn decode_response<T>(
     (value, CONTEXT.with(|it| it.mismatches.take()))
 }
 
-/// A slice of the response that is being decoded, or a copy of what is no part of it.
+/// A slice of the response that is being decoded, or a copy if the string isn't part of it.
 pub(super) fn slice_or_copy(text: &str) -> ByteString {
     CONTEXT.with(|it| {
         let response = it.response.borrow();
@@ -92,7 +93,7 @@ pub(super) fn slice_or_copy(text: &str) -> ByteString {
     })
 }
 
-/// Notes a field of another type than the assumed one.
+/// Records a field whose type differs from the assumed type.
 pub(super) fn note_type(object: &'static str, member: &'static str) {
     let first = TypeMismatch {
         object,
@@ -106,7 +107,7 @@ pub(super) fn note_type(object: &'static str, member: &'static str) {
     });
 }
 
-/// Notes a constant with an unexpected value. Only the first one counts.
+/// Records a constant with an unexpected value. Only the first mismatch counts.
 pub(super) fn note_constant(mismatch: impl FnOnce() -> ConstantMismatch) {
     CONTEXT.with(|it| {
         let mut mismatches = it.mismatches.borrow_mut();
@@ -114,24 +115,24 @@ pub(super) fn note_constant(mismatch: impl FnOnce() -> ConstantMismatch) {
     });
 }
 
-/// Notes that the fast decoder failed.
+/// Records that the fast decoder failed.
 pub(super) fn note_failure() {
     CONTEXT.with(|it| it.failed.set(true));
 }
 
-/// Decodes, and returns whether a failure was noted meanwhile.
+/// Decodes and returns whether a failure was recorded meanwhile.
 pub(super) fn watch_failures<T>(decode: impl FnOnce() -> T) -> (T, bool) {
     let before = CONTEXT.with(|it| it.failed.replace(false));
     let value = decode();
     (value, CONTEXT.with(|it| it.failed.replace(before)))
 }
 
-/// Notes the value that is handed over as raw JSON.
+/// Records the value that is being passed as raw JSON.
 pub(super) fn hand_over_raw(text: &str) {
     CONTEXT.with(|it| it.raw.set(location(text)));
 }
 
-/// Whether this is the value that was just handed over as raw JSON.
+/// Whether this is the value that was just passed as raw JSON.
 pub(super) fn is_handed_over_raw(text: &str) -> bool {
     CONTEXT.with(|it| it.raw.take()) == location(text)
 }
@@ -148,13 +149,13 @@ mod tests {
 
     use super::{CONTEXT, SMALLEST, decode_response, note_type, slice_or_copy};
 
-    /// Whether a part of this text would be a slice of it now.
+    /// Whether a part of this response would now become a slice of it.
     fn slices(response: &ByteString) -> bool {
         slice_or_copy(&response[1..9]).as_ptr() == response[1..9].as_ptr()
     }
 
     #[test]
-    fn a_response_is_forgotten_once_it_is_decoded_and_not_before() {
+    fn a_response_is_released_after_its_decoding() {
         let response = || ByteString::from("x".repeat(SMALLEST));
         let (outer, inner) = (response(), response());
         let ((), seen) = decode_response(&outer, || {

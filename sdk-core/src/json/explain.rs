@@ -1,4 +1,4 @@
-//! Explains why JSON did not fit a type: where, what was expected, and what was found.
+//! Explains why JSON doesn't match a type: the path, the expected type, and the value found.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -7,26 +7,26 @@ use serde_path_to_error::{Path, Segment};
 use crate::json::fast::scanner::{members, values};
 use crate::text::one_line;
 
-/// The longest value that is shown, in bytes. Of a longer one only the kind and size are shown: an excerpt says little and
-/// could cut a secret in half, so that nobody recognises it.
+/// The longest value to print, in bytes. Longer values are described by kind and size. An excerpt would not help much,
+/// and could cut a secret in two, so that redaction no longer recognizes it.
 const LONGEST_FOUND: usize = 60;
 
-/// How a value that does not fit is shown.
+/// How errors print a value that doesn't match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueDisplay {
-    /// A short number as it is. Strings, objects and arrays may hold personal data: by kind and size.
+    /// Prints short numbers. Strings, objects and arrays may contain personal data and are described by kind and size.
     Quoted,
-    /// By kind and size, because nobody knows what is confidential.
+    /// Describes every value by kind and size, because any of them may be confidential.
     Named,
 }
 
-/// Why JSON does not fit a type: the error, and what it means.
+/// The reason why JSON doesn't match a type: the error and its explanation.
 pub(crate) struct DecodeFailure {
     pub(crate) error: serde_json::Error,
     pub(crate) why: String,
 }
 
-/// Decodes what the [fast decoder](crate::json::fast) leaves, or explains why it does not fit.
+/// Decodes a value that the [fast decoder](crate::json::fast) left undecoded, or explains why it doesn't match.
 pub(crate) fn decode_or_explain<'a, T: Deserialize<'a>>(
     text: &'a str,
     found: ValueDisplay,
@@ -48,7 +48,7 @@ pub(crate) fn decode_or_explain<'a, T: Deserialize<'a>>(
 
 fn explain(text: &str, path: &Path, inner: &serde_json::Error, found: ValueDisplay) -> String {
     if !inner.is_data() {
-        // Malformed JSON has a position; it has a path too if it ends early.
+        // Errors of malformed JSON contain a position. They also have a path if the JSON ends early.
         return if path.iter().len() == 0 {
             inner.to_string()
         } else {
@@ -57,13 +57,13 @@ fn explain(text: &str, path: &Path, inner: &serde_json::Error, found: ValueDispl
     }
     let message = inner.to_string();
     let message = without_position(&message);
-    if let Some(member) = message
+    if let Some(field) = message
         .strip_prefix("missing field `")
         .and_then(|rest| rest.strip_suffix('`'))
     {
-        let place = member_of(path, member);
+        let place = field_of(path, field);
         let names = value_at(text, path).map_or_else(String::new, names);
-        return format!("at `{place}`: required member is missing{names}");
+        return format!("at `{place}`: required field is missing{names}");
     }
     let place = if path.iter().len() == 0 {
         String::new()
@@ -74,19 +74,19 @@ fn explain(text: &str, path: &Path, inner: &serde_json::Error, found: ValueDispl
     let value = value.map_or_else(|| "another value".to_owned(), |value| found.show(value));
     match expected(message) {
         Some(expected) => format!("{place}expected {expected}, found {value}"),
-        // The caller's own type may quote the value in its message.
+        // The message of the caller's own type may quote the value.
         None if found == ValueDisplay::Named => format!("{place}invalid value, found {value}"),
         None => format!("{place}{message}, found {value}"),
     }
 }
 
-/// What the message of an error says without the value: what was expected, or all of it if it expects nothing.
+/// The part of an error message without the value: the expectation, or the entire message if it has none.
 pub(super) fn reason(message: &str) -> &str {
     let message = without_position(message);
     expected(message).unwrap_or(message)
 }
 
-/// What the message of an error expected, in the words of JSON.
+/// The expectation in an error message, in JSON terms.
 fn expected(message: &str) -> Option<&str> {
     let (_, expected) = message.rsplit_once(", expected ")?;
     Some(match expected {
@@ -98,7 +98,7 @@ fn expected(message: &str) -> Option<&str> {
     })
 }
 
-/// The fields of an object that lacks a required one.
+/// Lists the fields of an object that lacks a required field.
 fn names(text: &str) -> String {
     let names: Vec<_> = members(text).map(|(name, _)| name).collect();
     if names.is_empty() {
@@ -107,11 +107,11 @@ fn names(text: &str) -> String {
     format!("; the object has {}", one_line(&names.join(", ")))
 }
 
-fn member_of(path: &Path, member: &str) -> String {
+fn field_of(path: &Path, field: &str) -> String {
     if path.iter().len() == 0 {
-        member.to_owned()
+        field.to_owned()
     } else {
-        format!("{path}.{member}")
+        format!("{path}.{field}")
     }
 }
 
@@ -121,7 +121,7 @@ fn without_position(message: &str) -> &str {
         .map_or(message, |end| &message[..end])
 }
 
-/// The text of the value at a path.
+/// The JSON of the value at a path.
 fn value_at<'a>(text: &'a str, path: &Path) -> Option<&'a str> {
     let whole: &RawValue = serde_json::from_str(text).ok()?;
     path.iter()
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn path_expectation_and_finding_are_named() {
+    fn an_explanation_has_path_expectation_and_value() {
         for (text, expected) in [
             (
                 r#"{"items":[{"recordVersion":1},{"recordVersion":1,"dueAt":17}]}"#,
@@ -201,15 +201,15 @@ mod tests {
             ),
             (
                 r#"{"items":[{"owner":{}}]}"#,
-                "at `items[0].recordVersion`: required member is missing; the object has owner",
+                "at `items[0].recordVersion`: required field is missing; the object has owner",
             ),
             (
                 r#"{"list":[],"next":1}"#,
-                "at `items`: required member is missing; the object has list, next",
+                "at `items`: required field is missing; the object has list, next",
             ),
             (
                 "{}",
-                "at `items`: required member is missing; the object is empty",
+                "at `items`: required field is missing; the object is empty",
             ),
             (
                 r#"{"items":{"a": 1}}"#,
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_value_is_named_and_not_shown() {
+    fn a_long_value_is_described_by_kind_and_size() {
         for (value, found) in [
             (
                 format!("\"{}\"", "x".repeat(1_000)),
@@ -254,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn a_literal_is_shown_where_no_number_is() {
+    fn named_values_show_literals_but_no_numbers() {
         for (found, shown) in [("null", "null"), ("17", "a number of 2 bytes")] {
             assert_eq!(ValueDisplay::Named.show(found), shown);
         }
     }
 
     #[test]
-    fn an_instant_that_is_none_is_shown() {
+    fn an_invalid_timestamp_is_explained() {
         assert_eq!(
             why(r#"{"items":[{"recordVersion":1,"dueAt":"tomorrow"}]}"#),
             "at `items[0].dueAt`: expected an RFC 3339 date-time, found a string of 10 bytes"

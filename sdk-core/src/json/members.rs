@@ -8,24 +8,24 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::raw::RawJson;
 
-/// Members of an object that its type does not name, in the order received.
+/// The unknown fields of an object, in the order received.
 ///
-/// Whatever a preview contract adds is preserved here and written back unchanged. An explicit `null` of an optional field is
-/// preserved here too, because `None` means "absent". So is a value of another type than the SDK assumes where the contract
-/// documents none.
+/// Fields that a preview contract adds are preserved here and written back unchanged. So are an explicit `null` of an
+/// optional field (`None` means "absent"), and a value whose type differs from the type that the SDK assumes where the
+/// contract documents none.
 ///
-/// Once a release of the SDK knows a field, the type has it, and it is no longer here.
+/// When a later release of the SDK knows a field, it moves from here to the type.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Members(Vec<(String, RawJson)>);
 
 impl Members {
-    /// No fields.
+    /// Creates an empty set of fields.
     #[must_use]
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// The field of that name.
+    /// The value of the field with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&RawJson> {
         self.0
@@ -54,24 +54,24 @@ impl Members {
         Some(self.0.remove(index).1)
     }
 
-    /// The fields in order.
+    /// Iterates over the fields in order.
     pub fn iter(&self) -> Iter<'_> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// How many there are.
+    /// The number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Appends a field without looking for one of the same name.
+    /// Appends a field without checking whether its name already exists.
     #[doc(hidden)]
     pub fn push_received(&mut self, name: impl Into<String>, value: RawJson) {
         self.0.push((name.into(), value));
@@ -100,7 +100,7 @@ impl IntoIterator for Members {
 }
 
 impl<N: Into<String>, V: Into<RawJson>> Extend<(N, V)> for Members {
-    /// Sets each field with [`insert`](Self::insert): the last one of a name wins.
+    /// Sets each field with [`insert`](Self::insert). If a name occurs twice, the last value wins.
     fn extend<I: IntoIterator<Item = (N, V)>>(&mut self, members: I) {
         for (name, value) in members {
             self.insert(name, value);
@@ -109,7 +109,7 @@ impl<N: Into<String>, V: Into<RawJson>> Extend<(N, V)> for Members {
 }
 
 impl<N: Into<String>, V: Into<RawJson>> FromIterator<(N, V)> for Members {
-    /// The last field of a name wins.
+    /// Collects fields. If a name occurs twice, the last value wins.
     fn from_iter<I: IntoIterator<Item = (N, V)>>(members: I) -> Self {
         let mut all = Self::new();
         all.extend(members);
@@ -162,7 +162,7 @@ mod tests {
     use super::Members;
 
     #[test]
-    fn members_are_collected_extended_and_looped_over_in_order() {
+    fn fields_are_collected_extended_and_iterated_in_order() {
         let mut members: Members = [("b", 1), ("a", 2), ("b", 3)].into_iter().collect();
         members.extend([("c".to_owned(), true)]);
         assert_eq!(

@@ -1,6 +1,6 @@
-//! JSON types that keep what the contract does not show: every digit, in the order received, never through floating point.
+//! JSON types that preserve undocumented data: every digit, in the order received, without floating-point conversion.
 //!
-//! What is checked before it is sent belongs in `request`.
+//! Module `request` checks values before they are sent.
 
 pub(crate) mod decode_context;
 pub(crate) mod explain;

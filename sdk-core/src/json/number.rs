@@ -10,9 +10,9 @@ use crate::json::fast::RAW_JSON;
 use crate::json::raw::RawJson;
 use crate::json::text::impl_text;
 
-/// A JSON number exactly as received: every digit, its sign and its exponent.
+/// A JSON number exactly as received, with every digit, its sign and its exponent.
 ///
-/// It is written back unchanged, whatever its size, and converts to a Rust number on demand
+/// A number of any size is written back unchanged. It converts to a Rust number on demand
 /// ([the guide](crate::guide::records#amounts-stay-exact)).
 ///
 /// ```
@@ -29,19 +29,19 @@ use crate::json::text::impl_text;
 pub struct Number(RawJson);
 
 impl Number {
-    /// The number as it stands on the wire.
+    /// The number in its JSON notation.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// The number as an integer; `None` if it has a fraction or an exponent, or does not fit.
+    /// The number as an integer. `None` if it has a fraction or an exponent, or is out of range.
     #[must_use]
     pub fn as_i64(&self) -> Option<i64> {
         self.as_str().parse().ok()
     }
 
-    /// The nearest floating-point number, which may lose digits; `None` if out of range.
+    /// The nearest floating-point number, which may lose digits. `None` if out of range.
     #[must_use]
     pub fn as_f64(&self) -> Option<f64> {
         self.as_str()
@@ -70,7 +70,7 @@ impl FromStr for Number {
     }
 }
 
-/// Whether a JSON value is a number, which its first character tells.
+/// Whether a JSON value is a number. Its first character decides.
 fn is_number(json: &str) -> bool {
     json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
@@ -96,14 +96,14 @@ impl<'de> Deserialize<'de> for Number {
 pub struct Bounded(pub Result<i64, RawJson>);
 
 impl<'de> Deserialize<'de> for Bounded {
-    /// Takes any JSON integer, whatever its size, and also `1.0` or `1e2`, which JSON Schema calls integers too.
+    /// Accepts any JSON integer of any size, and also `1.0` or `1e2`, which are integers in JSON Schema.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Only the text keeps a number beyond 64 bits; serde would hand out a float.
+        // Only the JSON string preserves a number beyond 64 bits. serde would pass a float.
         deserializer.deserialize_newtype_struct(RAW_JSON, BoundedVisitor)
     }
 }
 
-/// Copies the text only if the integer does not fit.
+/// Copies the JSON only if the integer is out of range.
 struct BoundedVisitor;
 
 impl BoundedVisitor {
@@ -128,7 +128,7 @@ impl<'de> Visitor<'de> for BoundedVisitor {
     }
 
     fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Bounded, E> {
-        // Another deserializer may hand over a string, which is no integer.
+        // Another deserializer may pass a string, which isn't an integer.
         if !is_handed_over_raw(text) {
             return Err(E::invalid_type(Unexpected::Str(text), &self));
         }
@@ -140,7 +140,7 @@ impl<'de> Visitor<'de> for BoundedVisitor {
     }
 }
 
-/// A 64-bit integer that a field has to hold. Used by generated code.
+/// A 64-bit integer of a required field. Used by generated code.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Integral(pub i64);
@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for Integral {
     }
 }
 
-/// A number without a fraction as an integer, if no digit of it is in doubt.
+/// Converts a number without a fraction into an integer, if the conversion is exact.
 fn integral(number: f64) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "it is checked first")]
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn every_digit_comes_back() {
+    fn every_digit_is_preserved() {
         for text in [
             "0",
             "-0",
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn it_turns_into_numbers_that_hold_it() {
+    fn it_converts_to_rust_numbers_that_can_represent_it() {
         let number = |text: &str| text.parse::<Number>().unwrap();
         assert_eq!(number("-7").as_i64(), Some(-7));
         assert_eq!(number("9223372036854775808").as_i64(), None);
@@ -212,20 +212,20 @@ mod tests {
     }
 
     #[test]
-    fn what_the_type_holds_is_in_the_member() {
+    fn a_value_in_range_is_in_the_field() {
         let item = item(r#"{"recordVersion":-7}"#);
         assert_eq!(item.version, Some(-7));
         assert!(item.extra.is_empty());
     }
 
     #[test]
-    fn what_is_no_number_is_told_from_what_is_expected() {
+    fn the_error_for_another_type_names_the_expected_type() {
         let error = serde_json::from_str::<Integral>("true").unwrap_err();
         assert!(error.to_string().contains("expected i64"), "{error}");
     }
 
     #[test]
-    fn a_large_whole_number_is_itself_or_refused() {
+    fn a_large_integer_with_a_fraction_is_exact_or_rejected() {
         const EXACT: i64 = 1 << 53;
         for number in (0..2_000).map(|at| EXACT + 999 - at * 4_503_599_627_777) {
             for zeros in 1..8 {
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_number_is_an_integer_however_it_is_written() {
+    fn an_integer_may_have_a_zero_fraction_or_an_exponent() {
         for (text, number) in [
             ("1.0", 1),
             ("-1.5e1", -15),
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_hold_is_kept_and_written_back_until_the_member_is_set() {
+    fn a_value_out_of_range_is_preserved_until_the_field_is_set() {
         for text in [
             r#"{"recordVersion":9223372036854775808}"#,
             r#"{"recordVersion":-123456789012345678901234567890}"#,

@@ -1,5 +1,5 @@
-//! `json_object!`, and the fields whose type is assumed because the contract does not show it: a value of another type does
-//! not fail the response.
+//! `json_object!`, and fields whose type is assumed because the contract doesn't document it. A value of another type
+//! doesn't fail the response.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
@@ -9,13 +9,13 @@ use crate::json::fast::scanner::is_too_deep;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 
-/// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field. Used by generated code, because
-/// `serde(flatten)` would lose digits.
+/// Implements `Serialize` and `Deserialize` for a struct with an `extra: Members` field. Used by generated code,
+/// because `serde(flatten)` would lose digits.
 ///
-/// Each field has a kind: a word, or the text of a required constant. `extra` keeps unknown fields, an explicit `null` of
-/// an optional field, a value of another type of an `assumed` field, and an integer too large for a `bounded` one, and
-/// writes them back. Those under `constants` have no Rust field: they are always written, and ignored when read. A field that
-/// occurs twice is an error: nobody knows which of the two counts.
+/// Each field has a kind, which is a word, or the value of a required constant. `extra` preserves unknown fields, an
+/// explicit `null` of an optional field, a value of another type in an `assumed` field, and an integer that is too
+/// large for a `bounded` field. They are written back. The fields under `constants` have no Rust field: they are always
+/// written, and ignored when read. A field that occurs twice is an error, because it's unclear which value counts.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! json_object {
@@ -25,7 +25,7 @@ macro_rules! json_object {
         const _: () = {
             use $crate::codegen::serde::{de, ser};
 
-            // An item is visible in the other rules of this macro; a variable is not. No schema has names like these.
+            // Unlike a variable, an item is visible in the other rules of this macro. No schema has names like these.
             #[allow(dead_code)]
             const __OBJECT: &str = stringify!($type);
 
@@ -53,7 +53,7 @@ macro_rules! json_object {
                 type Value = __Key<'de>;
 
                 fn expecting(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
-                    f.write_str("a member name")
+                    f.write_str("a field name")
                 }
 
                 fn visit_borrowed_str<E: de::Error>(self, name: &'de str) -> ::std::result::Result<__Key<'de>, E> {
@@ -189,9 +189,10 @@ pub struct TypedOrRaw<T>(pub Result<T, RawJson>);
 
 impl<'de, T: DeserializeOwned> Deserialize<'de> for TypedOrRaw<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        // Only the text keeps all digits of a number of another type.
+        // Only the JSON string preserves all digits of a number of another type.
         let raw = RawJson::deserialize(deserializer)?;
-        // The parser counts the depth anew in each text, so a type that contains itself would recurse without a limit.
+        // The parser counts the depth from zero for each string, so a type that contains itself would recurse without
+        // limit.
         if is_too_deep(raw.as_str()) {
             return Ok(Self(Err(raw)));
         }
@@ -199,8 +200,8 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for TypedOrRaw<T> {
     }
 }
 
-/// Returns the value of a field. A value of another type goes to `extra` and, unless it is null, counts as a mismatch. Used
-/// by generated code.
+/// Returns the value of a field. A value of another type is moved to `extra`. Unless it is null, it counts as a
+/// mismatch. Used by generated code.
 #[doc(hidden)]
 pub fn typed<T>(
     value: Result<T, RawJson>,
@@ -219,7 +220,7 @@ pub fn typed<T>(
     None
 }
 
-/// Notes the first constant with an unexpected value. Used by generated code.
+/// Records the first constant with an unexpected value. Used by generated code.
 #[doc(hidden)]
 pub fn constant(object: &'static str, member: &'static str, expected: &'static str, found: &str) {
     if found == expected {
@@ -252,7 +253,7 @@ mod tests {
         due: optional "dueAt",
     } constants { "schemaVersion" = "sample.v1" });
 
-    /// A schema may have the name of anything.
+    /// A schema may have any name, even a name that the macro uses.
     #[derive(Clone, Debug, PartialEq)]
     struct Key {
         key: Box<Option<Key>>,
@@ -270,7 +271,7 @@ mod tests {
     crate::json_object!(A { key: required "key" });
 
     #[test]
-    fn a_type_may_be_called_like_what_reads_it() {
+    fn a_type_may_have_a_name_that_the_macro_uses() {
         let text = r#"{"key":{"key":{"key":null,"more":1}}}"#;
         let it: A = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&it).unwrap(), text);
@@ -281,13 +282,13 @@ mod tests {
     }
 
     #[test]
-    fn unknown_members_and_their_digits_come_back_unchanged() {
+    fn unknown_fields_and_their_digits_are_written_back_unchanged() {
         let text = r#"{"schemaVersion":"sample.v1","title":"a","review":null,"amount":1.10,"big":123456789012345678901234567890,"o":{"b":1,"a":2}}"#;
         assert_eq!(round_trip(text), text);
     }
 
     #[test]
-    fn an_explicit_null_of_an_optional_member_is_kept_until_it_is_set() {
+    fn an_explicit_null_of_an_optional_field_is_preserved_until_it_is_set() {
         let text = r#"{"schemaVersion":"sample.v1","title":"a","review":null,"dueAt":null}"#;
         assert_eq!(round_trip(text), text);
         let mut sample: Sample = serde_json::from_str(text).unwrap();
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_required_member_is_named() {
+    fn the_error_names_a_missing_required_field() {
         let error = serde_json::from_str::<Sample>(r#"{"title":"a"}"#).unwrap_err();
         assert!(
             error.to_string().contains("missing field `review`"),
@@ -308,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_occurs_twice_is_an_error() {
+    fn a_field_that_occurs_twice_is_an_error() {
         for (text, name) in [
             (r#"{"title":"a","title":"a","review":1}"#, "title"),
             (r#"{"title":"a","review":null,"review":1}"#, "review"),
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn escaped_member_names_are_understood() {
+    fn escaped_field_names_are_decoded() {
         let sample: Sample =
             serde_json::from_str(r#"{"t\u0069tle":"a","review":1,"o\u0074her":2}"#).unwrap();
         assert_eq!(sample.title, "a");
@@ -354,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn another_type_is_kept_and_written_back_until_the_member_is_set() {
+    fn a_value_of_another_type_is_preserved_until_the_field_is_set() {
         for other in [
             "123456789012345678901234567890",
             "{\"b\":1.10}",
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn each_decoding_is_counted_by_itself() {
+    fn each_decoding_counts_its_own_mismatches() {
         let (_, seen) = decode_response(&"".into(), || {
             [badge(r#"{"tone":1}"#), badge(r#"{"tone":{}}"#)]
         });
@@ -391,7 +392,7 @@ mod tests {
         };
         assert_eq!(seen.types, Some(expected));
 
-        // Null and absence are what an optional field may be.
+        // Null and absence are both allowed for an optional field.
         let (_, seen) = decode_response(&"".into(), || {
             [badge(r#"{"tone":null}"#), badge(r#"{"tone":"calm"}"#)]
         });

@@ -13,10 +13,10 @@ use crate::json::explain::{ValueDisplay, decode_or_explain};
 use crate::json::fast::{self, RAW_JSON};
 use crate::json::text::impl_text;
 
-/// One JSON value exactly as received, or as it will be sent.
+/// A JSON value, preserved exactly as received or as it will be sent.
 ///
-/// It is used where the contract does not show a shape. Digits, field order and spacing are preserved, so an amount of any size
-/// or a number such as `1.10` stays unchanged.
+/// It is used where the contract doesn't document a schema. Digits, field order and spacing are preserved, so an amount
+/// of any size or a number such as `1.10` stays unchanged.
 ///
 /// ```
 /// use sdk_core::RawJson;
@@ -34,15 +34,15 @@ pub struct RawJson(Text);
 #[derive(Clone)]
 enum Text {
     Own(Box<RawValue>),
-    /// What was received, which may be a slice of the response. It is JSON, or it would not have been decoded.
+    /// Received JSON, which may be a slice of the response. It was already validated, because it was decoded.
     Received(ByteString),
 }
 
 impl RawJson {
-    /// Encodes any serialisable value.
+    /// Encodes any value that implements `Serialize`.
     ///
     /// # Errors
-    /// If the value has no JSON form, such as a map whose keys are not strings.
+    /// If the value cannot be represented as JSON, such as a map whose keys are not strings.
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, Error> {
         to_raw_value(value).map(Self::own).map_err(|error| {
             Error::value(format!("cannot write the value as JSON: {error}")).with_cause(error)
@@ -53,12 +53,13 @@ impl RawJson {
         Self(Text::Own(value))
     }
 
-    /// A copy of what is JSON already.
+    /// Copies a string that is known to be JSON.
     pub(super) fn received(text: &str) -> Self {
         Self(Text::Received(text.into()))
     }
 
-    /// The same in memory of its own; see [`Record::detached`](crate::Record::detached).
+    /// Copies the value, so that it no longer shares memory with its response. See
+    /// [`Record::detached`](crate::Record::detached).
     #[must_use]
     pub fn detached(self) -> Self {
         match self.0 {
@@ -73,7 +74,7 @@ impl RawJson {
         Self::own(RawValue::NULL.to_owned())
     }
 
-    /// The JSON text.
+    /// The JSON as a string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match &self.0 {
@@ -88,38 +89,38 @@ impl RawJson {
         self.as_str() == "null"
     }
 
-    /// Decodes into your own type. [`Record`](crate::Record#ways-to-read-it) compares the ways to read.
+    /// Decodes the value into your own type. [`Record`](crate::Record#ways-to-read-it) compares the ways to read.
     ///
     /// # Errors
-    /// If the value does not fit the type. The error names the path, and the kind of value found there; it quotes no value,
-    /// because any may be confidential.
+    /// If the value doesn't match the type. The error names the path and the kind of the value found there. It never
+    /// quotes the value, which may be confidential.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
         self.view()
     }
 
-    /// Decodes into your own type, which may borrow from this text.
+    /// Decodes the value into your own type, which may borrow from it.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode), and if a borrowed string contains escapes: use a `Cow<str>` there.
+    /// As [`decode`](Self::decode). Also if a borrowed string contains escapes; use a `Cow<str>` for it.
     pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         view_text(self.as_str())
     }
 
-    /// [`decode`](Self::decode) without an explanation.
+    /// Decodes as [`decode`](Self::decode), without explaining a failure.
     pub(crate) fn decode_silently<T: DeserializeOwned>(&self) -> Option<T> {
         fast::from_str(self.as_str()).or_else(|| serde_json::from_str(self.as_str()).ok())
     }
 
-    /// The value as a [`serde_json::Value`], in which numbers beyond 64 bits lose digits.
+    /// Converts into a [`serde_json::Value`], in which numbers beyond 64 bits lose digits.
     ///
     /// # Errors
-    /// If the text is nested deeper than the 128 levels that `serde_json` accepts.
+    /// If the value is nested deeper than the 128 levels that `serde_json` accepts.
     pub fn to_value(&self) -> Result<serde_json::Value, Error> {
         self.decode()
     }
 }
 
-/// Decodes, or says at which path it fails.
+/// Decodes JSON, or returns an error with the path of the mismatch.
 pub(super) fn view_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Error> {
     let slow = || {
         decode_or_explain(text, ValueDisplay::Named).map_err(|failure| Error::value(failure.why))
@@ -129,7 +130,7 @@ pub(super) fn view_text<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Erro
 
 impl From<serde_json::Value> for RawJson {
     fn from(value: serde_json::Value) -> Self {
-        // Writing a `Value` cannot fail: its keys are strings and its numbers finite.
+        // Serializing a `Value` cannot fail, because its keys are strings and its numbers finite.
         Self::own(to_raw_value(&value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 }
@@ -137,16 +138,16 @@ impl From<serde_json::Value> for RawJson {
 macro_rules! from_scalars {
     ($($scalar:ty)*) => {$(
         impl From<$scalar> for RawJson {
-            /// A string becomes a JSON string. To parse JSON text, use [`str::parse`].
+            /// A string becomes a JSON string. To parse a string that contains JSON, use [`str::parse`].
             fn from(value: $scalar) -> Self {
-                // A text, a bool and the digits of an integer have a JSON form.
+                // Every string, bool and integer has a JSON form.
                 Self::encode(&value).unwrap_or_default()
             }
         }
     )*};
 }
 
-// No floating point: an amount must keep its digits.
+// Floats are missing on purpose, because an amount must preserve its digits.
 from_scalars!(&str String bool i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize);
 
 impl FromStr for RawJson {
@@ -179,7 +180,7 @@ impl Serialize for RawJson {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             Text::Own(value) => value.serialize(serializer),
-            // Another look at it is what serde_json asks for.
+            // `serde_json` writes only a `RawValue` unchanged, so the string is validated again.
             Text::Received(text) => serde_json::from_str::<&RawValue>(text)
                 .map_err(S::Error::custom)?
                 .serialize(serializer),
@@ -193,9 +194,9 @@ impl<'de> Deserialize<'de> for RawJson {
     }
 }
 
-/// Reads JSON as it is written.
+/// Reads JSON without changing its notation.
 pub(super) struct AsWritten {
-    /// Whether it may keep the memory of the whole response.
+    /// Whether the value may share the memory of its response.
     pub(super) may_slice: bool,
 }
 
@@ -207,7 +208,7 @@ impl<'de> Visitor<'de> for AsWritten {
     }
 
     fn visit_borrowed_str<E: serde::de::Error>(self, text: &'de str) -> Result<RawJson, E> {
-        // Another deserializer may hand over any text, and this is a value with that content.
+        // Another deserializer may pass any string. It becomes a JSON string.
         if !is_handed_over_raw(text) {
             return Ok(RawJson::from(text));
         }

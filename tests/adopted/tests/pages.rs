@@ -30,7 +30,7 @@ async fn items_are_typed_and_further_members_too() {
     let last = walk.try_next().await.unwrap().unwrap();
     let error = last.members::<PeoplePageMembers>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Value);
-    let words = "at `total`: required member is missing; the object has took";
+    let words = "at `total`: required field is missing; the object has took";
     assert_says(&error, &[words]);
     assert!(walk.try_next().await.unwrap().is_none());
 

@@ -23,7 +23,7 @@ const OPPORTUNITIES: &str =
 /// A call, a part of its documented response, another value in its place, and words of the error.
 const ODD: &str = r#"
 Today | {} | [] | at `counts`: expected an object, found an array of 2 bytes
-Today | "counts":{}, | | at `counts`: required member is missing; the object has schemaVersion
+Today | "counts":{}, | | at `counts`: required field is missing; the object has schemaVersion
 Today | "recentChanges":[] | "recentChanges":{} | at `recentChanges`: expected an array, found an object of 2 bytes
 Today | "2026-01-15T09:00:00Z" | null | at `generatedAt`: expected an RFC 3339 date-time, found null
 Today | "w" | 7 | at `workspace`: expected a string, found 7
@@ -35,11 +35,11 @@ Presentation | "crm" | "calendar" | at `appId`: expected the constant crm, found
 People | [{}] | [{"a":1},null] | at `items[1]`: expected an object, found null
 People | {} | "Ann" | at `items[0]`: expected an object, found a string of 5 bytes
 People | [{}] | "none" | at `items`: expected an array, found a string of 6 bytes
-People | ,"nextCursor":null | | at `nextCursor`: required member is missing; the object has items
-People | "nextCursor":null | "next_cursor":"c","total":9 | at `nextCursor`: required member is missing; the object has items, next_cursor, total
+People | ,"nextCursor":null | | at `nextCursor`: required field is missing; the object has items
+People | "nextCursor":null | "next_cursor":"c","total":9 | at `nextCursor`: required field is missing; the object has items, next_cursor, total
 People | null | 7 | at `nextCursor`: expected a string, found 7
 Tasks | null | {"at":1} | at `nextCursor`: expected a string, found an object of 8 bytes
-Tasks | ,"nextCursor":null | | at `nextCursor`: required member is missing; the object has items
+Tasks | ,"nextCursor":null | | at `nextCursor`: required field is missing; the object has items
 Opportunities | items | opportunities | it has only `schemaVersion`, `nextCursor`, `opportunities`
 Event | succeeded | failed | at `outcome`: expected the constant succeeded, found failed
 Event | "recordVersion":1 | "recordVersion":12345678901234567890 | at `recordVersion`: expected a 64-bit integer, found 12345678901234567890"#;
@@ -111,7 +111,7 @@ impl Call {
         assert!(line.len() < 600 && line.lines().count() == 1, "{line}");
         // No value of a record is quoted, since it may be personal data.
         let cause = std::error::Error::source(error).map(|cause| format!("{cause} {cause:?}"));
-        let printed = format!("{line} {error:?} {cause:?}");
+        let printed = format!("{line} {error:#?} {cause:?}");
         assert!(
             !printed.contains("Ann") && printed.len() < 2_000,
             "{printed}"
