@@ -9,22 +9,25 @@ use crate::json::members::Members;
 use crate::json::raw::{AsWritten, RawJson, view_text};
 use crate::json::text::impl_text;
 
-/// An object whose fields the contract does not show: a person, an opportunity, a task.
+/// An object whose fields the contract doesn't document, such as a person, an opportunity or a task.
 ///
-/// It is preserved as received, as a slice of the response that it came with, and is read on demand.
+/// It is preserved as received, as a slice of its response, and decoded on demand.
 /// [The guide](crate::guide::records) has examples.
 ///
 /// # Ways to read it
-/// - One or two fields: [`get`](Self::get), or [`text`](Self::text) if anything but a string counts as absent.
-/// - All of it, to keep: [`decode`](Self::decode) into your own type. [`Pages::decode`](crate::Pages::decode) and
-///   [`Items::decode`](crate::Items::decode) do it in the same pass as the page; there, fields of the type
-///   [`Text`](crate::Text) are not copied.
-/// - Many records, to look at and drop: [`view`](Self::view), or [`Page::view`](crate::Page::view) for a whole page, into a
-///   type that borrows its strings.
-/// - Members that your type does not name: [`members`](Self::members), or [`raw`](Self::raw) for the text.
+/// - To read a few fields, use [`get`](Self::get), or [`text`](Self::text) if a value that isn't a string counts as
+///   absent.
+/// - To read the entire record into your own type, use [`decode`](Self::decode). For lists,
+///   [`Pages::decode`](crate::Pages::decode) and [`Items::decode`](crate::Items::decode) do this in the same pass as
+/// the
+///   page, and don't copy fields of type [`Text`](crate::Text).
+/// - To read many records and drop them soon, use [`view`](Self::view), or [`Page::view`](crate::Page::view) for an
+///   entire
+///   page. Your type then borrows its strings.
+/// - To read fields that your type doesn't have, use [`members`](Self::members), or [`raw`](Self::raw) for the JSON.
 ///
-/// Errors say where a value does not fit, and never quote it. Only where a page is decoded at once, an error quotes a short
-/// number, and what your own type says.
+/// Errors name the path of a mismatch and never quote its value. Only if a page is decoded in one pass, the error
+/// quotes a short number, and the message of your own type.
 ///
 /// ```
 /// use sdk_core::Record;
@@ -50,41 +53,41 @@ use crate::json::text::impl_text;
 pub struct Record(RawJson);
 
 impl Record {
-    /// Decodes one field, which may be borrowed (`get::<&str>`); `None` if it is absent or null.
+    /// Decodes a field, which may be borrowed (`get::<&str>`). `None` if the field is absent or null.
     ///
     /// # Errors
-    /// If the field does not fit the type, or this is not an object.
+    /// If the field doesn't match the type, or the record is not an object.
     pub fn get<'a, T: Deserialize<'a>>(&'a self, name: &str) -> Result<Option<T>, Error> {
         match self.member(name) {
             None if !self.is_object() => Err(Error::value(format!(
-                "member `{name}`: expected an object that has members, found {}",
+                "field `{name}`: expected an object, found {}",
                 ValueDisplay::Named.show(self.as_str())
             ))),
             Some(value) if value != "null" => view_text(value).map(Some).map_err(|error| {
-                Error::value(format!("member `{name}`: {error}")).with_cause(error)
+                Error::value(format!("field `{name}`: {error}")).with_cause(error)
             }),
             _ => Ok(None),
         }
     }
 
-    /// The text of one field; `None` if it is absent or not a string.
+    /// The string in a field. `None` if the field is absent or not a string.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name).ok().flatten()
     }
 
-    /// One field as received; `None` if it is absent or this is not an object.
+    /// The JSON of a field as received. `None` if the field is absent or the record is not an object.
     #[must_use]
     pub fn raw_member(&self, name: &str) -> Option<RawJson> {
         self.member(name).map(RawJson::received)
     }
 
-    /// The first field of this name, as it is written.
+    /// The JSON of the first field with this name.
     fn member(&self, name: &str) -> Option<&str> {
         values(self.as_str(), name).next()
     }
 
-    /// Decodes the whole object into your own type.
+    /// Decodes the entire record into your own type.
     ///
     /// # Errors
     /// As [`RawJson::decode`].
@@ -92,7 +95,7 @@ impl Record {
         self.0.decode()
     }
 
-    /// Decodes the whole object into your own type, which may borrow from it.
+    /// Decodes the entire record into your own type, which may borrow from the record.
     ///
     /// # Errors
     /// As [`RawJson::view`].
@@ -100,10 +103,10 @@ impl Record {
         self.0.view()
     }
 
-    /// All fields in order.
+    /// Returns all fields in order.
     ///
     /// # Errors
-    /// If this is not an object.
+    /// If the record is not an object.
     pub fn members(&self) -> Result<Members, Error> {
         self.0.decode()
     }
@@ -112,7 +115,7 @@ impl Record {
         self.0.as_str()
     }
 
-    /// Whether it is an object. Received records always are; one made from other JSON is not.
+    /// Whether the record is an object. Received records always are. Records converted from other JSON may not be.
     fn is_object(&self) -> bool {
         self.as_str().starts_with('{')
     }
@@ -129,10 +132,11 @@ impl Record {
         self.0
     }
 
-    /// The same record in memory of its own.
+    /// Copies the record, so that it no longer shares memory with its page.
     ///
-    /// The records of a page are slices of its body, and keep the memory that it was read into: its own size up to a few
-    /// times that. Call this for the few that outlive many pages. Responses below 4 KiB are copied anyway.
+    /// The records of a page are slices of the page's body. Each of them prevents the body's buffer from being freed,
+    /// which may be a few times larger than the body. Call this for the few records that outlive many pages. Records of
+    /// responses below 4 KiB are always copied.
     #[must_use]
     pub fn detached(self) -> Self {
         Self(self.0.detached())
@@ -183,10 +187,11 @@ impl<'de> Deserialize<'de> for Record {
     }
 }
 
-/// Reads an object of a union, and the text of the field that decides its variant. Used by generated code.
+/// Reads an object of a union, and the string in the field that selects its variant. Used by generated code.
 ///
 /// # Errors
-/// If it is not an object, or has two such fields: another reader could take the other one.
+/// If the value is not an object, or has that field twice. With two such fields, another reader could select another
+/// variant.
 pub fn tagged_object<'de, D: Deserializer<'de>>(
     deserializer: D,
     tag: &'static str,
@@ -205,11 +210,11 @@ pub fn tagged_object<'de, D: Deserializer<'de>>(
 
 /// Decodes an object of a union as one of its variants. Used by generated code.
 ///
-/// A variant may contain unions. So it is decoded once: if it were tried with the fast decoder first, each level would double
-/// the time of a failure.
+/// The variant is decoded only once, without the fast decoder, because it may contain further unions. Trying the fast
+/// decoder first would double the time of a failure at each level.
 ///
 /// # Errors
-/// If it does not fit the variant.
+/// If the object doesn't match the variant.
 pub fn decode_variant<T: DeserializeOwned, E: serde::de::Error>(object: &Record) -> Result<T, E> {
     if is_too_deep(object.as_str()) {
         return Err(E::custom("recursion limit exceeded"));
@@ -220,10 +225,10 @@ pub fn decode_variant<T: DeserializeOwned, E: serde::de::Error>(object: &Record)
     })
 }
 
-/// The body of a request whose schema the contract does not show.
+/// A request body whose schema the contract doesn't document.
 ///
-/// It is made of JSON, and not of text, which would be sent as a JSON string. Parse text that holds JSON
-/// (`text.parse::<RawJson>()?`), and encode types of your own with [`RawJson::encode`].
+/// It converts from JSON types, and not from strings, which would be sent as a JSON string. Parse a string that
+/// contains JSON (`string.parse::<RawJson>()?`), and encode your own types with [`RawJson::encode`].
 ///
 /// ```compile_fail,E0277
 /// # fn submit(_: impl Into<sdk_core::JsonBody>) {}

@@ -1,20 +1,21 @@
-//! Reads RFC 3339 dates and instants in one pass over the bytes.
+//! Parses RFC 3339 dates and timestamps in a single pass over the bytes.
 
 const SECONDS_A_DAY: i64 = 24 * 60 * 60;
 
-/// The days of a common year before each month, and before the next year.
+/// The number of days of a common year before each month, and before the next year.
 const BEFORE_MONTH: [i64; 13] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365];
 
-/// An instant independent of its notation, in the order of time.
+/// A point in time independent of its notation, in chronological order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Instant<'a> {
-    /// Seconds since the beginning of 1970, in UTC. A leap second counts as the second before it.
+    /// Seconds since the Unix epoch, in UTC. A leap second counts as the second before it.
     pub(super) second: i64,
     /// The digits of the fraction, without trailing zeros.
     pub(super) fraction: &'a [u8],
 }
 
-/// Reads an instant. Lenient: it takes a space in place of the `T`, which RFC 3339 mentions, and a leap second anywhere.
+/// Parses a timestamp leniently. Accepts a space instead of the `T`, which RFC 3339 mentions, and a leap second at any
+/// time.
 pub(super) fn instant(text: &[u8]) -> Option<Instant<'_>> {
     let (date, rest) = text.split_first_chunk()?;
     let day = day(date)?;
@@ -35,7 +36,7 @@ pub(super) fn instant(text: &[u8]) -> Option<Instant<'_>> {
     })
 }
 
-/// The digits after the point, if there is one, and the rest.
+/// Splits off the digits after the decimal point, if there is a decimal point.
 fn fraction(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let [b'.', rest @ ..] = text else {
         return Some((&[], text));
@@ -44,7 +45,7 @@ fn fraction(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (digits > 0).then(|| rest.split_at(digits))
 }
 
-/// The minutes by which a zone is ahead of UTC.
+/// The offset of a time zone from UTC, in minutes.
 fn offset(zone: &[u8]) -> Option<i64> {
     match *zone {
         [b'Z' | b'z'] => Some(0),
@@ -56,7 +57,7 @@ fn offset(zone: &[u8]) -> Option<i64> {
     }
 }
 
-/// Whether a text is an instant in the strict sense: with a `T`, and a leap second only at the end of a month in UTC.
+/// Whether a string is a strict timestamp, with a `T`, and with a leap second only at the end of a month in UTC.
 pub(super) fn is_instant(text: &[u8]) -> bool {
     instant(text).is_some_and(|Instant { second, .. }| {
         let next = second + 1;
@@ -66,12 +67,12 @@ pub(super) fn is_instant(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a text is a date.
+/// Whether a string is a date.
 pub(super) fn is_date(text: &[u8]) -> bool {
     text.try_into().is_ok_and(|date| day(date).is_some())
 }
 
-/// The days from the beginning of 1970 to a date.
+/// The number of days from the Unix epoch to a date.
 fn day(date: &[u8; 10]) -> Option<i64> {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = date else {
         return None;
@@ -85,7 +86,7 @@ fn day(date: &[u8; 10]) -> Option<i64> {
         .then(|| before_year(year) + first + day - 1)
 }
 
-/// The number that the digits make, if it does not exceed the bound.
+/// The number that the digits form, if it isn't greater than `most`.
 fn up_to<const N: usize>(most: i64, digits: [u8; N]) -> Option<i64> {
     let number = digits.iter().try_fold(0, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| digit - b'0')?;
@@ -94,9 +95,9 @@ fn up_to<const N: usize>(most: i64, digits: [u8; N]) -> Option<i64> {
     (number <= most).then_some(number)
 }
 
-/// Year, month and day of a day since the beginning of 1970, in the proleptic Gregorian calendar.
+/// The year, month and day of a day number since the Unix epoch, in the proleptic Gregorian calendar.
 pub(super) fn civil(day: i64) -> (i64, i64, i64) {
-    // 400 years have 146,097 days, so the estimate is off by less than a year.
+    // 400 years have 146,097 days, so the estimate is wrong by at most a year.
     let mut year = 1970 + (day * 400).div_euclid(146_097);
     if before_year(year) > day {
         year -= 1;
@@ -112,14 +113,14 @@ pub(super) fn civil(day: i64) -> (i64, i64, i64) {
     (year, month + 1, day - start + 1)
 }
 
-/// The days from the beginning of 1970 to the beginning of a year.
+/// The number of days from the Unix epoch to the start of a year.
 fn before_year(year: i64) -> i64 {
     let past = year - 1;
     let leaps = past.div_euclid(4) - past.div_euclid(100) + past.div_euclid(400);
     365 * year + leaps - 719_527
 }
 
-/// The days of a year before a month. Months count from 0; 12 is the next year.
+/// The number of days of a year before a month. Months count from 0, and 12 is the end of the year.
 fn before_month(year: i64, month: i64) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let common = BEFORE_MONTH.get(usize::try_from(month).ok()?)?;
@@ -131,7 +132,7 @@ mod tests {
     use super::{civil, day};
 
     #[test]
-    fn each_day_of_four_hundred_years_is_the_one_it_came_from() {
+    fn every_day_of_eight_hundred_years_converts_to_a_date_and_back() {
         for number in -146_097..146_097 {
             let (year, month, date) = civil(number);
             let text = format!("{year:04}-{month:02}-{date:02}");

@@ -1,5 +1,5 @@
-//! Types that are one string on the wire: [`Text`], which keeps the memory of its response instead of copying from it, and what
-//! the others have in common.
+//! Types that are a string in JSON. [`Text`] shares the memory of its response. `impl_text!` implements the traits that
+//! all these types have in common.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer};
 use crate::json::decode_context::slice_or_copy;
 use crate::json::fast::BORROWED_STR;
 
-/// A text that shares the memory of the response it came with: a field of your own type that costs no allocation.
+/// A string that shares the memory of its response, so that a field of your own type needs no allocation.
 ///
 /// ```
 /// use sdk_core::{Items, Record, Text};
@@ -30,20 +30,22 @@ use crate::json::fast::BORROWED_STR;
 /// # Ok(()) }
 /// ```
 ///
-/// The memory that a response was read into stays as long as one text of it exists. To keep a few texts of many responses, take
-/// [`detached`](Self::detached) ones or `String`s. Some texts are copies: those with escapes, of responses below 4 KiB, within
-/// `serde`'s `flatten` and `untagged`, and those that are decoded from a `Record` or from anything but a response.
+/// The memory of a response is freed only after its last `Text` is dropped. To store a few strings of many responses,
+/// use
+/// [`detached`](Self::detached) or convert them into `String`s. Some strings are always copied: strings with escapes,
+/// strings of responses below 4 KiB, strings within `serde`'s `flatten` and `untagged`, and strings that are decoded
+/// from a `Record` or from anything other than a response.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(ByteString);
 
 impl Text {
-    /// The text.
+    /// The string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The same text in memory of its own.
+    /// Copies the string, so that it no longer shares memory with its response.
     #[must_use]
     pub fn detached(&self) -> Self {
         Self::from(self.as_str())
@@ -96,7 +98,7 @@ impl<'de> Deserialize<'de> for Text {
     }
 }
 
-/// Decodes a string that may become a slice of the response, if it fits.
+/// Decodes a string that may become a slice of the response. Fails if `accepts` rejects it.
 pub(super) fn sliced<'de, D: Deserializer<'de>>(
     deserializer: D,
     expected: &'static str,
@@ -139,7 +141,7 @@ impl<'de> Visitor<'de> for Sliced {
     }
 }
 
-/// Decodes a JSON string into a type that takes any text.
+/// Decodes a JSON string into a type that accepts any string.
 #[doc(hidden)]
 pub fn text<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
@@ -173,7 +175,7 @@ where
 macro_rules! impl_text {
     ($name:ident: $($what:ident)*) => { $( $crate::impl_text!(@$what $name); )* };
 
-    // A type with `known` and a variant `Unknown`, which takes any text.
+    // A type with `known` and a variant `Unknown`, which accepts any string.
     (@OpenEnum $name:ident) => {
         impl ::std::convert::From<&str> for $name {
             fn from(text: &str) -> Self {
@@ -198,12 +200,13 @@ macro_rules! impl_text {
         $crate::impl_text!($name: Display FromString Serialize Deserialize);
     };
 
-    // A type around a text, with `PATTERN` and `is_well_formed`. A text that it is made of is checked when it is sent.
+    // A newtype around a string, with `PATTERN` and `is_well_formed`. A string converted with `from` is checked when it
+    // is sent.
     (@Reference $name:ident) => {
         impl ::std::str::FromStr for $name {
             type Err = $crate::Error;
 
-            /// Parses strictly; the error names the form.
+            /// Parses strictly. The error names the pattern.
             fn from_str(text: &str) -> ::std::result::Result<Self, $crate::Error> {
                 let parsed = Self(text.to_owned());
                 if parsed.is_well_formed() {
@@ -279,17 +282,17 @@ macro_rules! impl_text {
         }
     };
 
-    // A type around a text that is checked when it is sent.
+    // A newtype around a string that is checked when it is sent.
     (@FromText $name:ident) => {
         impl ::std::convert::From<&str> for $name {
-            /// Takes any text, which is checked when it is sent.
+            /// Accepts any string, which is checked when it is sent.
             fn from(text: &str) -> Self {
                 Self(text.into())
             }
         }
 
         impl ::std::convert::From<::std::string::String> for $name {
-            /// Takes any text, which is checked when it is sent.
+            /// Accepts any string, which is checked when it is sent.
             fn from(text: ::std::string::String) -> Self {
                 Self(text.into())
             }
@@ -322,16 +325,16 @@ pub(crate) use impl_text;
 
 #[cfg(test)]
 mod tests {
-    /// As the generator writes one.
+    /// An enumeration as the code generator writes it.
     #[derive(Clone, Debug, PartialEq)]
-    enum Colour {
+    enum Color {
         Red,
-        /// A name that traits have too.
+        /// A variant named like an associated type of a trait.
         Err,
         Unknown(String),
     }
 
-    impl Colour {
+    impl Color {
         fn as_str(&self) -> &str {
             match self {
                 Self::Red => "red",
@@ -349,12 +352,12 @@ mod tests {
         }
     }
 
-    impl_text!(Colour: OpenEnum);
+    impl_text!(Color: OpenEnum);
 
     #[test]
-    fn unknown_values_survive_and_known_ones_are_recognised() {
-        let decoded: Vec<Colour> = serde_json::from_str(r#"["red","bl\u0075e"]"#).unwrap();
-        assert_eq!(decoded, [Colour::Red, Colour::Unknown("blue".into())]);
+    fn known_values_are_recognized_and_unknown_values_preserved() {
+        let decoded: Vec<Color> = serde_json::from_str(r#"["red","bl\u0075e"]"#).unwrap();
+        assert_eq!(decoded, [Color::Red, Color::Unknown("blue".into())]);
         assert_eq!(
             serde_json::to_string(&decoded).unwrap(),
             r#"["red","blue"]"#

@@ -1,6 +1,6 @@
-//! RFC 3339 instants and dates, which preserve their notation, and their conversions to `SystemTime`.
+//! RFC 3339 timestamps and dates, which preserve their notation, and their conversions to `SystemTime`.
 //!
-//! Calendar arithmetic does not belong here.
+//! Calendar arithmetic doesn't belong here.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
@@ -15,20 +15,21 @@ use crate::json::rfc3339::{Instant, civil, instant, is_date, is_instant};
 use crate::json::text::{Text, impl_text, sliced};
 use crate::text::one_line;
 
-/// A type that keeps an RFC 3339 text, which may be malformed if it was made with `from`.
+/// A type that stores an RFC 3339 string, which may be malformed if it was converted with `from`.
 pub trait Rfc3339: AsRef<str> {
-    /// The rule for the text, as error messages state it.
+    /// The rule for the string, as error messages print it.
     const RULE: &'static str;
 
-    /// Whether the text follows the rule.
+    /// Whether the string follows the rule.
     fn is_well_formed(&self) -> bool;
 }
 
-/// An instant, stored as its RFC 3339 text (`date-time`).
+/// A point in time, stored as its RFC 3339 string (`date-time`).
 ///
-/// The text is written back unchanged: offset, leap second, any number of digits, up to the end of the year 9999.
+/// The string is written back unchanged, including its offset, a leap second and any number of digits. Years go up to
+/// 9999.
 ///
-/// Parsing is strict. `from` takes any text, which is checked when it is sent.
+/// Parsing is strict. `from` accepts any string, which is checked when it is sent.
 ///
 /// ```
 /// use sdk_core::Timestamp;
@@ -39,12 +40,12 @@ pub trait Rfc3339: AsRef<str> {
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
 ///
-/// A received instant shares the memory of its response, like a [`Text`](crate::Text). `Timestamp::from(instant.as_str())`
-/// copies it.
+/// A received timestamp shares the memory of its response, like a [`Text`](crate::Text).
+/// `Timestamp::from(timestamp.as_str())` copies it.
 ///
 /// # Equality and order
-/// Two notations of one instant are equal and have the same hash. A leap second equals the second before it. A text that is
-/// not an instant equals only the same text and sorts after all instants.
+/// Two notations of the same point in time are equal and have the same hash. A leap second equals the second before it.
+/// A malformed string equals only the same string and sorts after all valid timestamps.
 ///
 /// ```
 /// # use sdk_core::Timestamp;
@@ -55,35 +56,35 @@ pub trait Rfc3339: AsRef<str> {
 /// ```
 ///
 /// # Other types
-/// [The guide](crate::guide::records#dates-and-times) lists what converts into it.
+/// [The guide](crate::guide::records#dates-and-times) lists the types that convert into it.
 ///
-/// `from` takes a [`SystemTime`], and `try_from` converts to one; the feature `jiff-02` adds the same for
-/// `jiff::Timestamp`. A leap second becomes the second before it. A value that the other type cannot represent, such as one
-/// with more digits, is an error.
+/// `from` converts a [`SystemTime`], and `try_from` converts into a `SystemTime`. The feature `jiff-02` adds the same
+/// conversions for `jiff::Timestamp`. A leap second becomes the second before it. A timestamp that the other type
+/// cannot represent, for example because of its number of digits, is an error.
 #[derive(Clone)]
 pub struct Timestamp(Text);
 
 impl Timestamp {
-    /// The text as on the wire.
+    /// The string as in JSON.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether it follows RFC 3339 strictly. A parsed value does; one that was received or made with `from` may not, and is
-    /// then rejected when it is sent.
+    /// Whether the string follows RFC 3339 strictly. A parsed timestamp always does. A timestamp that was received or
+    /// converted with `from` may not, and is then rejected when it is sent.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_instant(self.as_str().as_bytes())
     }
 
-    /// Determines equality, order and hash: what is not an instant comes last.
+    /// The key for equality, order and hash. Malformed strings come last.
     fn key(&self) -> Result<Instant<'_>, &[u8]> {
         let text = self.as_str().as_bytes();
         instant(text).ok_or(text)
     }
 
-    /// Seconds and nanoseconds since the beginning of 1970; `None` if it is not an instant, or finer than a nanosecond.
+    /// Seconds and nanoseconds since the Unix epoch. `None` if the string is malformed or finer than a nanosecond.
     pub(super) fn since_epoch(&self) -> Option<(i64, u32)> {
         let Instant { second, fraction } = instant(self.as_str().as_bytes())?;
         let missing = 9_usize.checked_sub(fraction.len())?;
@@ -130,7 +131,7 @@ impl Rfc3339 for Timestamp {
 impl FromStr for Timestamp {
     type Err = Error;
 
-    /// Parses strictly; the error names the rule and the text.
+    /// Parses strictly. The error names the rule and the string.
     fn from_str(text: &str) -> Result<Self, Error> {
         strict(Self::from(text), "Timestamp")
     }
@@ -154,7 +155,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 }
 
 impl From<SystemTime> for Timestamp {
-    /// In UTC. An instant outside the years 0 to 9999 is rejected when it is sent.
+    /// Converts to UTC. A time outside the years 0 to 9999 is rejected when it is sent.
     fn from(time: SystemTime) -> Self {
         let whole = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
         let (seconds, nanos) = match time.duration_since(UNIX_EPOCH) {
@@ -180,7 +181,7 @@ impl From<SystemTime> for Timestamp {
 impl TryFrom<&Timestamp> for SystemTime {
     type Error = Error;
 
-    /// Fails if the text is not an instant, or has a fraction finer than a nanosecond.
+    /// Fails if the string is malformed or has a fraction finer than a nanosecond.
     fn try_from(timestamp: &Timestamp) -> Result<Self, Error> {
         let converted = || {
             let (seconds, nanos) = timestamp.since_epoch()?;
@@ -196,9 +197,9 @@ impl TryFrom<&Timestamp> for SystemTime {
     }
 }
 
-/// A calendar date, stored as its RFC 3339 text (`full-date`).
+/// A calendar date, stored as its RFC 3339 string (`full-date`).
 ///
-/// Parsing is strict. `from` takes any text, which is checked when it is sent.
+/// Parsing is strict. `from` accepts any string, which is checked when it is sent.
 ///
 /// ```
 /// use sdk_core::Date;
@@ -209,21 +210,21 @@ impl TryFrom<&Timestamp> for SystemTime {
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
 ///
-/// [The guide](crate::guide::records#dates-and-times) lists what converts into it.
+/// [The guide](crate::guide::records#dates-and-times) lists the types that convert into it.
 ///
 /// The feature `jiff-02` adds `From<jiff::civil::Date>`, and `TryFrom` in the other direction.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(Text);
 
 impl Date {
-    /// The text as on the wire.
+    /// The string as in JSON.
     #[must_use]
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether it follows RFC 3339 strictly. A parsed value does; one that was received or made with `from` may not, and is
-    /// then rejected when it is sent.
+    /// Whether the string follows RFC 3339 strictly. A parsed date always does. A date that was received or converted
+    /// with `from` may not, and is then rejected when it is sent.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_date(self.as_str().as_bytes())
@@ -241,7 +242,7 @@ impl Rfc3339 for Date {
 impl FromStr for Date {
     type Err = Error;
 
-    /// Parses strictly; the error names the rule and the text.
+    /// Parses strictly. The error names the rule and the string.
     fn from_str(text: &str) -> Result<Self, Error> {
         strict(Self::from(text), "Date")
     }
@@ -264,7 +265,7 @@ impl<'de> Deserialize<'de> for Date {
     }
 }
 
-/// A parsed value, which has to follow its rule.
+/// Returns the value if it follows its rule.
 fn strict<T: Rfc3339>(parsed: T, name: &str) -> Result<T, Error> {
     if parsed.is_well_formed() {
         return Ok(parsed);
@@ -273,21 +274,21 @@ fn strict<T: Rfc3339>(parsed: T, name: &str) -> Result<T, Error> {
     Err(Error::invalid(name, T::RULE, &text))
 }
 
-/// The error of a conversion to a type that cannot represent the text.
+/// The error of a conversion into a type that cannot represent the string.
 pub(super) fn beyond(text: &str, other: &str) -> Error {
     let text = one_line(&format!("{text:?}"));
     Error::value(format!("cannot convert {text} to {other}"))
 }
 
-/// An instant with its time zone.
+/// A timestamp with its time zone.
 ///
-/// The feature `jiff-02` implements it for `jiff::Zoned`. Without jiff, implement it for a type of yours:
+/// The feature `jiff-02` implements it for `jiff::Zoned`. Without jiff, implement it for your own type:
 ///
 /// ```
 /// use sdk_calendar::types::EventCommand;
 /// use sdk_core::{Timestamp, ZonedTime};
 ///
-/// /// An instant, and where its clock hangs.
+/// /// A local time and the name of its time zone.
 /// struct Local(&'static str, &'static str);
 ///
 /// impl ZonedTime for Local {
@@ -307,14 +308,14 @@ pub(super) fn beyond(text: &str, other: &str) -> Error {
 /// assert_eq!(command.timezone.as_deref(), Some("Europe/Vienna"));
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no time with a zone",
+    message = "`{Self}` is not a time with a zone",
     label = "not a zoned time",
-    note = "`Zoned` of jiff 0.2 is one with the feature `jiff-02` of the client, which is off by default"
+    note = "jiff 0.2's `Zoned` implements it with the client's feature `jiff-02`, which is off by default"
 )]
 pub trait ZonedTime {
-    /// The instant.
+    /// The timestamp.
     fn timestamp(&self) -> Timestamp;
 
-    /// The IANA name of the time zone, such as `Europe/Berlin`, if it has one.
+    /// The IANA name of the time zone, such as `Europe/Berlin`, if it has a name.
     fn time_zone(&self) -> Option<&str>;
 }

@@ -1,10 +1,10 @@
-//! Conversions from and to the types of jiff 0.2.
+//! Conversions between the SDK's and jiff 0.2's types.
 
 use crate::error::Error;
 use crate::json::time::{Date, Timestamp, ZonedTime, beyond};
 
 impl From<jiff::Timestamp> for Timestamp {
-    /// In UTC. An instant before the year 0 is rejected when it is sent.
+    /// Converts to UTC. A timestamp before the year 0 is rejected when it is sent.
     fn from(timestamp: jiff::Timestamp) -> Self {
         timestamp.to_string().into()
     }
@@ -13,7 +13,7 @@ impl From<jiff::Timestamp> for Timestamp {
 impl TryFrom<&Timestamp> for jiff::Timestamp {
     type Error = Error;
 
-    /// Fails if the text is not an instant, has a fraction finer than a nanosecond, or lies on the last day of 9999.
+    /// Fails if the string is malformed, has a fraction finer than a nanosecond, or is on the last day of 9999.
     fn try_from(timestamp: &Timestamp) -> Result<Self, Error> {
         let converted = || {
             let (seconds, nanos) = timestamp.since_epoch()?;
@@ -33,7 +33,7 @@ impl From<jiff::civil::Date> for Date {
 impl TryFrom<&Date> for jiff::civil::Date {
     type Error = Error;
 
-    /// Fails if the text is not a date.
+    /// Fails if the string is not a date.
     fn try_from(date: &Date) -> Result<Self, Error> {
         let parsed = date.is_well_formed().then(|| date.as_str().parse().ok());
         parsed

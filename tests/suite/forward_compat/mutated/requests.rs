@@ -108,7 +108,7 @@ fn each_field_can_be_present_or_absent_whatever_else_is() {
     assert_says(&odd, &["expected a string"]);
     let odd: Record = "[1]".parse().unwrap();
     let error = odd.get::<String>("name").unwrap_err();
-    assert_says(&error, &["member `name`", "found an array of 3 bytes"]);
+    assert_says(&error, &["field `name`", "found an array of 3 bytes"]);
 
     let raw = RawJson::from(record);
     let mut members = Members::from_iter([("a", raw.clone()), ("b", RawJson::null())]);
