@@ -9,24 +9,24 @@ use sdk_core::{
     PreparedSender, RawCall, RawTarget, SendPrepared, Suite,
 };
 
-/// The Calendar application of a suite.
+/// A client of the suite's Calendar application.
 ///
-/// Cloning is cheap and shares everything; it is `Send`, `Sync` and `'static`.
+/// It is cheap to clone, and clones share all state. It is `Send`, `Sync` and `'static`.
 #[derive(Clone, Debug)]
 pub struct Client {
     api: ApiClient,
 }
 
 impl Client {
-    /// A client for the suite's application. Nothing is sent and nothing is started.
+    /// Creates a client. It sends nothing and starts no task.
     ///
     /// # Errors
-    /// When the suite has no URL for the application.
+    /// Fails if the suite has no URL for the application.
     pub fn new(suite: &Suite) -> Result<Self, Error> {
         ApiClient::new(suite, &APPLICATION).map(|api| Self { api })
     }
 
-    /// The same client with other defaults for its calls.
+    /// Returns the client with other defaults for its calls.
     #[must_use]
     pub fn with_defaults(&self, defaults: CallOptions) -> Self {
         Self {
@@ -34,13 +34,13 @@ impl Client {
         }
     }
 
-    /// The base URL of its requests: scheme, host and port, and a path if the suite has one for the application.
+    /// The base URL of its requests, with scheme, host and port, and the path if the configured URL has one.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.api.endpoint().base()
     }
 
-    /// The operations of the application: scopes, safety, provenance.
+    /// The operations of the application, with their scopes, safety and provenance.
     #[must_use]
     pub fn operations() -> &'static [&'static Operation] {
         OPERATIONS
@@ -48,46 +48,49 @@ impl Client {
 
     /// Obtains the token before the first call, within the deadline of a call.
     ///
-    /// A failure changes nothing for later calls, which obtain the token themselves. A process with many installations reports
-    /// it and starts: see [the guide](sdk_core::guide::installations#start-while-an-installation-is-down).
+    /// After a failure, later calls obtain the token themselves. A process with many installations should report the failure
+    /// and start anyway. See [the guide](sdk_core::guide::installations#start-while-an-installation-is-down).
     ///
     /// # Errors
-    /// When no token can be obtained in time.
+    /// Fails if no token can be obtained in time.
     pub async fn prewarm(&self) -> Result<(), Error> {
         self.api.prewarm().await
     }
 
-    /// Sends a prepared command exactly as it was prepared: bytes, headers and query. By the contract, CRM and
-    /// Calendar return the stored result of a committed command when it is replayed; for Accounting this is
-    /// assumed (A51).
+    /// Sends a prepared command with exactly the same body, headers and query.
     ///
-    /// Set `timeout`, `deadline`, `retry` and the like, then `.await` it.
-    /// [`typed`](sdk_core::SendPrepared::typed) reads the result as a type of this crate. If the command was
-    /// changed after it was prepared, or belongs to another client, nothing is sent.
+    /// Set options such as `timeout`, `deadline` or `retry`, then `.await` it.
+    /// [`typed`](sdk_core::SendPrepared::typed) decodes the result into a type of this crate. If the command was
+    /// changed after it was prepared, or belongs to another client, the call fails locally.
+    ///
+    /// If a committed command is sent again, CRM and Calendar return the stored result. Accounting is assumed to do
+    /// the same (A51).
     pub fn send_prepared(&self, command: &PreparedCommand) -> SendPrepared {
         SendPrepared::new(&self.api, command)
     }
 
-    /// A call with raw JSON in both directions, of a known operation or of a method and path that this SDK does
-    /// not know. Otherwise it behaves like any call.
+    /// Calls a known operation, or a method and path that this SDK does not know, with raw JSON in both directions.
+    /// Otherwise, the call behaves like any other.
     pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
         self.api.raw_call(target)
     }
 
-    /// Compares the application's contract with the one that this SDK was built for: one cheap call without a
-    /// token, for the start of a service. If the contract documents no metadata, the report says so.
+    /// Compares the server's contract version with the version that this SDK was built for.
+    ///
+    /// It makes one cheap call without a token, so you can run it when your service starts. If the contract
+    /// documents no metadata operation, the report says so.
     ///
     /// # Errors
-    /// When the metadata cannot be fetched or read.
+    /// Fails if the metadata can't be fetched or read.
     pub async fn check_contract(&self) -> Result<ContractReport, Error> {
         self.api.check_contract().await
     }
 
-    /// Which of these operations the client's token cannot call, by the scopes that the token endpoint reports
-    /// as granted. Obtains a token if there is none, within the deadline of a call.
+    /// Returns which of these operations the client's token can't call, based on the scopes that the token endpoint
+    /// granted. It obtains a token if there is none, within the deadline of a call.
     ///
     /// # Errors
-    /// When no token can be obtained in time.
+    /// Fails if no token can be obtained in time.
     pub async fn missing_scopes(
         &self,
         operations: &[&'static Operation],

@@ -158,9 +158,9 @@ pub(super) fn stated(schema: &Node, ty: &Ty, kind: Option<&Kind>) -> Vec<String>
     let rule = |(key, value): (&String, &Node)| {
         let value = value.plain().replace(char::is_control, " ");
         if value.chars().count() > 160 {
-            format!("The service also checks `{key}`.")
+            format!("The server also checks `{key}`.")
         } else {
-            format!("The service also checks `{key}: {value}`.")
+            format!("The server also checks `{key}: {value}`.")
         }
     };
     rules.map(rule).collect()

@@ -693,27 +693,27 @@ fn what_no_type_can_say_is_said() {
     for ((paths, schemas), said) in [
         (
             member("{type: array, items: {type: number, minimum: 1.5}}"),
-            "Each item: The service also checks `minimum: 1.5`.",
+            "Each item: The server also checks `minimum: 1.5`.",
         ),
         (
             member("{type: object, additionalProperties: {type: string, format: uuid}}"),
-            "Each value: The service also checks `format: uuid`.",
+            "Each value: The server also checks `format: uuid`.",
         ),
         (
             member("{type: string, format: date, maxLength: 10, pattern: '^[0-9]{4}$'}"),
-            "checks `maxLength: 10`.\", \"The service also checks `pattern: ^[0-9]{4}$`.",
+            "checks `maxLength: 10`.\", \"The server also checks `pattern: ^[0-9]{4}$`.",
         ),
         (
             member("{type: integer, format: unix-time}"),
-            "The service also checks `format: unix-time`.",
+            "The server also checks `format: unix-time`.",
         ),
         (
             member("{type: object, maxLength: 5}"),
-            "The service also checks `maxLength: 5`.",
+            "The server also checks `maxLength: 5`.",
         ),
         (
             member("{type: string, format: verb, enum: [get]}"),
-            "The service also checks `format: verb`.",
+            "The server also checks `format: verb`.",
         ),
         (
             member(
@@ -735,7 +735,7 @@ fn what_no_type_can_say_is_said() {
         ),
         (
             member("{type: integer, enum: [1, 1.0, 2.0]}"),
-            "stated: [\"The service also checks `enum: [1,1.0,2.0]`.\"]",
+            "stated: [\"The server also checks `enum: [1,1.0,2.0]`.\"]",
         ),
         (
             member("{anyOf: [{type: string, enum: [a]}, {type: string, maxLength: 9}]}"),

@@ -1,4 +1,4 @@
-//! The request builder of one operation: its fields, its setters, and the methods that check, build and send the request.
+//! The request builder of one operation, with its fields, its setters, and the methods that check, build and send the request.
 
 use std::fmt::Write as _;
 
@@ -17,33 +17,33 @@ pub fn timeout(self, timeout: std::time::Duration) -> Self {
     self.with(|options| options.with_timeout(timeout))
 }
 
-/// Limits the whole call: token, attempts and waits.
+/// Limits the whole call, including the token request, all attempts and the delays between them.
 pub fn deadline(self, deadline: std::time::Duration) -> Self {
     self.with(|options| options.with_deadline(deadline))
 }
 
-/// Sets how the call is retried.
+/// Sets the retry policy of the call.
 pub fn retry(self, policy: RetryPolicy) -> Self {
     self.with(|options| options.with_retry(policy))
 }
 
-/// Sets what happens to a reply with an unexpected `schemaVersion`.
+/// Sets the policy for a response with an unexpected `schemaVersion`.
 pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
     self.with(|options| options.with_schema_policy(policy))
 }
 
-/// Adds a header. One that the SDK sets itself fails the call before it is sent.
+/// Adds a header. The call fails locally if the SDK sets this header itself.
 pub fn header(self, name: &str, value: &str) -> Self {
     self.with(|options| options.with_header(name, value))
 }
 
-/// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
-/// call already has fails it before it is sent. A name that is added twice here is sent twice.
+/// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
+/// if it already has the parameter. A name that is added twice here is sent twice.
 pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
     self.with(|options| options.with_query(name, value))
 }
 
-/// Sends the call without a token, for a service that needs none, such as a readiness probe.
+/// Sends the call without a token, for an operation that needs none, such as a readiness probe.
 pub fn without_token(self) -> Self {
     self.with(CallOptions::without_token)
 }
@@ -51,15 +51,15 @@ pub fn without_token(self) -> Self {
 
 /// The options of a command without a documented key.
 const COMMAND: &str = "
-/// Sets whether this command may be retried after an ambiguous failure; see
+/// Sets whether the SDK may retry this command after an ambiguous failure. See
 /// [`ExactReplay`](sdk_core::ExactReplay).
 pub fn exact_replay(self, replay: ExactReplay) -> Self {
     self.with(|options| options.with_exact_replay(replay))
 }
 
-/// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
-/// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
-/// is sent.
+/// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
+/// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+/// the key is malformed.
 pub fn idempotency_key(self, key: impl IntoKey) -> Self {
     self.with(|options| options.with_idempotency_key(key))
 }
@@ -67,8 +67,8 @@ pub fn idempotency_key(self, key: impl IntoKey) -> Self {
 
 /// The option of a command with a documented key.
 const KEYED: &str = "
-/// Sets the `Idempotency-Key`. Without it the command gets a random key, which every attempt reuses and the
-/// receipt returns. A malformed key fails the call before it is sent.
+/// Sets the `Idempotency-Key`. Without it, the command gets a random key, which every attempt reuses and the
+/// receipt returns. The call fails locally if the key is malformed.
 pub fn idempotency_key(self, key: impl IntoKey) -> Self {
     self.with(|options| options.with_idempotency_key(key))
 }
@@ -92,7 +92,7 @@ impl Builder<'_> {
         names::pascal(&self.operation.id)
     }
 
-    /// What a call returns.
+    /// The type that a call returns.
     fn output(&self) -> String {
         let reply = rust::reply_type(self.schemas, &self.operation.reply);
         format!("{}<{reply}>", names::pascal(self.operation.output()))
@@ -102,7 +102,7 @@ impl Builder<'_> {
         rust::argument(self.schemas, &parameter.value.ty, false, &parameter.field)
     }
 
-    /// How a body is handed in.
+    /// The argument for the body.
     fn body(&self, body: &Body) -> Argument {
         let operation = format!("&operations::{}", names::screaming(&self.operation.id));
         let (ty, value) = match &body.value.ty {
@@ -125,7 +125,7 @@ impl Builder<'_> {
         Argument { ty, value }
     }
 
-    /// The method of the group that makes the builder, without its docs.
+    /// The method of the group that returns the builder, without its docs.
     pub(super) fn method(&self) -> String {
         let constant = names::screaming(&self.operation.id);
         let mut arguments = vec!["&self".to_owned()];
@@ -153,7 +153,7 @@ impl Builder<'_> {
         )
     }
 
-    /// The builder itself with its docs: fields, setters and the methods that send it.
+    /// The builder with its docs, fields, setters and the methods that send it.
     pub(super) fn write(&self, docs: &str) -> String {
         let (builder, mut code) = (self.name(), comment(docs));
         let _ = writeln!(
@@ -208,7 +208,7 @@ impl Builder<'_> {
         let (mut path, mut segments, mut rest) =
             (operation.path.clone(), String::new(), String::new());
         let mut parameters: Vec<&Parameter> = operation.parameters.iter().collect();
-        // Those of the path in its order, and those of the query by name.
+        // Path parameters in the order of the path, query parameters by name.
         parameters.sort_by_key(|it| (operation.path.find(&format!("{{{}}}", it.name)), &it.name));
         for parameter in parameters {
             let Parameter {
@@ -251,8 +251,8 @@ impl Builder<'_> {
         )
     }
 
-    /// The method that puts the documented headers among the options, with which they are sent and stored; empty if there
-    /// are none.
+    /// The method that adds the documented headers to the options of the call, which are sent and stored with it. Empty if
+    /// there are none.
     fn headers(&self) -> String {
         let mut lines = String::new();
         let parameters = self.operation.parameters.iter();
@@ -297,17 +297,17 @@ impl Builder<'_> {
         let cursor = format!("{this}.cursor.as_deref()");
         let (docs, cursor, method, more) = if let Some(item) = items {
             let more = format!(
-                "\n/// All pages from here on, fetched one by one as they are asked for.\n\
+                "\n/// Returns a stream of this page and all following pages, which fetches each page when it is needed.\n\
                  pub fn pages(self) -> Pages<{item}> {{\n\
                  {with}let (call, cursor) = ({this}.call.clone(), {this}.cursor.clone());\n\
                  Pages::new(call, cursor, move |cursor| {this}.request(cursor))\n}}\n\n\
-                 /// All items from here on; their pages are fetched as they are needed.\n\
+                 /// Returns a stream of all items from this page on, which fetches each page when it is needed.\n\
                  pub fn items(self) -> Items<{item}> {{\nself.pages().items()\n}}\n"
             );
             ("Gets one page.", &*cursor, "send", more)
         } else if self.operation.is_command() {
             let more = format!(
-                "\n/// Makes a command of it that can be stored, and sent later, also by another process.\n\
+                "\n/// Returns a command that you can store and send later, also from another process.\n\
                  pub fn prepare(self) -> Result<PreparedCommand, Error> {{\n\
                  {with}let request = {this}.request();\n{this}.call.prepare(request)\n}}\n"
             );
@@ -315,7 +315,7 @@ impl Builder<'_> {
         } else {
             ("Sends the request.", "", "send", String::new())
         };
-        // `send` is for callers who like to name it; `.await` does without its future around the other one.
+        // `.await` calls `sending` directly, which saves the extra future of `send`.
         format!(
             "{headers}/// {docs}\npub async fn send(self) -> Result<{output}, Error> {{\nself.sending().await\n}}\n\n\
              fn sending(self) -> impl Future<Output = Result<{output}, Error>> + Send + 'static {{\n\
@@ -333,7 +333,7 @@ impl Builder<'_> {
         [CALL, own, WITH].concat()
     }
 
-    /// What makes `.await` send it.
+    /// The impl that makes `.await` send it.
     fn future(&self) -> String {
         let (builder, output) = (self.name(), self.output());
         format!(

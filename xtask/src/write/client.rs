@@ -10,8 +10,8 @@ use super::text::{joined, prose};
 use super::tree::{Tree, text_of};
 use super::{face, table, types};
 
-/// The lints that generated code is not held to. It is formatted and documented, but nobody reads it for style, and what
-/// the contract marks as deprecated is still checked and sent.
+/// `mod.rs`. Generated code is formatted and documented, but its style is not linted, and it checks and sends elements that
+/// the contract marks as deprecated.
 const MODULE: &str = "\
 #![allow(clippy::all, clippy::pedantic, deprecated, unused_imports)]
 
@@ -21,7 +21,7 @@ pub mod operations;
 pub mod types;
 ";
 
-/// `client.rs`: the type that its users begin with, the same for each application but for its title.
+/// `client.rs` with the client type, which differs between applications only in the title.
 const CLIENT: &str = "\
 //! The client of the application.
 
@@ -32,24 +32,24 @@ use sdk_core::{
     RawCall, RawTarget, SendPrepared, Suite,
 };
 
-/// The TITLE application of a suite.
+/// A client of the suite's TITLE application.
 ///
-/// Cloning is cheap and shares everything; it is `Send`, `Sync` and `'static`.
+/// It is cheap to clone, and clones share all state. It is `Send`, `Sync` and `'static`.
 #[derive(Clone, Debug)]
 pub struct Client {
     api: ApiClient,
 }
 
 impl Client {
-    /// A client for the suite's application. Nothing is sent and nothing is started.
+    /// Creates a client. It sends nothing and starts no task.
     ///
     /// # Errors
-    /// When the suite has no URL for the application.
+    /// Fails if the suite has no URL for the application.
     pub fn new(suite: &Suite) -> Result<Self, Error> {
         ApiClient::new(suite, &APPLICATION).map(|api| Self { api })
     }
 
-    /// The same client with other defaults for its calls.
+    /// Returns the client with other defaults for its calls.
     #[must_use]
     pub fn with_defaults(&self, defaults: CallOptions) -> Self {
         Self {
@@ -57,13 +57,13 @@ impl Client {
         }
     }
 
-    /// The base URL of its requests: scheme, host and port, and a path if the suite has one for the application.
+    /// The base URL of its requests, with scheme, host and port, and the path if the configured URL has one.
     #[must_use]
     pub fn origin(&self) -> &str {
         self.api.endpoint().base()
     }
 
-    /// The operations of the application: scopes, safety, provenance.
+    /// The operations of the application, with their scopes, safety and provenance.
     #[must_use]
     pub fn operations() -> &'static [&'static Operation] {
         OPERATIONS
@@ -71,46 +71,49 @@ impl Client {
 
     /// Obtains the token before the first call, within the deadline of a call.
     ///
-    /// A failure changes nothing for later calls, which obtain the token themselves. A process with many installations reports
-    /// it and starts: see [the guide](sdk_core::guide::installations#start-while-an-installation-is-down).
+    /// After a failure, later calls obtain the token themselves. A process with many installations should report the failure
+    /// and start anyway. See [the guide](sdk_core::guide::installations#start-while-an-installation-is-down).
     ///
     /// # Errors
-    /// When no token can be obtained in time.
+    /// Fails if no token can be obtained in time.
     pub async fn prewarm(&self) -> Result<(), Error> {
         self.api.prewarm().await
     }
 
-    /// Sends a prepared command exactly as it was prepared: bytes, headers and query. By the contract, CRM and
-    /// Calendar return the stored result of a committed command when it is replayed; for Accounting this is
-    /// assumed (A51).
+    /// Sends a prepared command with exactly the same body, headers and query.
     ///
-    /// Set `timeout`, `deadline`, `retry` and the like, then `.await` it.
-    /// [`typed`](sdk_core::SendPrepared::typed) reads the result as a type of this crate. If the command was
-    /// changed after it was prepared, or belongs to another client, nothing is sent.
+    /// Set options such as `timeout`, `deadline` or `retry`, then `.await` it.
+    /// [`typed`](sdk_core::SendPrepared::typed) decodes the result into a type of this crate. If the command was
+    /// changed after it was prepared, or belongs to another client, the call fails locally.
+    ///
+    /// If a committed command is sent again, CRM and Calendar return the stored result. Accounting is assumed to do
+    /// the same (A51).
     pub fn send_prepared(&self, command: &PreparedCommand) -> SendPrepared {
         SendPrepared::new(&self.api, command)
     }
 
-    /// A call with raw JSON in both directions, of a known operation or of a method and path that this SDK does
-    /// not know. Otherwise it behaves like any call.
+    /// Calls a known operation, or a method and path that this SDK does not know, with raw JSON in both directions.
+    /// Otherwise, the call behaves like any other.
     pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
         self.api.raw_call(target)
     }
 
-    /// Compares the application's contract with the one that this SDK was built for: one cheap call without a
-    /// token, for the start of a service. If the contract documents no metadata, the report says so.
+    /// Compares the server's contract version with the version that this SDK was built for.
+    ///
+    /// It makes one cheap call without a token, so you can run it when your service starts. If the contract
+    /// documents no metadata operation, the report says so.
     ///
     /// # Errors
-    /// When the metadata cannot be fetched or read.
+    /// Fails if the metadata can't be fetched or read.
     pub async fn check_contract(&self) -> Result<ContractReport, Error> {
         self.api.check_contract().await
     }
 
-    /// Which of these operations the client's token cannot call, by the scopes that the token endpoint reports
-    /// as granted. Obtains a token if there is none, within the deadline of a call.
+    /// Returns which of these operations the client's token can't call, based on the scopes that the token endpoint
+    /// granted. It obtains a token if there is none, within the deadline of a call.
     ///
     /// # Errors
-    /// When no token can be obtained in time.
+    /// Fails if no token can be obtained in time.
     pub async fn missing_scopes(
         &self,
         operations: &[&'static Operation],
@@ -148,13 +151,13 @@ pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     tree.add_rust(root, file, &spec.file(), &library(spec, &by_hand))
 }
 
-/// A finding for each handwritten module of a client that needs a type which its document lacks.
+/// A finding for each handwritten module of a client that needs a type that the document lacks.
 pub(crate) fn left_out(root: &Path, spec: &Spec) -> Result<Vec<String>> {
     let by_hand = ByHand::of(root, spec)?;
     Ok(by_hand.iter().filter_map(ByHand::finding).collect())
 }
 
-/// Adds all but the root of the crate.
+/// Adds all files except the root of the crate.
 pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     let folder = format!("{}/src/generated", spec.app.folder);
     for (name, code) in [
@@ -173,8 +176,8 @@ pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     Ok(())
 }
 
-/// Where the first line of links in a README leads in rustdoc: of two definitions of a link the first one counts, and those of
-/// the README are for hosts.
+/// The link targets of the README in rustdoc. Of two definitions of a link, the first wins, and the definitions in the README
+/// are for repository hosts.
 const LEADS: &str = "\
 //! [guide]: crate::guide
 //! [getting started]: crate::guide::getting_started
@@ -183,13 +186,13 @@ const LEADS: &str = "\
 //! [testing]: crate::guide::testing
 ";
 
-/// `lib.rs`: what is public, name by name.
+/// `lib.rs`, which lists each public name.
 pub(super) fn library(spec: &Spec, by_hand: &[ByHand]) -> String {
     let title = prose(&spec.title);
     let by_hand = by_hand.iter().filter(|it| it.lacks.is_empty());
     let by_hand: String = by_hand.flat_map(|it| ["mod ", &*it.name, ";\n"]).collect();
     format!(
-        "//! Client of the suite's {title} application.\n//!\n{LEADS}//!\n#![doc = include_str!(\"../README.md\")]\n\
+        "//! The client of the suite's {title} application.\n//!\n{LEADS}//!\n#![doc = include_str!(\"../README.md\")]\n\
          #![cfg_attr(docsrs, feature(doc_cfg))]\n\n\
          mod generated;\n{by_hand}\n\
          pub use generated::client::Client;\npub use generated::face::{{{}}};\npub use generated::{{operations, types}};\npub use sdk_core::{{{}}};\n\
@@ -200,11 +203,11 @@ pub(super) fn library(spec: &Spec, by_hand: &[ByHand]) -> String {
     )
 }
 
-/// A module beside `lib.rs` that is written by hand.
+/// A handwritten module next to `lib.rs`.
 pub(super) struct ByHand {
     file: String,
     name: String,
-    /// The types that it needs and the client does not have.
+    /// The types that the module needs and the client lacks.
     lacks: Vec<String>,
     /// Its public functions.
     functions: Vec<String>,
@@ -245,14 +248,14 @@ impl ByHand {
         Ok(modules)
     }
 
-    /// The finding, if it cannot be compiled.
+    /// The finding, if the module can't be compiled.
     pub(super) fn finding(&self) -> Option<String> {
         (!self.lacks.is_empty()).then(|| {
             format!(
-                "{}: it needs {}, which this document lacks: not compiled; its functions are gone: `{}`",
+                "{}: left out with its functions `{}`, because the document lacks {}",
                 self.file,
-                self.lacks.join(", "),
-                self.functions.join("`, `")
+                self.functions.join("`, `"),
+                self.lacks.join(", ")
             )
         })
     }

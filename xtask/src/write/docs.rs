@@ -1,5 +1,5 @@
-//! What rustdoc says of an operation, a parameter, a type and a field: also whether each is documented, assumed, or known by
-//! name only.
+//! The rustdoc of operations, parameters, types and fields. It also states whether each is documented, assumed, or documented
+//! by name only.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -11,13 +11,13 @@ use crate::model::{
 
 use super::text::{code, codes, joined, line, prose, prose_or};
 
-/// Where the entries of `specs/ASSUMPTIONS.md` are in the documentation.
-const REGISTER: &str = "[assumptions](sdk_core::guide::operations#assumptions)";
+/// The link to the published entries of `specs/ASSUMPTIONS.md`.
+const ASSUMPTIONS: &str = "(sdk_core::guide::operations#assumptions)";
 
-/// What the docs say of what the contract marks as deprecated.
+/// The sentence for an element that the contract marks as deprecated.
 const DEPRECATED: &str = "Deprecated by the contract.";
 
-/// The attribute of what the contract marks as deprecated.
+/// The attribute for an element that the contract marks as deprecated.
 pub(super) fn deprecated(is: bool) -> &'static str {
     if is {
         "#[deprecated = \"deprecated by the contract\"]\n"
@@ -26,40 +26,39 @@ pub(super) fn deprecated(is: bool) -> &'static str {
     }
 }
 
-/// The description of a field, with its assumptions and the rules that only the service checks.
+/// The description of a field, with its assumptions and the rules that only the server checks.
 pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
     let Property { name, value, .. } = property;
     let only = match (property.read_only, property.write_only) {
-        (true, _) => "Set by the service, and only in replies.",
+        (true, _) => "The server sets it. Only in responses.",
         (_, true) => "Only in requests.",
         _ => "",
     };
     let limits = limits_of(&value.ty).map(|it| format!("Limits: {it}."));
     let parts = [
-        prose_or(&value.description, format!("The member {}.", code(name))),
+        prose_or(&value.description, format!("The {} field.", code(name))),
         only.to_owned(),
-        said(DEFAULT, value.default.as_deref()),
-        said("It is always", schemas.constant(&value.ty)),
+        sentence(DEFAULT, value.default.as_deref()),
+        sentence("It is always", schemas.constant(&value.ty)),
         limits.unwrap_or_default(),
         stated(value),
-        said("For example:", value.example.as_deref()),
+        sentence("For example:", value.example.as_deref()),
         provenance_of_field(value),
     ];
     joined(parts, "\n\n")
 }
 
-const DEFAULT: &str = "The service defaults to";
+const DEFAULT: &str = "The server's default is";
 
 /// A sentence that ends with a value, if there is one.
-fn said(begin: &str, value: Option<&str>) -> String {
+fn sentence(begin: &str, value: Option<&str>) -> String {
     value.map_or_else(String::new, |value| format!("{begin} {}.", code(value)))
 }
 
-/// The bounds of a value and of what it contains, but for those that its type says.
+/// The bounds of a value and of its items, except the bounds that the type already states.
 fn limits_of(ty: &Ty) -> Option<String> {
     let own = match ty {
         Ty::Nullable(inner) => return limits_of(inner),
-        // Those of `int32`.
         Ty::Integer { min, max } if (*min, *max) == INT32 => None,
         ty => bounds(&Schemas::default(), ty),
     };
@@ -68,21 +67,21 @@ fn limits_of(ty: &Ty) -> Option<String> {
     Some(joined(parts, ", ")).filter(|text| !text.is_empty())
 }
 
-/// The bounds of `int32`, which its format says.
+/// The bounds of the format `int32`.
 const INT32: (Option<i64>, Option<i64>) = (Some(i32::MIN as i64), Some(i32::MAX as i64));
 
-/// What no type holds, in one sentence each.
+/// The rules that no type expresses, one sentence each.
 fn stated(value: &Use) -> String {
     joined(value.stated.iter().map(|rule| prose(rule)), " ")
 }
 
-/// The description of a body, if there is one: its own, or that of its schema.
+/// The description of a body, or of its schema if the body has none.
 fn described(body: &Body) -> &str {
     let own = Some(&body.description).filter(|text| !text.is_empty());
     own.unwrap_or(&body.value.description)
 }
 
-/// The description of a body that may be left out, for its setter.
+/// The description of an optional body, for its setter.
 pub(super) fn body(body: &Body) -> String {
     prose_or(described(body), "Sets the body.")
 }
@@ -91,7 +90,7 @@ pub(super) fn body(body: &Body) -> String {
 pub(super) fn parameter(parameter: &Parameter) -> String {
     let Parameter { name, value, .. } = parameter;
     let text = prose_or(&parameter.description, format!("Sets {}.", code(name)));
-    joined([text, said(DEFAULT, value.default.as_deref())], "\n\n")
+    joined([text, sentence(DEFAULT, value.default.as_deref())], "\n\n")
 }
 
 /// The bounds of a value in words, as in "2 to 100 characters".
@@ -109,7 +108,7 @@ fn bounds(schemas: &Schemas, ty: &Ty) -> Option<String> {
                 let values = codes(values.iter().map(|choice| &choice.value));
                 Some(format!("one of {}", values.join(", ")))
             }
-            Kind::Reference(pattern) => Some(format!("of the form {}", code(&pattern.source))),
+            Kind::Reference(pattern) => Some(format!("matches {}", code(&pattern.source))),
             _ => None,
         },
     }
@@ -138,8 +137,8 @@ pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
         ("Arguments", arguments(operation)),
         ("Scope", scope(operation)),
         ("Limits and defaults", limits(schemas, operation)),
-        ("Reply", reply(schemas, operation)),
-        ("Reply headers", reply_headers(operation)),
+        ("Response", reply(schemas, operation)),
+        ("Response headers", reply_headers(operation)),
         ("Errors", errors(operation)),
         ("Provenance", provenance(operation)),
     ];
@@ -148,37 +147,33 @@ pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
     joined(lead.into_iter().chain(sections), "\n\n")
 }
 
-/// Where the guide says more.
+/// The links to the pages of the guide.
 fn guide(operation: &Operation) -> String {
-    let leads: &[(&str, &str)] = if operation.auth == Auth::Client {
-        &[("Authentication", "authentication")]
+    let pages: &[&str] = if operation.auth == Auth::Client {
+        &["authentication"]
     } else if operation.is_command() {
-        &[
-            ("Idempotency and conflicts", "commands"),
-            ("Lost replies", "unknown_effect"),
-        ]
+        &["commands", "unknown_effect"]
     } else if operation.is_list() {
-        &[
-            ("Lists and pages", "pagination"),
-            ("Records and their fields", "records"),
-        ]
+        &["pagination", "records"]
     } else {
-        &[("Records and their fields", "records")]
+        &["records"]
     };
-    let lead = |(what, page)| format!("{what}: [`guide::{page}`](sdk_core::guide::{page}).");
-    joined(leads.iter().copied().map(lead), " ")
+    let links = pages
+        .iter()
+        .map(|page| format!("[`guide::{page}`](sdk_core::guide::{page})"));
+    format!("See {}.", joined(links, " and "))
 }
 
 /// The scope that the caller's token needs, in one sentence.
 fn scope(operation: &Operation) -> String {
     match (operation.auth, codes(&operation.scopes).as_slice()) {
-        (Auth::Public, _) => "None: no authentication is required.".into(),
-        (Auth::Client, _) => "None: the client credential itself authenticates the call.".into(),
+        (Auth::Public, _) => "None. No authentication is required.".into(),
+        (Auth::Client, _) => "None. The client credential itself authenticates the call.".into(),
         (Auth::Bearer, []) => {
             "A bearer token is sent. The contract doesn't document its scope.".into()
         }
         (Auth::Bearer, [scope]) => format!("{scope}."),
-        (Auth::Bearer, scopes) => format!("Any one of {}.", scopes.join(", ")),
+        (Auth::Bearer, scopes) => format!("Any of {}.", scopes.join(", ")),
     }
 }
 
@@ -190,7 +185,7 @@ fn arguments(operation: &Operation) -> String {
     joined(parameters.chain(body), "\n")
 }
 
-/// An item of a list: a name, and what is said of it.
+/// A list item with a name and a description.
 fn item(name: &str, text: &str) -> String {
     joined([format!("- {}", code(name)), line(text)], ": ")
 }
@@ -199,7 +194,7 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
     let mut lines = Vec::new();
     for Parameter { name, value, .. } in &operation.parameters {
         let default = value.default.as_ref();
-        let default = default.map(|default| format!("{} if not set", code(default)));
+        let default = default.map(|default| format!("default {}", code(default)));
         let parts = joined(bounds(schemas, &value.ty).into_iter().chain(default), "; ");
         if !parts.is_empty() {
             lines.push(format!("- {}: {parts}.", code(name)));
@@ -210,15 +205,15 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
         lines.push(format!("- `body`: {limits}."));
     }
     for (left, right) in &operation.exclusive {
-        lines.push(format!("- `{left}` and `{right}` exclude each other."));
+        lines.push(format!("- `{left}` and `{right}` are mutually exclusive."));
     }
     if !lines.is_empty() {
-        lines.push("\nA value outside these limits fails before anything is sent.".into());
+        lines.push("\nThe call fails locally if a value is outside these limits.".into());
     }
     let values = operation.parameters.iter().map(|it| (&*it.name, &it.value));
     let body = body.map(|it| ("body", &it.value));
     for (name, value) in values.chain(body) {
-        let example = said("For example:", value.example.as_deref());
+        let example = sentence("For example:", value.example.as_deref());
         let text = joined([stated(value), example], " ");
         if !text.is_empty() {
             lines.push(format!("\n{}: {text}", code(name)));
@@ -227,18 +222,20 @@ fn limits(schemas: &Schemas, operation: &Operation) -> String {
     joined(lines, "\n")
 }
 
-/// What the type of the response does not say of it.
+/// The details of the response that its type does not express.
 fn reply(schemas: &Schemas, operation: &Operation) -> String {
     let form = match &operation.reply {
-        Reply::Empty => "A success has no body.".to_owned(),
+        Reply::Empty => "A successful response has no body.".to_owned(),
         Reply::Bytes(media) => {
             let media = code(media);
-            format!("A success has a body of {media}, which is returned as received.")
+            format!(
+                "A successful response has a body of type {media}, which is returned as received."
+            )
         }
         Reply::Several { name, cases } => {
             let cases = cases.iter();
             let cases = cases.map(|it| format!("`{name}::{}` for {}", it.variant, it.status));
-            format!("By the status: {}.", joined(cases, ", "))
+            format!("The status selects the variant: {}.", joined(cases, ", "))
         }
         Reply::Json(value) => match &value.ty {
             Ty::Page {
@@ -248,13 +245,13 @@ fn reply(schemas: &Schemas, operation: &Operation) -> String {
                 let fields = schemas.members(&Ty::Named(members.clone())).iter();
                 let names = codes(fields.map(|field| &field.name)).join(", ");
                 format!(
-                    "A page has further members ({names}): `page.members::<types::{members}>()?` reads them."
+                    "A page has more fields ({names}). `page.members::<types::{members}>()?` decodes them."
                 )
             }
             _ => String::new(),
         },
     };
-    // One word says no more than the number.
+    // A single word adds nothing to the status.
     let successes = statuses(operation, |status, text| status < 300 && text.contains(' '));
     joined([form, joined(successes, "\n")], "\n\n")
 }
@@ -271,7 +268,7 @@ fn reply_headers(operation: &Operation) -> String {
     let items = headers.map(|header| item(&header.name, &header.description));
     let output = operation.output();
     let first = operation.reply_headers.first();
-    let call = first.map(|it| format!("\n`{output}.header({:?})` reads one.", it.name));
+    let call = first.map(|it| format!("\n`{output}.header({:?})` returns its value.", it.name));
     joined(items.chain(call), "\n")
 }
 
@@ -281,7 +278,7 @@ fn errors(operation: &Operation) -> String {
     let errors = statuses(operation, |status, _| status >= 300).chain(otherwise);
     let errors = joined(errors, "\n");
     if errors.is_empty() {
-        return "The contract documents none for this operation. The SDK reports any error status."
+        return "The contract documents no errors for this operation. The SDK reports any error status."
             .to_owned();
     }
     errors
@@ -290,19 +287,19 @@ fn errors(operation: &Operation) -> String {
 /// The provenance of an operation, in one line.
 pub(super) fn provenance(operation: &Operation) -> String {
     let known = if operation.name_only {
-        "Known by name only"
+        "Documented by name only"
     } else {
         "Documented"
     };
     let known = format!("{known}: {}.", prose(&operation.source));
-    joined([known, assumed("Assumed", &operation.assumptions)], " ")
+    joined([known, assumed("Assumptions", &operation.assumptions)], " ")
 }
 
 /// The description of a type, with its provenance.
 pub(super) fn component(component: &Component) -> String {
     let other = format!("The schema `{}`.", component.name);
     let form = match &component.kind {
-        Kind::Reference(pattern) => format!("Its form is {}.", code(&pattern.source)),
+        Kind::Reference(pattern) => format!("It matches {}.", code(&pattern.source)),
         _ => String::new(),
     };
     let deprecated = component.deprecated.then_some(DEPRECATED);
@@ -319,12 +316,10 @@ pub(super) fn component(component: &Component) -> String {
 fn provenance_of_type(component: &Component) -> String {
     let known = match (component.provenance, &component.kind) {
         (Provenance::Assumed, _) => {
-            let ids = joined(&component.assumptions, ", ");
-            return format!(
-                "Provenance: assumed, because the contract doesn't document it ({ids}, see {REGISTER})."
-            );
+            let assumptions = assumed("Assumptions", &component.assumptions);
+            return format!("Provenance: assumed, because it is undocumented. {assumptions}");
         }
-        (Provenance::NameOnly, _) => "known by name only",
+        (Provenance::NameOnly, _) => "documented by name only",
         (Provenance::Documented, Kind::Enum { closed: true, .. }) => "documented, with all values",
         (Provenance::Documented, Kind::Enum { .. }) => "documented, with some of its values",
         (Provenance::Documented, _) => "documented",
@@ -333,28 +328,28 @@ fn provenance_of_type(component: &Component) -> String {
     let types = fields.flat_map(|field| &field.value.type_assumptions);
     let parts = [
         format!("Provenance: {known}."),
-        assumed("Assumed", &component.assumptions),
-        assumed("The types of some members are assumed", types),
+        assumed("Assumptions", &component.assumptions),
+        assumed("Assumed types of fields", types),
     ];
     joined(parts, " ")
 }
 
-/// The provenance of a field, beyond that of its type; empty if nothing about it is assumed.
+/// The assumptions about a field, except the assumptions about its named type.
 fn provenance_of_field(value: &Use) -> String {
     let types = &value.type_assumptions;
     let others = value.assumptions.difference(types);
-    let mut first = assumed("Its type is assumed", types);
+    let mut first = assumed("Assumed type", types);
     if !first.is_empty() {
-        first += " A value of another type is kept in `extra`.";
+        first += " A value of another type is stored in `extra`.";
     }
-    joined([first, assumed("Assumed", others)], " ")
+    joined([first, assumed("Assumptions", others)], " ")
 }
 
-/// The sentence about assumptions; empty if there are none.
-fn assumed<'a>(what: &str, ids: impl IntoIterator<Item = &'a String>) -> String {
+/// The sentence that lists assumptions, or an empty string.
+fn assumed<'a>(title: &str, ids: impl IntoIterator<Item = &'a String>) -> String {
     let ids: BTreeSet<&str> = ids.into_iter().map(String::as_str).collect();
     if ids.is_empty() {
         return String::new();
     }
-    format!("{what}: {}, see {REGISTER}.", joined(ids, ", "))
+    format!("[{title}]{ASSUMPTIONS}: {}.", joined(ids, ", "))
 }

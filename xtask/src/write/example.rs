@@ -73,7 +73,7 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> String {
             }
             let shown = if is_open(items) { "{item}" } else { "{item:?}" };
             lines.push(format!(
-                "// Or all of them: pages are fetched as they are needed.\n\
+                "// Or all items. The stream fetches each page when it is needed.\n\
                  let mut items = {call}.items();\n\
                  while let Some(item) = items.try_next().await? {{\n    println!(\"{shown}\");\n}}"
             ));

@@ -1,5 +1,5 @@
-//! `face.rs` of a client, which its users see: a method on the client for each group of operations, a method on the group
-//! for each operation, and the request builder that it makes.
+//! `face.rs` of a client, its public API. The client has a method per group of operations, the group has a method per
+//! operation, and that method returns a request builder.
 
 use crate::model::{Group, Spec};
 use crate::names;
@@ -14,7 +14,7 @@ pub(super) fn write(spec: &Spec) -> String {
     let code: String = groups.map(|group| write_group(spec, group)).collect();
     let imports = rust::imports();
     format!(
-        "//! The operations: groups, and a request builder for each operation.\n\n\
+        "//! The operations in groups, with a request builder for each operation.\n\n\
          use super::operations;\nuse super::types::*;\nuse crate::Client;\n{imports}\n{code}"
     )
 }
@@ -27,7 +27,7 @@ fn write_group(spec: &Spec, group: &Group) -> String {
          {}#[derive(Clone, Debug)]\npub struct {name} {{\napi: ApiClient,\n}}\n\nimpl {name} {{\n",
         comment(&description),
         comment(&format!(
-            "{description}\n\nMade by [`Client::{method}`]. It holds a handle of the client, so it can be stored."
+            "{description}\n\n[`Client::{method}`] returns it. It owns a handle of the client, so you can store it."
         )),
     );
     let schemas = &spec.schemas;
@@ -40,7 +40,7 @@ fn write_group(spec: &Spec, group: &Group) -> String {
         code += &comment(&format!("{text}\n\n# Example\n\n{example}"));
         code += &builder.method();
         let made = format!(
-            "Made by [`{name}::{}`]; see there for an example.",
+            "[`{name}::{}`] returns it, and has an example.",
             operation.name
         );
         builders += &builder.write(&format!("{text}\n\n{made}"));

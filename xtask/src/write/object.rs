@@ -1,5 +1,5 @@
-//! A struct of the client: its fields, how it is written and read, and what only those of requests have: constructors,
-//! setters and checks.
+//! A struct of the client, with its fields, serialization and deserialization. Structs that occur in requests also have a
+//! constructor, setters and checks.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ pub(super) struct Object<'a> {
     name: &'a str,
     /// Whether it occurs in requests.
     is_input: bool,
-    /// Fields of the JSON that are stated instead of stored: the constants of what occurs in requests alone.
+    /// Constants of the JSON that the struct does not store. Only types that occur in no response have them.
     constants: Vec<(&'a str, &'a str)>,
     fields: Vec<&'a Property>,
 }
@@ -22,9 +22,9 @@ impl<'a> Object<'a> {
     pub(super) fn new(spec: &'a Spec, reach: &Reach, component: &'a Component) -> Self {
         let name = &*component.name;
         let is_input = reach.requests.contains(name);
-        // A response may bring another constant, which is preserved.
+        // A response may have another constant, which must be preserved.
         let states = is_input && !reach.replies.contains(name);
-        // The union that it is a variant of is nothing without its tag.
+        // A variant of a union always needs its tag.
         let is_tag = |property: &Property| {
             let mut components = spec.schemas.components.values();
             components.any(|it| match &it.kind {
@@ -61,10 +61,10 @@ impl<'a> Object<'a> {
         optional.copied()
     }
 
-    /// The struct without its docs, and all that belongs to it.
+    /// The struct without its docs, and its impls.
     pub(super) fn write(&self, schemas: &Schemas) -> String {
         let name = self.name;
-        // Unknown fields may be secret where known ones are.
+        // If a known field is secret, unknown fields may be secret too.
         let is_redacted = self.fields.iter().any(|it| it.value.ty.is_secret());
         let debug = if is_redacted { "" } else { " Debug," };
         let default = if self.has_default() { " Default," } else { "" };
@@ -78,7 +78,7 @@ impl<'a> Object<'a> {
         }
         let mut code = format!(
             "#[derive(Clone,{debug}{default} PartialEq)]\n#[non_exhaustive]\npub struct {name} {{\n{declared}\
-             /// Members that the contract does not show, kept and written back unchanged.\npub extra: Members,\n}}\n\n\
+             /// Undocumented fields. They are preserved, and sent back unchanged.\npub extra: Members,\n}}\n\n\
              sdk_core::json_object!({name} {{\n{described}}}"
         );
         if !self.constants.is_empty() {
@@ -98,7 +98,7 @@ impl<'a> Object<'a> {
         code
     }
 
-    /// `Debug` of a struct with a secret. `extra` may hold another one, so only its names are shown.
+    /// `Debug` of a struct with a secret. `extra` may contain secrets too, so only its names are shown.
     fn debug(&self) -> String {
         let name = self.name;
         let field = |it: &&Property| format!(".field(\"{0}\", &self.{0})\n", it.field);
@@ -159,11 +159,14 @@ impl<'a> Object<'a> {
             });
         }
         let (docs, body) = if arguments.is_empty() && self.has_default() {
-            ("With no member set.", "Self::default()".to_owned())
+            (
+                "Creates a value with no field set.",
+                "Self::default()".to_owned(),
+            )
         } else {
             fields.push("extra: Members::new()".to_owned());
             let body = format!("Self {{ {} }}", fields.join(", "));
-            ("With the required members.", body)
+            ("Creates a value with the required fields.", body)
         };
         format!(
             "/// {docs}\n#[must_use]\npub fn new({}) -> Self {{\n{body}\n}}\n\n",
@@ -171,7 +174,7 @@ impl<'a> Object<'a> {
         )
     }
 
-    /// The setter for undocumented fields. An explicit null takes the place of what was set before.
+    /// The setter for undocumented fields. An explicit null replaces the value that was set before.
     fn setter_of_extra(&self) -> String {
         let clear = |it: &Property| format!("{:?} => self.{} = None,\n", it.name, it.field);
         let mut clears: String = self.optional().map(clear).collect();
@@ -181,10 +184,10 @@ impl<'a> Object<'a> {
             );
         }
         format!(
-            "/// Sets a member that the contract does not show, such as the record that a command is about.\n\
+            "/// Sets an undocumented field, such as the record that a command changes.\n\
              ///\n\
-             /// One that has a method of its own is set by that. Only an explicit null, `RawJson::null()`, can be set here for an\n\
-             /// optional one, which it clears.\n\
+             /// A field that has its own method can't be set here, with one exception: `RawJson::null()` clears an optional field\n\
+             /// and sends an explicit null.\n\
              #[must_use]\n\
              pub fn member(mut self, name: impl Into<String>, value: impl Into<RawJson>) -> Self {{\n\
              let (name, value) = (name.into(), value.into());\n{clears}self.extra.insert(name, value);\nself\n}}\n"
@@ -215,7 +218,7 @@ fn kind(schemas: &Schemas, field: &Property) -> String {
         (true, false, None) => "required",
         (true, true, _) => "nullable",
         (false, ..) if !value.type_assumptions.is_empty() => "assumed",
-        // The contract does not state the bounds of `i64`.
+        // The bounds of `i64` are not bounds of the contract.
         (false, ..) if is_integer => "bounded",
         (false, ..) => "optional",
     }

@@ -136,7 +136,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "it.accept = Some(\"application/json, text/csv\");",
         "pub enum ReplaceThingReply { /// 200: Replaced. Ok(Shape), /// 202: Later. Accepted(Bytes), /// 204: Nothing to do. NoContent,",
         "200 => FromReply::receive(reply).map(Self::Ok), 202 => FromReply::receive(reply).map(Self::Accepted), 204 => <()>::receive(reply)",
-        "/// # Reply headers /// /// - `ETag`: Text. /// /// `receipt.header(\"ETag\")` reads one.",
+        "/// # Response headers /// /// - `ETag`: Text. /// /// `receipt.header(\"ETag\")` returns its value.",
         "#[deprecated = \"deprecated by the contract\"] pub fn replace(",
         // The types: a pointer where a variant contains its union, and a constant that is filled in.
         "pub enum Shape { /// `circle`. Circle(Circle), /// `group`. Group(Box<Group>), /// An object that",
@@ -144,13 +144,13 @@ fn each_construct_of_a_vendor_has_its_place() {
         "Some(\"group\") => sdk_core::codegen::decode_variant(&object).map(Self::Group), _ => Ok(Self::Unknown(",
         "match self { Self::Circle(body) => body.validate(check), Self::Group(body) => body.validate(check), Self::Unknown(_) => Ok(()), }",
         "pub fn new(radius: i64) -> Self { Self { kind: \"circle\".to_owned(), radius, at: None, level: None, extra: Members::new() } }",
-        "/// The member `level`. /// /// The service also checks `enum: [1,3]`. pub level: Option<i64>,",
+        "/// The `level` field. /// /// The server also checks `enum: [1,3]`. pub level: Option<i64>,",
         "pub fn by(mut self, by: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {",
         "for (_, item) in value { check.length(\"by\", Some(item), 0, 5)?; }",
         "for item in value { if let Some(item) = item { check.length(\"named\", Some(item), 0, 7)?; } }",
-        "/// The member `named`. /// /// Limits: each at most 7 characters. pub named: Option<Vec<Option<String>>>,",
+        "/// The `named` field. /// /// Limits: each at most 7 characters. pub named: Option<Vec<Option<String>>>,",
         "Validate::validate(value, &check.member(\"all\"))?;",
-        r"Client of the suite's Odd \[things\] application.",
+        r"The client of the suite's Odd \[things\] application.",
         // A patch says only what its caller says.
         "check.known(\"status\", Some(value), &[\"closed\"])?;",
         // A service that repeats a secret finds it redacted.
@@ -161,7 +161,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "let body = [Shape::Circle(Circle::new(1))];",
         "let body = ThingPatch::new([Vec::new()]);",
         // The page of operations.
-        "| Rust | Operation | Scope |",
+        "| Rust | Operation | Scope | Undocumented |",
         "| `crm.things().delete(id, day)` | `deleteThing`<br>`DELETE /things/{id}` | none |",
     ] {
         assert!(files.contains(code), "{code}\n{files}");
@@ -205,11 +205,11 @@ fn a_module_by_hand_is_left_out_with_what_it_lacks() {
     let spec = read(SAMPLE);
     let modules = client::ByHand::of(&root, &spec).unwrap();
     let findings: Vec<String> = modules.iter().filter_map(client::ByHand::finding).collect();
-    let lacks = "it needs ActorReference, OpportunityOwner, which this document lacks";
+    let lacks = "the document lacks ActorReference, OpportunityOwner";
     assert_eq!(
         findings,
         [format!(
-            "sdk-crm/src/owner.rs: {lacks}: not compiled; its functions are gone: `none`"
+            "sdk-crm/src/owner.rs: left out with its functions `none`, because {lacks}"
         )]
     );
     assert!(!client::library(&spec, &modules).contains("mod owner;"));

@@ -1,4 +1,4 @@
-//! `types.rs` of a client: its structs, enumerations, unions and references, and the responses that differ by status.
+//! `types.rs` of a client: structs, enums, unions, references, and responses that differ by status.
 
 use std::fmt::Write as _;
 
@@ -27,7 +27,7 @@ pub(super) fn write(spec: &Spec, reach: &Reach) -> String {
         }
     }
     let imports = rust::imports();
-    format!("//! What the operations send and return.\n\n{imports}\n{code}")
+    format!("//! The types that the operations send and return.\n\n{imports}\n{code}")
 }
 
 fn item(spec: &Spec, reach: &Reach, component: &Component) -> String {
@@ -47,7 +47,7 @@ fn item(spec: &Spec, reach: &Reach, component: &Component) -> String {
     }
 }
 
-/// An enumeration of the documented values that also preserves any other value.
+/// An enum of the documented values that also preserves any other value.
 fn enumeration(name: &str, values: &[Choice]) -> String {
     let each = |line: fn(&Choice) -> String| values.iter().map(line).collect::<String>();
     let declared = each(|it| format!("/// {}.\n{},\n", code(&it.value), it.variant));
@@ -56,12 +56,12 @@ fn enumeration(name: &str, values: &[Choice]) -> String {
     let wire: Vec<&String> = values.iter().map(|it| &it.value).collect();
     format!(
         "#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum {name} {{\n{declared}\
-         /// A value that this version of the SDK does not know. A later version may know it, so compare it with\n\
-         /// `as_str()`, which stays the same.\nUnknown(String),\n}}\n\n\
+         /// A value that this version of the SDK does not know. A later version may have a variant for it, so compare\n\
+         /// `as_str()`, which doesn't change.\nUnknown(String),\n}}\n\n\
          impl {name} {{\n\
-         /// The documented values, as on the wire.\n\
+         /// The documented values in their wire form.\n\
          pub const KNOWN: &'static [&'static str] = &{wire:?};\n\n\
-         /// The value as on the wire.\n\
+         /// Returns the value in its wire form.\n\
          #[must_use]\n\
          pub fn as_str(&self) -> &str {{\nmatch self {{\n{texts}Self::Unknown(text) => text,\n}}\n}}\n\n\
          fn known(text: &str) -> Option<Self> {{\nmatch text {{\n{known}_ => None,\n}}\n}}\n}}\n\n\
@@ -69,8 +69,8 @@ fn enumeration(name: &str, values: &[Choice]) -> String {
     )
 }
 
-/// An enumeration of objects that also preserves any other object. The types of the variants hold the tag themselves, so a
-/// union writes no field of its own.
+/// An enum of objects that also preserves any other object. The types of the variants contain the tag, so a union writes no
+/// field itself.
 fn union(schemas: &Schemas, name: &str, tag: &str, variants: &[Variant]) -> String {
     let (mut declared, mut from, mut read) = (String::new(), String::new(), String::new());
     for it in variants {
@@ -97,12 +97,12 @@ fn union(schemas: &Schemas, name: &str, tag: &str, variants: &[Variant]) -> Stri
     format!(
         "#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]\n\
          #[serde(untagged, crate = \"sdk_core::codegen::serde\")]\n#[non_exhaustive]\npub enum {name} {{\n{declared}\
-         /// An object that this version of the SDK does not know, kept and written back unchanged.\n\
+         /// An object that this version of the SDK does not know. It is preserved, and sent back unchanged.\n\
          Unknown(RawJson),\n}}\n\n\
          impl {name} {{\n\
          /// The documented tags.\n\
          pub const KNOWN: &'static [&'static str] = &{known:?};\n\n\
-         /// The tag, which is the member `{tag}`; `None` if it is missing or not a string.\n\
+         /// Returns the tag, the field `{tag}`. `None` if it is missing or not a string.\n\
          #[must_use]\n\
          pub fn tag(&self) -> Option<String> {{\n\
          RawJson::encode(self).ok().map(Record::from)?.text({tag:?})\n}}\n}}\n\n\
@@ -125,19 +125,19 @@ fn validate(name: &str, variants: &[Variant]) -> String {
     )
 }
 
-/// A string of one form: strict when parsed or sent, lenient when received.
+/// A string with a pattern, which is checked when it is parsed or sent, but not when it is received.
 fn reference(name: &str, pattern: &Pattern) -> String {
     let pattern = rust::pattern(pattern);
     format!(
         "#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]\npub struct {name}(String);\n\n\
          impl {name} {{\n\
-         /// The documented form, as a regular expression.\n\
+         /// The documented pattern, a regular expression.\n\
          pub const PATTERN: &'static str = Self::FORM.source();\n\n\
          pub(crate) const FORM: Pattern = {pattern};\n\n\
-         /// Whether it has the documented form. A received reference is kept even if it does not.\n\
+         /// Whether it matches the documented pattern. The SDK also keeps received references that don't match.\n\
          #[must_use]\n\
          pub fn is_well_formed(&self) -> bool {{\nSelf::FORM.matches(&self.0)\n}}\n\n\
-         /// The reference as on the wire.\n\
+         /// Returns the reference in its wire form.\n\
          #[must_use]\n\
          pub fn as_str(&self) -> &str {{\n&self.0\n}}\n}}\n\n\
          sdk_core::impl_text!({name}: Reference);\n\n"
@@ -147,7 +147,7 @@ fn reference(name: &str, pattern: &Pattern) -> String {
 /// The successes of an operation that differ by status.
 fn replies(schemas: &Schemas, operation: &Operation, name: &str, cases: &[Case]) -> String {
     let docs = comment(&format!(
-        "What `{}` returns, by the status.\n\n{}",
+        "The response of `{}`, by status.\n\n{}",
         operation.id,
         docs::provenance(operation)
     ));
@@ -172,13 +172,13 @@ fn replies(schemas: &Schemas, operation: &Operation, name: &str, cases: &[Case])
     }
     format!(
         "{docs}#[derive(Clone, Debug, PartialEq)]\n#[non_exhaustive]\npub enum {name} {{\n{declared}\
-         /// Another success, which the contract does not show.\n\
-         Other {{\n/// The HTTP status.\nstatus: u16,\n/// The body as received; null if there was none.\nbody: RawJson,\n}},\n}}\n\n\
+         /// A successful response with an undocumented status.\n\
+         Other {{\n/// The HTTP status.\nstatus: u16,\n/// The body as received, or null if there was none.\nbody: RawJson,\n}},\n}}\n\n\
          impl FromReply for {name} {{\n\
          fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {{\nmatch reply.status() {{\n{read}\
          status => reply.undocumented().map(|body| Self::Other {{ status, body }}),\n}}\n}}\n}}\n\n\
          impl sdk_core::codegen::serde::Serialize for {name} {{\n\
-         /// Writes the body; null if there is none.\n\
+         /// Writes the body, or null if there is none.\n\
          fn serialize<S: sdk_core::codegen::serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {{\n\
          match self {{\n{written}\
          Self::Other {{ body, .. }} => sdk_core::codegen::serde::Serialize::serialize(body, serializer),\n}}\n}}\n}}\n\n"
