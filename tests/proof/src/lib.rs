@@ -1,6 +1,6 @@
-//! Automated checks that look further than tests: a simulated world of services in `world`, inputs from outside in `fuzz`, and
-//! the random JSON of both and of the suite in `json`.
+//! Automated checks beyond the tests: simulations of services in `simulation`, and fuzz targets for external inputs in
+//! `fuzz`. `json` has random JSON for both and for the test suite.
 
 pub mod fuzz;
 pub mod json;
-pub mod world;
+pub mod simulation;

@@ -1,16 +1,16 @@
-//! Runs worlds until a law is broken. `CONTRIBUTING.md` has its commands.
+//! Runs simulations until an invariant is violated. `CONTRIBUTING.md` lists the commands.
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use suite_checker::{Event, History, Sent, Violation, check};
-use suite_proof::world::{Sdk, Totals, World};
+use suite_proof::simulation::{Sdk, Simulation, Totals};
 
 const USAGE: &str =
-    "usage: suite-proof [--seed N | [--from N] [--worlds N] [--seconds N]] [--sdk NAME]";
+    "usage: suite-proof [--seed N | [--from N] [--simulations N] [--seconds N]] [--sdk NAME]";
 
-/// How many of the events that concern a broken law are shown.
+/// The number of events to print around a violation.
 const SHOWN: usize = 30;
 
 fn main() -> ExitCode {
@@ -27,10 +27,10 @@ fn main() -> ExitCode {
     )
 }
 
-/// Which worlds are run.
+/// The range of seeds to run, and the SDK under test.
 struct Plan {
     from: u64,
-    worlds: u64,
+    simulations: u64,
     seconds: u64,
     sdk: Sdk,
 }
@@ -39,7 +39,7 @@ impl Plan {
     fn read(mut arguments: impl Iterator<Item = String>) -> Option<Self> {
         let mut plan = Self {
             from: 1,
-            worlds: u64::MAX,
+            simulations: u64::MAX,
             seconds: u64::MAX,
             sdk: Sdk::Correct,
         };
@@ -53,9 +53,9 @@ impl Plan {
             }
             let value = value.parse().ok()?;
             match name.as_str() {
-                "--seed" => (plan.from, plan.worlds) = (value, 1),
+                "--seed" => (plan.from, plan.simulations) = (value, 1),
                 "--from" => plan.from = value,
-                "--worlds" => plan.worlds = value,
+                "--simulations" => plan.simulations = value,
                 "--seconds" => plan.seconds = value,
                 _ => return None,
             }
@@ -64,35 +64,35 @@ impl Plan {
     }
 
     fn run(&self) -> ExitCode {
-        let (began, mut totals, mut told) = (Instant::now(), Totals::default(), 0);
-        // Of all histories: equal worlds give equal ones.
+        let (began, mut totals, mut reported) = (Instant::now(), Totals::default(), 0);
+        // The digest of all histories. Runs with equal seeds must have equal digests.
         let mut digest = 0_u64;
-        let until = self.from.saturating_add(self.worlds);
+        let until = self.from.saturating_add(self.simulations);
         for seed in self.from..until {
             if began.elapsed().as_secs() >= self.seconds {
                 break;
             }
-            let world = World {
+            let simulation = Simulation {
                 sdk: self.sdk,
-                ..World::of(seed)
+                ..Simulation::of(seed)
             };
-            let Ok((history, world)) = catch_unwind(|| world.run()) else {
-                println!("seed {seed} panics; again: {}", self.again(seed));
+            let Ok((history, counts)) = catch_unwind(|| simulation.run()) else {
+                println!("seed {seed} panics; to run it again: {}", self.again(seed));
                 return ExitCode::FAILURE;
             };
-            for (name, more) in world {
+            for (name, more) in counts {
                 *totals.entry(name).or_default() += more;
             }
             digest = digest.rotate_left(1) ^ history.digest();
             let took = began.elapsed();
             if let Some(broken) = check(&history).first() {
                 report(seed, &history, broken);
-                println!("again: {}", self.again(seed));
+                println!("to run it again: {}", self.again(seed));
                 summary(&totals, took);
                 return ExitCode::FAILURE;
             }
-            if took.as_secs() / 60 > told {
-                told = took.as_secs() / 60;
+            if took.as_secs() / 60 > reported {
+                reported = took.as_secs() / 60;
                 summary(&totals, took);
             }
         }
@@ -104,23 +104,24 @@ impl Plan {
         ExitCode::SUCCESS
     }
 
-    /// The command that runs one simulation once more.
+    /// Returns the command that runs one simulation again.
     fn again(&self, seed: u64) -> String {
         let sdk = self.sdk;
         format!("cargo run --release -p suite-proof -- --seed {seed} --sdk {sdk:?}")
     }
 }
 
-/// One line of what was done so far.
+/// Prints one line with the totals so far.
 fn summary(totals: &Totals, took: Duration) {
-    let [worlds, requests] = ["worlds", "requests"].map(|it| totals.get(it).unwrap_or(&0));
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people")]
+    let [simulations, requests] =
+        ["simulations", "requests"].map(|it| totals.get(it).unwrap_or(&0));
+    #[expect(clippy::cast_precision_loss, reason = "the rate is only printed")]
     let rate = *requests as f64 / took.as_secs_f64();
-    println!("{worlds} worlds, {requests} requests in {took:.1?}, {rate:.0} a second");
+    println!("{simulations} simulations, {requests} requests in {took:.1?}, {rate:.0} per second");
 }
 
 fn report(seed: u64, history: &History, broken: &Violation) {
-    println!("seed {seed} breaks a law: {}", broken.law);
+    println!("seed {seed} violates an invariant: {}", broken.invariant);
     println!("at {} us: {}", broken.at, broken.what);
     let mut ids = named(&broken.what);
     for (_, event) in history.events() {
@@ -144,9 +145,12 @@ fn report(seed: u64, history: &History, broken: &Violation) {
     }
 }
 
-/// What a text names, such as `call 17`, in the form in which events show it. A suite has too many.
-fn named(text: &str) -> Vec<String> {
-    let words: Vec<_> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+/// Returns the IDs that a message names, such as `call 17`, in the format of the events. It skips suites, because a
+/// suite occurs in too many events.
+fn named(message: &str) -> Vec<String> {
+    let words: Vec<_> = message
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .collect();
     let pairs = words
         .windows(2)
         .map(|pair| (pair[0], pair[1].parse::<u64>()));

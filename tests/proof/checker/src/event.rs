@@ -1,33 +1,33 @@
-//! What is recorded of a world: what the network and the servers saw, and what callers were told.
+//! The events of a simulation: network traffic, server decisions and results of calls.
 #![expect(
     missing_docs,
-    reason = "the text of a type or of a variant names its fields"
+    reason = "the comment of a type or variant explains its fields"
 )]
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-/// Time since the world began.
+/// The time since the simulation began.
 pub type Micros = u64;
 
-/// A digest of bytes: equal bytes have equal ones.
+/// A digest of bytes. Equal bytes have equal digests.
 pub type Digest = u64;
 
-/// The records of one world. Equal seeds must give equal histories.
+/// The events of one simulation. Equal seeds must give equal histories.
 #[derive(Clone, Debug, Default)]
 pub struct History(Vec<(Micros, Event)>);
 
 impl History {
-    /// Adds a record; times never go back.
+    /// Adds an event. Times must not decrease.
     pub fn record(&mut self, at: Micros, event: Event) {
         self.0.push((at, event));
     }
 
-    /// All records.
+    /// Returns all events.
     pub fn events(&self) -> &[(Micros, Event)] {
         &self.0
     }
 
-    /// A digest of everything that happened, by which two runs of one seed are compared.
+    /// Returns a digest of all events, to compare two runs with the same seed.
     pub fn digest(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.0.hash(&mut hasher);
@@ -35,33 +35,33 @@ impl History {
     }
 }
 
-/// One record of a history. Whoever records it assigns the numbers; each kind of thing has its own.
+/// An event of a history. The recorder assigns the numbers, separately for each kind of item.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Event {
-    /// The network took a request of `suite`, addressed to `installation`. A service that restarts has a new suite.
+    /// The network accepted a request of `suite`, addressed to `installation`. A service that restarts has a new suite.
     Departed {
         request: u64,
         suite: u32,
         installation: u32,
         sent: Sent,
     },
-    /// The network began to send a request, with this body (0 if it is empty). From here on its suite cannot know that it did
-    /// not arrive.
+    /// The network began to send a request with this body (0 if it is empty). From now on, the suite cannot know that
+    /// the request did not arrive.
     Begun { request: u64, body: Digest },
-    /// The server read a request whole.
+    /// The server read the complete request.
     Arrived { request: u64 },
-    /// The server decided on its answer, which the network may lose.
+    /// The server decided on its answer. The network may still lose the answer.
     Answered { request: u64, answer: Answer },
-    /// The answer came back to the suite, which can read it to its end within `takes`.
+    /// The answer reached the suite, which can read it to the end within `takes`.
     Offered { request: u64, takes: Micros },
-    /// The suite read the reply to its end.
+    /// The suite read the response to the end.
     Delivered { request: u64 },
-    /// The network told the suite that the request failed: refused, reset, or broken off.
+    /// The network reported to the suite that the request failed: refused, reset or interrupted.
     Broke { request: u64 },
-    /// The suite stopped waiting for the reply.
+    /// The suite stopped waiting for the response.
     Abandoned { request: u64 },
 
-    /// A suite was built that allows at most `most` concurrent attempts per application, and whose budget for an application
+    /// A suite was built. It allows at most `most` concurrent attempts per application, and its budget per application
     /// pays for `retries` retries without a success.
     Opened {
         suite: u32,
@@ -70,35 +70,35 @@ pub enum Event {
     },
     /// A caller began a call.
     Called { call: u64, terms: Terms },
-    /// A caller was told how its call ended.
-    Returned { call: u64, told: Told },
+    /// A call returned its outcome to the caller.
+    Returned { call: u64, outcome: Outcome },
 
-    /// An installation has this record in this list; those of one list come in its order.
+    /// An installation has this record in this list. The records of a list are recorded in list order.
     Exists {
         installation: u32,
         list: String,
         record: String,
     },
-    /// A consumer began to read a list from its start, and goes on over failures and restarts.
-    WalkBegan {
-        walk: u64,
+    /// A consumer began to read a list from its start. It continues after failures and restarts.
+    ListingBegan {
+        listing: u64,
         installation: u32,
         list: String,
     },
-    /// A consumer kept a record for good, together with its checkpoint.
-    Took { walk: u64, record: String },
-    /// A consumer was told that the list has ended.
-    WalkEnded { walk: u64 },
+    /// A consumer stored a record permanently, together with its checkpoint.
+    Took { listing: u64, record: String },
+    /// A consumer reached the end of the list.
+    ListingEnded { listing: u64 },
 
-    /// A service stored a command for an installation before it was sent.
+    /// A service stored a command for an installation before sending it.
     Stored {
         command: u64,
         installation: u32,
         form: Command,
     },
-    /// A service stored the receipt of a command, and will not send it again.
+    /// A service stored the receipt of a command and will not send the command again.
     Settled { command: u64, reference: String },
-    /// A service left a command to a person: it may have been sent, or the server refused it for good.
+    /// A service set a command aside for a person, because it may have been sent or the server rejected it permanently.
     Parked {
         command: u64,
         was_sent: bool,
@@ -108,32 +108,32 @@ pub enum Event {
 
     /// A service was killed, with all its suites.
     Crashed { suites: Vec<u32> },
-    /// No request is struck in this simulation, so that only rejected calls fail.
+    /// No request of this simulation gets a fault, so only rejected calls fail.
     Faultless,
-    /// From here on nothing goes wrong any more, and services have the time they need.
+    /// From now on, there are no more faults, and services have the time they need.
     Calm,
-    /// The simulation passed this limit on its steps or its virtual time, and was stopped.
+    /// The simulation exceeded this limit on its steps or its virtual time and was stopped.
     Stuck { limit: String },
-    /// The world ended; everything that was going to happen has.
+    /// The simulation ended, and all pending work is complete.
     Ended,
 
-    /// A secret that nobody may read.
+    /// A secret that no line may contain.
     Secret { text: String },
-    /// A line that somebody may read: of a log, of an error, of a `Debug`.
+    /// A line that users can read: from a log, an error or a `Debug` output.
     Logged { line: String },
 }
 
-/// What a request is.
+/// The purpose of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Sent {
-    /// An exchange of the credential for a token of this audience.
+    /// A request for a token of this audience.
     Exchange { audience: String },
     /// An attempt of a call.
     Attempt(Attempt),
 }
 
-/// An attempt of a call to the application with this audience, with its bearer token and its idempotency key, if any, and its
-/// path and query. The default header of the client names the installation `tenant`.
+/// An attempt of a call to the application with this audience. `tenant` is the installation that the default header of
+/// the client names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attempt {
     pub call: u64,
@@ -144,8 +144,8 @@ pub struct Attempt {
     pub target: String,
 }
 
-/// An answer: the HTTP status, the digest of the body, what it did, and how long to wait before the next attempt, if it says so.
-/// An `odd` answer differs from the contract, so a suite may reject it.
+/// An answer of a server. `wait` is the delay that it requests before the next attempt. An `odd` answer differs from
+/// the contract, so a suite may reject it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Answer {
     pub status: u16,
@@ -155,9 +155,9 @@ pub struct Answer {
     pub odd: bool,
 }
 
-/// The terms of a call. It ends at `deadline` at the latest, makes at most `most` attempts, those after a 401 not counted, each
-/// of which may take `timeout`, waits at most `backoff` between them, and sends the stored `command`, if any. It may send the
-/// command that the error of an earlier call returned, which is the call that it `resends`.
+/// The terms of a call. It ends at `deadline` at the latest and makes at most `most` attempts, not counting attempts
+/// after a 401. `timeout` limits each attempt, and `backoff` limits the delay between attempts. `command` is the stored
+/// command that the call sends. `resends` is the earlier call whose error returned the command that this call sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Terms {
     pub caller: u64,
@@ -173,7 +173,7 @@ pub struct Terms {
     pub asked: Asked,
 }
 
-/// The parts of a request that its caller determines, as far as the simulation knows their form.
+/// The parts of a request that the caller determines, if the simulation knows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Asked {
     pub key: Option<String>,
@@ -181,7 +181,7 @@ pub struct Asked {
     pub body: Option<Digest>,
 }
 
-/// A command as it is sent: its idempotency key, if any, its path and query, and its body.
+/// A command in its wire form, with its idempotency key, path with query, and body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
     pub key: Option<String>,
@@ -189,16 +189,16 @@ pub struct Command {
     pub body: Digest,
 }
 
-/// What an answer did at the server.
+/// The effect of an answer at the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Done {
-    /// Nothing: a read or a refusal.
+    /// No effect: a read or a rejection.
     Nothing,
-    /// It committed a command; the result names this record.
+    /// The server committed a command, and the result names this record.
     Committed { reference: String },
-    /// It repeated the result of an earlier commit.
+    /// The server repeated the result of an earlier commit.
     Replayed { reference: String },
-    /// It issued a token: how long it says that it lasts, if at all, and how long it does.
+    /// The server issued a token. `stated` is the lifetime in the response, and `lasts` is the actual lifetime.
     Issued {
         token: Digest,
         audience: String,
@@ -207,24 +207,24 @@ pub enum Done {
     },
 }
 
-/// How a call may be repeated.
+/// The condition under which a call may be repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// As often as one likes.
+    /// Any number of times.
     #[default]
     Read,
-    /// With its key.
+    /// Any number of times with the same key.
     Keyed,
-    /// Never, once it may have arrived.
+    /// Only if the request certainly did not arrive.
     Unkeyed,
 }
 
-/// What a caller was told.
+/// The outcome of a call, as its caller got it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Told {
-    /// The reply to a read.
-    Reply { body: Digest },
-    /// The receipt of a command: the key that it was sent with, the record, and whether it is said to repeat a result.
+pub enum Outcome {
+    /// The response to a read.
+    Response { body: Digest },
+    /// The receipt of a command, with the key that was sent and the record that it names.
     Receipt {
         body: Digest,
         key: Option<String>,
@@ -233,11 +233,11 @@ pub enum Told {
     },
     /// An error.
     Error(Failed),
-    /// Nothing: its caller dropped it.
+    /// No result, because the caller dropped the call.
     Dropped,
 }
 
-/// An error: its effect, its kind, whether the call had no token, its attempt count, and the command that it returns for a
+/// An error. `tokenless` means that the call had no token. `command` is the command that the error returns for a
 /// resend.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Failed {
@@ -248,13 +248,13 @@ pub struct Failed {
     pub command: Option<Command>,
 }
 
-/// What an error says of the effect of its call.
+/// The effect of a call, as an error reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// The server never saw it.
+    /// The server never received the request.
     NotSent,
-    /// The server refused it.
+    /// The server rejected the request.
     Refused,
-    /// It may have taken effect or not.
+    /// The request may have taken effect.
     Unknown,
 }

@@ -1,10 +1,10 @@
-//! A history, sorted by what it is about.
+//! A history, indexed by call, request, token and suite.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::ops::Deref;
 
-use crate::event::{Attempt, Digest, Done, Event, Failed, History, Micros, Terms, Told};
+use crate::event::{Attempt, Digest, Done, Event, Failed, History, Micros, Outcome, Terms};
 use crate::request::{End, Request};
 
 #[derive(Debug)]
@@ -12,8 +12,8 @@ pub(crate) struct Call<'a> {
     pub(crate) id: u64,
     pub(crate) began: Micros,
     pub(crate) terms: &'a Terms,
-    pub(crate) told: Option<(Micros, &'a Told)>,
-    /// Its attempts, in the order in which they left.
+    pub(crate) outcome: Option<(Micros, &'a Outcome)>,
+    /// The requests of the call, in the order of departure.
     pub(crate) attempts: Vec<u64>,
 }
 
@@ -32,36 +32,36 @@ impl fmt::Display for Call<'_> {
 }
 
 impl<'a> Call<'a> {
-    /// Whether its deadline is still ahead.
+    /// Returns whether the deadline is still ahead.
     pub(crate) fn has_time(&self, at: Micros) -> bool {
         self.deadline.is_some_and(|deadline| at + TICK < deadline)
     }
 
-    /// When it failed, and with what.
+    /// Returns the time and the error of a failed call.
     pub(crate) fn failed(&self) -> Option<(Micros, &'a Failed)> {
-        match self.told? {
-            (at, Told::Error(failed)) => Some((at, failed)),
+        match self.outcome? {
+            (at, Outcome::Error(failed)) => Some((at, failed)),
             _ => None,
         }
     }
 }
 
-/// A token, as the suite that asked for it may use it.
+/// A token from the point of view of the suite that requested it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
     pub(crate) suite: u32,
     pub(crate) installation: u32,
     pub(crate) audience: &'a str,
     pub(crate) asked: Micros,
-    /// When the suite had it, if it ever did.
+    /// The time at which the suite received the token, if it did.
     pub(crate) delivered: Option<Micros>,
-    /// How long a suite may take it to last.
+    /// The longest time for which a suite may use the token.
     pub(crate) lifetime: Micros,
 }
 
 impl Token<'_> {
-    /// Whether its suite has `other` in its place at `now`: it keeps the one that ends later, and of two
-    /// that end together the first.
+    /// Returns whether the suite uses `other` instead of this token at `now`. A suite keeps the token that ends later.
+    /// If both end at the same time, it keeps the first.
     pub(crate) fn is_in_shadow_of(&self, other: &Self, now: Micros) -> bool {
         let known = other.delivered.is_some_and(|it| it < now);
         let ends = |it: &Self| it.asked + it.lifetime;
@@ -73,10 +73,10 @@ impl Token<'_> {
 
 /// The longest lifetime that the contract allows.
 const LONGEST: Micros = 300_000_000;
-/// The shortest lifetime that a suite assumes, or it would never do anything but exchange.
+/// The shortest lifetime that a suite assumes. With a shorter lifetime, it would only exchange tokens.
 const SHORTEST: Micros = 1_000_000;
 
-/// The timer of a runtime counts whole milliseconds.
+/// The tolerance for timers, because runtimes round to whole milliseconds.
 pub(crate) const TICK: Micros = 2_000;
 
 #[derive(Debug, Default)]
@@ -85,9 +85,9 @@ pub(crate) struct Facts<'a> {
     pub(crate) requests: BTreeMap<u64, Request<'a>>,
     pub(crate) calls: BTreeMap<u64, Call<'a>>,
     pub(crate) tokens: BTreeMap<Digest, Token<'a>>,
-    /// When each suite learned that a service does not accept a token.
+    /// The tokens that services rejected, each with the time at which its suite read the rejection.
     pub(crate) rejections: BTreeSet<(Digest, Micros)>,
-    /// The concurrent attempts that each suite allows, and the retries that its budget pays for.
+    /// The limit of concurrent attempts and the number of retries in the budget, for each suite.
     pub(crate) suites: BTreeMap<u32, (Option<usize>, usize)>,
     pub(crate) calm: Option<Micros>,
     pub(crate) ended: Option<Micros>,
@@ -158,14 +158,14 @@ impl<'a> Facts<'a> {
                     id: *call,
                     began: at,
                     terms,
-                    told: None,
+                    outcome: None,
                     attempts: Vec::new(),
                 };
                 self.calls.insert(*call, began);
             }
-            Event::Returned { call, told } => {
+            Event::Returned { call, outcome } => {
                 if let Some(call) = self.calls.get_mut(call) {
-                    call.told = Some((at, told));
+                    call.outcome = Some((at, outcome));
                 }
             }
             Event::Calm => self.calm = Some(at),
@@ -184,19 +184,19 @@ impl<'a> Facts<'a> {
         self.change(request, |it| it.end = it.end.or(Some((at, end))));
     }
 
-    /// All requests that are attempts of calls.
+    /// Returns all requests that are attempts of calls.
     pub(crate) fn all_attempts(&self) -> impl Iterator<Item = (&Request<'a>, &'a Attempt)> {
         let requests = self.requests.values();
         requests.filter_map(|it| Some((it, it.attempt()?)))
     }
 
-    /// All requests for tokens.
+    /// Returns all requests for tokens.
     pub(crate) fn exchanges(&self) -> impl Iterator<Item = &Request<'a>> {
         let requests = self.requests.values();
         requests.filter(|it| it.attempt().is_none())
     }
 
-    /// The attempts of a call.
+    /// Returns the attempts of a call.
     pub(crate) fn attempts<'f>(
         &'f self,
         call: &'f Call<'a>,
@@ -204,18 +204,18 @@ impl<'a> Facts<'a> {
         call.attempts.iter().map(|id| &self.requests[id])
     }
 
-    /// Whether the suite of a call cannot know if its command took effect, in this call or an earlier one.
+    /// Returns whether the suite cannot know if the command took effect, in this call or an earlier call.
     pub(crate) fn is_open(&self, call: &Call<'a>) -> bool {
         self.attempts(call).any(|it| it.is_open(call.kind)) || self.resends_open(call)
     }
 
-    /// Whether the suite cannot know if the resent command took effect in an earlier call.
+    /// Returns whether the suite cannot know if the resent command took effect in an earlier call.
     pub(crate) fn resends_open(&self, call: &Call<'a>) -> bool {
         let earlier = call.resends.and_then(|it| self.calls.get(&it));
         earlier.is_some_and(|it| self.is_open(it))
     }
 
-    /// A token that a suite can use at `now`, with less than `percent` of its lifetime elapsed.
+    /// Returns a token that a suite can use at `now`, with less than `percent` of its lifetime elapsed.
     pub(crate) fn token(
         &self,
         (suite, audience): (u32, &str),
@@ -237,7 +237,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The token that a service answered with a 401, and when the suite read that.
+/// Returns the token that a service rejected with a 401, and the time at which the suite read the response.
 fn rejection(request: &Request<'_>) -> Option<(Digest, Micros)> {
     let rejected = request.status() == Some(401);
     let token = request.token().filter(|_| rejected);

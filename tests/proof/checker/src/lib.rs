@@ -1,36 +1,36 @@
-//! Holds what a server saw against what callers were told, and names the laws that were broken.
+//! Compares the requests that servers received with the results that callers got, and reports violated invariants.
 //!
-//! It depends on no other crate, so that it shares no mistake with what it checks.
+//! The crate has no dependencies, so it shares no bugs with the code it checks.
 
 pub mod event;
 mod facts;
-mod laws;
+mod invariants;
 mod request;
 #[cfg(test)]
 mod tests;
 
 pub use event::{
-    Answer, Asked, Attempt, Command, Done, Effect, Event, Failed, History, Kind, Micros, Sent,
-    Terms, Told,
+    Answer, Asked, Attempt, Command, Done, Effect, Event, Failed, History, Kind, Micros, Outcome,
+    Sent, Terms,
 };
 
-/// A law that a history breaks.
+/// A violated invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// The law.
-    pub law: &'static str,
-    /// When it was broken.
+    /// The violated invariant.
+    pub invariant: &'static str,
+    /// The time of the violation.
     pub at: Micros,
-    /// What happened.
+    /// A description of the violation.
     pub what: String,
 }
 
-/// The laws that a history breaks, the earliest first.
+/// Returns the violations in a history, sorted by time.
 pub fn check(history: &History) -> Vec<Violation> {
     let facts = facts::Facts::of(history);
-    let mut found = laws::Found::default();
-    for hold in laws::ALL {
-        hold(&facts, &mut found);
+    let mut found = invariants::Found::default();
+    for check in invariants::ALL {
+        check(&facts, &mut found);
     }
     found.0.sort_by_key(|violation| violation.at);
     found.0

@@ -1,10 +1,10 @@
-//! A request, and what its suite can know of it.
+//! A request, and the facts that its suite can know about it.
 
 use std::fmt;
 
 use crate::event::{Answer, Asked, Attempt, Command, Digest, Done, Kind, Micros, Sent};
 
-/// How a request ended for the suite that sent it.
+/// The way in which a request ended for the suite that sent it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Delivered,
@@ -19,12 +19,12 @@ pub(crate) struct Request<'a> {
     pub(crate) installation: u32,
     pub(crate) sent: &'a Sent,
     pub(crate) departed: Micros,
-    /// The body, once the network began to send the request.
+    /// The digest of the body, once the network began to send the request.
     pub(crate) begun: Option<Digest>,
     pub(crate) arrived: bool,
-    /// The answer of the server, and when it was decided.
+    /// The answer of the server, and the time of its decision.
     pub(crate) answer: Option<(Micros, &'a Answer)>,
-    /// When the suite could have read the answer to its end.
+    /// The time by which the suite could have read the answer to the end.
     pub(crate) offered: Option<Micros>,
     pub(crate) end: Option<(Micros, End)>,
 }
@@ -41,7 +41,7 @@ impl<'a> Request<'a> {
             .map_or(&Done::Nothing, |(_, answer)| &answer.done)
     }
 
-    /// The record that it committed.
+    /// Returns the record that the request committed.
     pub(crate) fn committed(&self) -> Option<&'a str> {
         match self.done() {
             Done::Committed { reference } => Some(reference),
@@ -49,40 +49,41 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The answer, if the suite read it whole.
+    /// Returns the answer, if the suite read it completely.
     pub(crate) fn delivered(&self) -> Option<&'a Answer> {
         let delivered = self.end.is_some_and(|(_, end)| end == End::Delivered);
         self.answer.filter(|_| delivered).map(|(_, answer)| answer)
     }
 
-    /// The status of the answer, if the suite read it whole.
+    /// Returns the status of the answer, if the suite read it completely.
     pub(crate) fn status(&self) -> Option<u16> {
         self.delivered().map(|answer| answer.status)
     }
 
-    /// Whether the suite read a 2xx whole that it has no reason to reject.
+    /// Returns whether the suite read a complete 2xx that it has no reason to reject.
     pub(crate) fn succeeded(&self) -> bool {
         let answer = self.delivered();
         answer.is_some_and(|it| it.status / 100 == 2 && !it.odd)
     }
 
-    /// Whether the service rejected it, and the suite knows.
+    /// Returns whether the service rejected the request and the suite knows.
     pub(crate) fn was_rejected(&self) -> bool {
         self.status().is_some_and(|it| it / 100 == 4)
     }
 
-    /// Whether the network began to send it.
+    /// Returns whether the network began to send the request.
     pub(crate) fn was_sent(&self) -> bool {
         self.begun.is_some() || self.arrived
     }
 
-    /// Whether the service's answer is the last word on its call.
+    /// Returns whether the service's answer ends the call.
     pub(crate) fn is_final(&self) -> bool {
         self.succeeded() || self.was_rejected() && !matches!(self.status(), Some(401 | 408 | 429))
     }
 
-    /// Whether its suite cannot know if it took effect. An abandoned request without a key is known to be unsent if its body
-    /// was never read. The body of a keyed request is read before it connects, so it proves nothing.
+    /// Returns whether the suite cannot know if the request took effect. An abandoned request without a key was
+    /// certainly not sent if its body was never read. The body of a request with a key is read before the connection,
+    /// so it proves nothing.
     pub(crate) fn is_open(&self, kind: Kind) -> bool {
         match self.end {
             Some((_, End::Delivered)) => !self.succeeded() && !self.was_rejected(),
@@ -92,7 +93,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Whether it is what its caller asked for.
+    /// Returns whether the request matches its caller's input.
     pub(crate) fn is_asked(&self, asked: &Asked) -> bool {
         let (key, target) = self.command();
         let differs = |own: Option<&str>, seen| own.is_some() && own != seen;
@@ -101,13 +102,13 @@ impl<'a> Request<'a> {
             && (self.begun.is_none() || asked.body.is_none() || self.begun == asked.body)
     }
 
-    /// Whether it is the command, as far as the network saw it.
+    /// Returns whether the request is this command, as far as the network observed it.
     pub(crate) fn is(&self, command: &Command) -> bool {
         self.command() == (command.key.as_deref(), Some(command.target.as_str()))
             && self.begun.is_none_or(|body| body == command.body)
     }
 
-    /// The attempt of a call, unless it is an exchange.
+    /// Returns the attempt, unless the request is a token exchange.
     pub(crate) fn attempt(&self) -> Option<&'a Attempt> {
         match self.sent {
             Sent::Attempt(attempt) => Some(attempt),
@@ -115,7 +116,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Its key, and its path and query.
+    /// Returns the key, and the path with the query.
     pub(crate) fn command(&self) -> (Option<&'a str>, Option<&'a str>) {
         let attempt = self.attempt();
         (self.key(), attempt.map(|it| it.target.as_str()))
@@ -129,7 +130,7 @@ impl<'a> Request<'a> {
         self.attempt()?.token
     }
 
-    /// Its suite, and the application that it is for.
+    /// Returns the suite and the audience of the target application.
     pub(crate) fn place(&self) -> (u32, &'a str) {
         match self.sent {
             Sent::Attempt(Attempt { audience, .. }) | Sent::Exchange { audience } => {
@@ -138,12 +139,12 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// When it ended, if it did.
+    /// Returns the time at which the request ended.
     pub(crate) fn ended(&self) -> Micros {
         self.end.map_or(Micros::MAX, |(end, _)| end)
     }
 
-    /// How long the service asked to wait, if the suite knows.
+    /// Returns the delay that the service asked for, if the suite knows it.
     pub(crate) fn wait(&self) -> Option<Micros> {
         self.delivered()?.wait
     }

@@ -1,4 +1,5 @@
-//! Stored commands: what is read is written back, a changed one is refused, and one that is sent is sent as it stands.
+//! Stored commands. A parsed command is written back equal, a modified command is rejected, and an accepted command is
+//! sent unchanged.
 
 use http::HeaderValue;
 use sdk_core::{ErrorKind, PreparedCommand};
@@ -10,7 +11,7 @@ use url::Url;
 use super::choice;
 use super::stage::{is_tidy, on, reply};
 
-/// What version 1 does not know.
+/// The fields that version 1 of the stored form does not have.
 const LATER: [&str; 5] = [
     "preparedAt",
     "sent",
@@ -19,13 +20,13 @@ const LATER: [&str; 5] = [
     "replayExact",
 ];
 
-/// What commands of the two clients are for.
+/// The targets of the commands in the corpus: application, operation, method, audience and path.
 const USUAL: [&str; 2] = [
     "calendar submitEventCommand POST https://calendar.suite.test /calendar/v1/event-commands",
     "crm submitCommand POST https://crm.suite.test /api/crm/v1/commands",
 ];
 
-/// An even first byte keeps the digest; after an odd one it is computed anew, as by somebody who writes to the table.
+/// An even first byte keeps the digest. An odd first byte recomputes it, like someone with write access to the table.
 pub(super) fn run(data: &[u8]) {
     let (pick, text) = choice(data);
     let Ok(mut command) = serde_json::from_slice::<PreparedCommand>(text) else {
@@ -34,7 +35,7 @@ pub(super) fn run(data: &[u8]) {
     if pick % 2 == 1 {
         let mut stored = serde_json::to_value(&command).expect("it is JSON");
         stored["digest"] = digest(&stored).into();
-        command = serde_json::from_value(stored).expect("only the digest is another");
+        command = serde_json::from_value(stored).expect("only the digest changed");
     }
     let stored = serde_json::to_value(&command).expect("it is JSON");
     let written = stored.to_string();
@@ -45,7 +46,7 @@ pub(super) fn run(data: &[u8]) {
     let has = |name: &&str| !stored[*name].is_null();
     let known = match stored["version"].as_u64() {
         Some(1) => !LATER.iter().any(has),
-        // The digest of no time is that of the largest one.
+        // A missing time has the same digest as the largest time.
         Some(2) => stored["preparedAt"] != u64::MAX,
         _ => false,
     };
@@ -72,9 +73,9 @@ pub(super) fn run(data: &[u8]) {
             return;
         };
         let origin = format!("https://{}.suite.test", command.application());
-        let meant = Url::parse(&format!("{origin}{}", command.path())).expect("it was sent");
-        assert_eq!(sent.uri().to_string(), meant.as_str());
-        assert_eq!(meant.origin().ascii_serialization(), origin);
+        let target = Url::parse(&format!("{origin}{}", command.path())).expect("it was sent");
+        assert_eq!(sent.uri().to_string(), target.as_str());
+        assert_eq!(target.origin().ascii_serialization(), origin);
         assert_eq!(
             (sent.method().as_str(), &sent.body()[..]),
             (command.method(), command.body().as_bytes())
@@ -90,7 +91,7 @@ pub(super) fn run(data: &[u8]) {
     });
 }
 
-/// Whether nothing but its digest could be wrong with it.
+/// Returns whether everything except the digest is valid.
 fn is_usual(stored: &Value) -> bool {
     let names = ["application", "operation", "method", "audience", "path"];
     let target = names.map(|name| stored[name].as_str().unwrap_or_default());
@@ -101,7 +102,7 @@ fn is_usual(stored: &Value) -> bool {
         && serde_json::from_str::<IgnoredAny>(body).is_ok()
 }
 
-/// The digest as the stored form's documentation tells it, read from the JSON.
+/// Computes the digest from the JSON, according to the documentation of the stored form.
 pub(crate) fn digest(stored: &Value) -> String {
     let version = stored["version"].as_u64().unwrap_or_default();
     let mut hash = Sha256::new();

@@ -1,4 +1,4 @@
-//! Requests to the reference server: whatever comes, it answers, in JSON where it says so, and fails only where it was told to.
+//! Requests to the reference server. It answers every input, with JSON where expected, and fails only as scripted.
 
 use std::error::Error;
 
@@ -15,7 +15,8 @@ use url::form_urlencoded;
 use super::line;
 use super::stage::in_time;
 
-/// Requests apart by a line `--`: a method and a path in the first line, then the body.
+/// The input is requests separated by a line `--`. The first line of a request is a method and a path, and the rest is
+/// the body.
 pub(super) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     in_time(async {
@@ -31,7 +32,8 @@ pub(super) fn run(data: &[u8]) {
             .finish();
         let token = send(&server, "POST /oauth/token", form.as_bytes(), "").await;
         let token: serde_json::Value =
-            serde_json::from_slice(&token.expect("a request").expect("an answer").1).expect("JSON");
+            serde_json::from_slice(&token.expect("a valid request").expect("an answer").1)
+                .expect("JSON");
         let token = token["access_token"].as_str().expect("a token");
         let mut is_scripted = false;
         for request in text.split("\n--\n").take(4) {
@@ -42,7 +44,7 @@ pub(super) fn run(data: &[u8]) {
                 continue;
             };
             assert!(!format!("{answer:?}").contains("Panic"), "{answer:?}");
-            // What is told to fail may.
+            // Scripted faults may fail the request.
             let Ok((status, body)) = answer else {
                 assert!(is_scripted, "{head}: no answer");
                 continue;
@@ -64,7 +66,7 @@ fn is_json(body: &[u8]) -> bool {
     serde_json::from_slice::<IgnoredAny>(body).is_ok()
 }
 
-/// `None` if it is no request.
+/// Sends a request. Returns `None` if the input is not a valid request.
 async fn send(
     server: &ReferenceServer,
     head: &str,

@@ -1,4 +1,5 @@
-//! Cursors, sequences of pages, and checkpoints: a walk ends, asks for each cursor as it came, and delivers what came.
+//! Cursors, sequences of pages, and checkpoints. Every list ends, sends each cursor unchanged, and delivers all
+//! received items.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,7 @@ use url::form_urlencoded;
 use super::stage::{is_sound, is_tidy, on, reply};
 use crate::json::Json;
 
-/// A page that nobody has a reason to refuse.
+/// A page without anything to reject.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Plain {
@@ -19,14 +20,14 @@ struct Plain {
     next_cursor: Option<String>,
 }
 
-/// How many items the pages up to the last one have, if each is plain and leads to another one.
+/// Returns the number of items up to the last page, if all pages are plain and the cursors lead to the end.
 fn plain(pages: &[Vec<u8>]) -> Option<usize> {
     let (mut items, mut cursors) = (0, HashSet::new());
     for page in pages {
         let page: Plain = serde_json::from_slice(page).ok()?;
         items += page.items.len();
         match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
-            // A longer one may not fit into an address.
+            // A longer cursor may not fit into a URL.
             Some(cursor) if cursor.len() <= 4_000 && cursors.insert(cursor.clone()) => {}
             Some(_) => return None,
             None => return Some(items),
@@ -35,7 +36,7 @@ fn plain(pages: &[Vec<u8>]) -> Option<usize> {
     None
 }
 
-/// Each line is a page, or the cursor of an empty one; the last one comes again and again.
+/// Each line is a page, or the cursor of a page with one empty item. The last page is repeated.
 pub(super) fn run(data: &[u8]) {
     let page = |line: &[u8]| {
         if line.starts_with(b"{") {
@@ -50,10 +51,10 @@ pub(super) fn run(data: &[u8]) {
     let pages: Vec<Vec<u8>> = lines.map(page).collect();
     let answers = pages.iter().map(|page| reply(200, page.clone())).collect();
     on(answers, async |stage| {
-        let mut walk = stage.crm.people().list().limit(7).pages();
+        let mut list = stage.crm.people().list().limit(7).pages();
         let mut items = 0;
         let ended = loop {
-            match walk.try_next().await {
+            match list.try_next().await {
                 Ok(Some(page)) => items += page.items.as_ref().map_or(0, Vec::len),
                 Ok(None) => break None,
                 Err(error) => break Some(error),
@@ -62,7 +63,7 @@ pub(super) fn run(data: &[u8]) {
         let script = stage.script();
         let requests = script.seen.len();
         assert!(requests <= pages.len() + 1, "{requests} requests");
-        assert_eq!(walk.checkpoint().delivered(), items as u64);
+        assert_eq!(list.checkpoint().delivered(), items as u64);
         let mut expected: Option<String> = None;
         for (at, request) in script.seen.iter().enumerate() {
             let query = request.uri().query().unwrap_or_default();
@@ -77,14 +78,14 @@ pub(super) fn run(data: &[u8]) {
             assert!(ended.is_none() && items == sum, "{items}/{sum}: {ended:?}");
         }
         match ended {
-            // Only what says so is the end of a list.
+            // A list ends only if the last page says so.
             None => assert!(expected.is_none_or(|cursor| cursor.is_empty())),
             Some(error) => is_sound(&error),
         }
     });
 }
 
-/// Stored checkpoints: what is read is written back, and only a walk of the same list resumes.
+/// Stored checkpoints. A parsed checkpoint is written back equal, and only the same list can resume from it.
 pub(super) fn checkpoint(data: &[u8]) {
     let Ok(checkpoint) = serde_json::from_slice::<Checkpoint>(data) else {
         return;
@@ -94,27 +95,27 @@ pub(super) fn checkpoint(data: &[u8]) {
         serde_json::from_str::<Checkpoint>(&written).expect("as written"),
         checkpoint
     );
-    let said: Value = serde_json::from_str(&written).expect("as written");
+    let stored: Value = serde_json::from_str(&written).expect("as written");
     on(
         vec![reply(200, r#"{"items": [], "nextCursor": null}"#)],
         async |stage| {
-            let walk = || stage.crm.people().list().q("Ann").pages();
-            let own = serde_json::to_value(walk().checkpoint()).expect("it is JSON");
-            let number = |name: &str| said[name].as_u64().expect("a number");
-            let cursor = said["cursor"].as_str();
+            let list = || stage.crm.people().list().q("Ann").pages();
+            let own = serde_json::to_value(list().checkpoint()).expect("it is JSON");
+            let number = |name: &str| stored[name].as_u64().expect("a number");
+            let cursor = stored["cursor"].as_str();
             let same = ["version", "application", "operation", "filters", "audience"];
-            let fits = same.iter().all(|name| own[name] == said[name])
+            let fits = same.iter().all(|name| own[name] == stored[name])
                 && number("skip") <= number("delivered")
                 && number("delivered") <= 1 << 53
                 && cursor.is_none_or(|cursor| cursor.len() <= 64 << 10);
-            let mut resumed = walk().resume(checkpoint.clone());
+            let mut resumed = list().resume(checkpoint.clone());
             let first = resumed.try_next().await;
             let sent = stage.script().seen.len();
             match first {
                 Ok(page) => {
-                    assert!(fits, "another walk resumed: {written}");
-                    let goes_on = !checkpoint.is_finished();
-                    assert_eq!((page.is_some(), sent), (goes_on, usize::from(goes_on)));
+                    assert!(fits, "another list resumed: {written}");
+                    let has_more = !checkpoint.is_finished();
+                    assert_eq!((page.is_some(), sent), (has_more, usize::from(has_more)));
                 }
                 Err(error) => {
                     is_tidy(&error);

@@ -1,4 +1,4 @@
-//! Error bodies: kind and effect follow from the status, the body is kept, and no text shows more than it may.
+//! Error bodies. The status determines kind and effect, the body is preserved, and no message contains a secret.
 
 use http::HeaderValue;
 use sdk_core::{Effect, ErrorKind};
@@ -7,7 +7,7 @@ use super::stage::{Stage, alone, is_sound, on, reply};
 use super::{choice, line};
 use crate::json::Json;
 
-/// Statuses with their kind, and whether the same call may succeed later.
+/// Statuses with their error kind, and whether the error is retryable.
 const KINDS: [(u16, ErrorKind, bool); 20] = [
     (302, ErrorKind::UnexpectedStatus, false),
     (400, ErrorKind::Rejected, false),
@@ -31,11 +31,11 @@ const KINDS: [(u16, ErrorKind, bool); 20] = [
     (599, ErrorKind::Unavailable, true),
 ];
 
-/// The first byte chooses application and status, the first line is the request id, and the rest is the body.
+/// The first byte selects the application and the status. The first line is the request ID, and the rest is the body.
 pub(super) fn run(data: &[u8]) {
     let (pick, rest) = choice(data);
     let (id, body) = line(rest);
-    let (status, kind, passing) = KINDS[pick / 4 % KINDS.len()];
+    let (status, kind, retryable) = KINDS[pick / 4 % KINDS.len()];
     let mut answer = reply(status, body.to_vec());
     if let Ok(id) = HeaderValue::from_bytes(id) {
         answer.headers_mut().insert("x-request-id", id);
@@ -49,12 +49,12 @@ pub(super) fn run(data: &[u8]) {
         2 => stage.accounting.counterparties().list().await.err(),
         _ => stage.platform.apps().list().await.err(),
     };
-    // A refused token is remembered.
+    // Uses separate clients, because a suite remembers a rejected token.
     let error = match status {
         401 => alone(|suite| suite, None, vec![answer], call),
         _ => on(vec![answer], call),
     };
-    let error = error.expect("it is no success");
+    let error = error.expect("the call fails");
     is_sound(&error);
     assert_eq!((error.kind(), error.status()), (kind, Some(status)));
     assert_eq!(error.body(), Some(body));
@@ -65,11 +65,12 @@ pub(super) fn run(data: &[u8]) {
         let code = code.or(inner.and_then(Json::text));
         assert_eq!(error.code().is_some(), code.is_some());
     }
-    let refused = (400..500).contains(&status);
+    let rejected = (400..500).contains(&status);
     let effects = [Effect::Unknown, Effect::Refused];
-    assert_eq!(error.effect(), effects[usize::from(refused)]);
-    // Only the Platform's envelope says more than the status, and never makes a refused request retryable.
-    if pick % 4 != 3 || (refused && !passing) {
-        assert_eq!(error.is_retryable(), passing);
+    assert_eq!(error.effect(), effects[usize::from(rejected)]);
+    // Only the Platform's envelope can change whether an error is retryable, but it never makes a rejected request
+    // retryable.
+    if pick % 4 != 3 || (rejected && !retryable) {
+        assert_eq!(error.is_retryable(), retryable);
     }
 }

@@ -1,4 +1,5 @@
-//! Token requests: any id, secret, scope and extra field arrives as it was given, by Basic or in the form.
+//! Token requests. Any client ID, secret, scope and extra field reaches the server unchanged, with Basic or in the
+//! form.
 
 use http_body_util::Full;
 use sdk_core::{App, ClientAuthentication, ClientCredentials, SuiteBuilder};
@@ -13,7 +14,7 @@ thread_local! {
     static SERVER: ReferenceServer = in_time(async { ReferenceServer::builder().frozen_clock().in_memory() });
 }
 
-/// The lines are the secret, the scopes, and the name and value of a field.
+/// The lines of the input are the secret, the scopes, and the name and value of a field.
 pub(super) fn run(data: &[u8]) {
     let (pick, rest) = choice(data);
     let text = String::from_utf8_lossy(rest);
@@ -47,7 +48,7 @@ pub(super) fn run(data: &[u8]) {
         result.as_ref().err().into_iter().for_each(is_tidy);
         stage.script().forms.pop()
     });
-    let form = form.expect("a token was asked for");
+    let form = form.expect("the suite requested a token");
     let mut scopes: Vec<&str> = scope.split_whitespace().collect();
     scopes.sort_unstable();
     scopes.dedup();
@@ -73,7 +74,7 @@ pub(super) fn run(data: &[u8]) {
     if extra || !scope.is_empty() {
         return;
     }
-    // The server knows the client by the same secret, however it came.
+    // The server accepts the client with the same secret, in either form.
     SERVER.with(|server| {
         server.add_client(ClientSpec::new("fuzz", secret));
         let (mut head, body) = form.into_parts();
@@ -84,7 +85,7 @@ pub(super) fn run(data: &[u8]) {
     });
 }
 
-/// Scopes of RFC 6749, of which there is at least one.
+/// Returns whether the string is a list of at least one RFC 6749 scope.
 fn is_scope(text: &str) -> bool {
     let fits = |byte: u8| (b' '..=b'~').contains(&byte) && !b"\"\\".contains(&byte);
     text.bytes().all(fits) && !text.trim().is_empty()

@@ -1,5 +1,6 @@
-//! Properties of whatever reads bytes from outside: a function for each, which panics where an input breaks it. The unit test
-//! here runs them over the checked-in corpus and its mutations; the package in `fuzz/` lets libFuzzer search.
+//! Fuzz targets for everything that reads external input. Each target is a function that panics if an input violates
+//! its property. The unit test here runs them on the checked-in corpus and its mutations. The package in `fuzz/` runs
+//! them under libFuzzer.
 
 mod commands;
 mod control;
@@ -15,10 +16,10 @@ mod waits;
 
 pub(crate) use commands::digest as command_digest;
 
-/// A property. It panics where the input breaks it.
+/// A property, which panics if the input violates it.
 pub type Target = fn(&[u8]);
 
-/// Every property by its name, which is that of its folder in `fuzz/corpus`.
+/// All properties. Their names are the names of their folders in `fuzz/corpus`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("checkpoints", cursors::checkpoint),
     ("commands", commands::run),
@@ -33,10 +34,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("waits", waits::run),
 ];
 
-/// Words that decide something somewhere, from a dictionary of libFuzzer.
+/// Returns the words of the libFuzzer dictionary, which have a meaning in some input format.
 ///
-/// # Panics
-/// If one of them is not a JSON string, too.
+/// If a word of the dictionary is not also a JSON string.
 pub fn words() -> Vec<String> {
     let lines = include_str!("../../../../fuzz/words.dict").lines();
     lines
@@ -44,13 +44,13 @@ pub fn words() -> Vec<String> {
         .collect()
 }
 
-/// The first byte, which chooses among variants, and the rest.
+/// Splits the input into the first byte, which selects a variant, and the rest.
 fn choice(data: &[u8]) -> (usize, &[u8]) {
     data.split_first()
         .map_or((0, data), |(first, rest)| (usize::from(*first), rest))
 }
 
-/// The first line, and the rest.
+/// Splits the input into the first line and the rest.
 fn line(data: &[u8]) -> (&[u8], &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n');
     end.map_or((data, &[]), |end| (&data[..end], &data[end + 1..]))

@@ -1,4 +1,5 @@
-//! References, keys and segments: a second reading of the contract's expressions agrees, and what is sent is what was given.
+//! References, keys and path segments. A second implementation of the contract's patterns agrees, and values are sent
+//! unchanged.
 
 use percent_encoding::percent_decode_str;
 use sdk_accounting::types::CounterpartyReference;

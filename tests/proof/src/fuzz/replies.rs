@@ -1,4 +1,4 @@
-//! Successful replies: what was decoded and is written back equals what came, and nothing is lost, however it arrives.
+//! Successful responses. A decoded body is written back equal and nothing is lost, however the body arrives.
 
 use bytes::Bytes;
 use http::Response as Answer;
@@ -24,12 +24,15 @@ pub(super) fn run(data: &[u8]) {
             .headers_mut()
             .insert(CONTENT_LENGTH, announced.into());
         let framed = call(data, answer);
-        assert!(announced <= length || !framed, "a shortened reply");
-        assert!(announced != length || framed == accepted, "in pieces");
+        assert!(announced <= length || !framed, "a shortened response");
+        assert!(
+            announced != length || framed == accepted,
+            "the body arrives in pieces"
+        );
     }
 }
 
-/// Whether the reply is taken for a success as it is.
+/// Returns whether the response is accepted as a success.
 pub(super) fn accepts(data: &[u8]) -> bool {
     call(data, answer(data))
 }
@@ -73,10 +76,10 @@ fn same<T: Serialize>(result: Result<Response<T>, Error>, body: &[u8]) -> bool {
         Ok(response) => {
             assert_eq!(response.bytes(), body);
             let written = serde_json::to_string(&*response).expect("it is JSON");
-            let came = str::from_utf8(body).expect("it was decoded");
-            if let Some(came) = Json::read(came) {
-                let meant = Json::read(&written).map(|it| it.meaning());
-                assert_eq!(meant, Some(came.meaning()));
+            let received = str::from_utf8(body).expect("it was decoded");
+            if let Some(received) = Json::read(received) {
+                let decoded = Json::read(&written).map(|it| it.meaning());
+                assert_eq!(decoded, Some(received.meaning()));
             }
         }
         Err(error) => {
@@ -87,23 +90,20 @@ fn same<T: Serialize>(result: Result<Response<T>, Error>, body: &[u8]) -> bool {
     accepted
 }
 
-/// What a receipt says about a replay is what its members say, and nothing where they could be read in two ways.
+/// Checks that `is_replay` and `is_committed` agree with the fields of the decoded body.
 fn receipt<T: Serialize>(result: Result<Receipt<T>, Error>, body: &[u8]) -> bool {
     if let Ok(receipt) = &result
         && receipt.api_operation().replay == sdk_core::Replay::Member
     {
         let written = serde_json::to_string(&**receipt).expect("it is JSON");
-        let came = Json::read(&written).expect("it is JSON");
-        let member = |name, value| came.field(name) == Json::read(value).as_ref();
-        for (said, value) in [(true, "true"), (false, "false")] {
-            let agrees = receipt.is_replay() != Some(said) || member("replayed", value);
+        let received = Json::read(&written).expect("it is JSON");
+        let field = |name, value| received.field(name) == Json::read(value).as_ref();
+        for (replayed, value) in [(true, "true"), (false, "false")] {
+            let agrees = receipt.is_replay() != Some(replayed) || field("replayed", value);
             assert!(agrees, "{:?}: {written}", receipt.is_replay());
         }
         let committed = receipt.is_committed() == Some(true);
-        assert!(
-            !committed || member("outcome", "\"succeeded\""),
-            "{written}"
-        );
+        assert!(!committed || field("outcome", "\"succeeded\""), "{written}");
     }
     same(result.map(Receipt::into_response), body)
 }

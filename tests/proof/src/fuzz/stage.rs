@@ -1,4 +1,4 @@
-//! Clients of all four applications on a transport that answers from a script, and what must be true of every error.
+//! Clients of all four applications on a transport with scripted answers, and the checks for every error.
 
 use std::cell::LazyCell;
 use std::convert::Infallible;
@@ -16,7 +16,7 @@ use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
 use sdk_core::{App, ClientCredentials, Error, RetryPolicy, Suite, SuiteBuilder};
 use tokio::runtime::{Builder, Runtime};
 
-/// What no text may show, even if a reply repeats it. Both stand in the corpus.
+/// The secret and the token that no message may contain, even if a response repeats them. The corpus contains both.
 pub(super) const SECRET: &str = "fuzzed-secret-51d0e8a7";
 const TOKEN: &str = "fuzzed-token-7f3a9c52";
 const HEX: &str = "66757a7a65642d7365637265742d3531643065386137";
@@ -33,11 +33,11 @@ pub(super) struct Stage {
 #[derive(Clone, Default)]
 struct Net(Arc<Mutex<Script>>);
 
-/// An extension of an answer whose body arrives in pieces of this size.
+/// A marker on an answer whose body arrives in pieces of this size.
 #[derive(Clone, Copy)]
 pub(super) struct InPieces(pub(super) usize);
 
-/// Answers by their number, the last one for good, and what they answered.
+/// Scripted answers in order (the last answer is repeated) and the requests they answered.
 #[derive(Default)]
 pub(super) struct Script {
     answers: Vec<Response<Bytes>>,
@@ -55,7 +55,7 @@ impl Net {
 impl Transport for Net {
     fn send(&self, request: Request<RequestBody>) -> TransportFuture {
         let (head, body) = request.into_parts();
-        let body = body.into_bytes().expect("nobody gave up");
+        let body = body.into_bytes().expect("the caller still waits");
         let request = Request::from_parts(head, body);
         let mut script = self.script();
         let answer = if request.uri().path() == "/oauth/token" {
@@ -84,10 +84,10 @@ impl Transport for Net {
     }
 }
 
-/// A reply of JSON.
+/// Returns a JSON response.
 pub(super) fn reply(status: u16, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut reply = Response::new(body.into());
-    *reply.status_mut() = StatusCode::from_u16(status).expect("a status");
+    *reply.status_mut() = StatusCode::from_u16(status).expect("a valid status");
     let json = HeaderValue::from_static("application/json");
     reply.headers_mut().insert(CONTENT_TYPE, json);
     reply
@@ -105,12 +105,12 @@ impl Stage {
         let builder = App::all().fold(builder, |suite, app| {
             suite.application_url(app, format!("https://{app}.suite.test"))
         });
-        let suite = change(builder).build().expect("a suite");
+        let suite = change(builder).build().expect("a valid suite");
         Self {
-            crm: sdk_crm::Client::new(&suite).expect("an address"),
-            calendar: sdk_calendar::Client::new(&suite).expect("an address"),
-            accounting: sdk_accounting::Client::new(&suite).expect("an address"),
-            platform: sdk_platform::Client::new(&suite).expect("an address"),
+            crm: sdk_crm::Client::new(&suite).expect("a valid address"),
+            calendar: sdk_calendar::Client::new(&suite).expect("a valid address"),
+            accounting: sdk_accounting::Client::new(&suite).expect("a valid address"),
+            platform: sdk_platform::Client::new(&suite).expect("a valid address"),
             net,
         }
     }
@@ -128,7 +128,7 @@ impl Stage {
     }
 }
 
-/// Runs on a clock that only waits move.
+/// Runs a future on a paused clock that only timers advance.
 pub(super) fn in_time<T>(future: impl Future<Output = T>) -> T {
     thread_local! {
         static RUNTIME: LazyCell<Runtime> = LazyCell::new(|| {
@@ -139,7 +139,7 @@ pub(super) fn in_time<T>(future: impl Future<Output = T>) -> T {
     RUNTIME.with(|runtime| runtime.block_on(future))
 }
 
-/// Calls on the clients of this thread, whose token is a fresh one.
+/// Makes calls with the clients of this thread, whose token is fresh.
 pub(super) fn on<T>(answers: Vec<Response<Bytes>>, calls: impl AsyncFnOnce(&Stage) -> T) -> T {
     thread_local! {
         static STAGE: LazyCell<Stage> = LazyCell::new(|| Stage::new(|suite| suite));
@@ -147,7 +147,7 @@ pub(super) fn on<T>(answers: Vec<Response<Bytes>>, calls: impl AsyncFnOnce(&Stag
     STAGE.with(|stage| stage.play(answers, calls))
 }
 
-/// Calls on clients of their own, which know nothing of earlier inputs, with this reply to every exchange.
+/// Makes calls with new clients, without state from earlier inputs. Every token exchange gets the response `token`.
 pub(super) fn alone<T>(
     change: impl FnOnce(SuiteBuilder) -> SuiteBuilder,
     token: Option<Response<Bytes>>,
@@ -159,7 +159,7 @@ pub(super) fn alone<T>(
     stage.play(answers, calls)
 }
 
-/// A text for people: one line of a bounded length that nobody can make look like another.
+/// Checks that a message is one line of bounded length, without characters that change its display.
 pub(super) fn is_line(text: &str, most: usize) {
     let count = text.chars().count();
     assert!(count <= most, "{count} characters, at most {most}: {text}");
@@ -169,11 +169,14 @@ pub(super) fn is_line(text: &str, most: usize) {
 
 pub(super) fn hides(text: &str, secrets: &[&str]) {
     for secret in secrets {
-        assert!(!text.contains(secret), "it shows {secret:?}: {text}");
+        assert!(
+            !text.contains(secret),
+            "the message contains {secret:?}: {text}"
+        );
     }
 }
 
-/// What is true of every error, also of one that shows what its caller said.
+/// Checks an error of any origin, including an error that quotes its caller's input.
 pub(super) fn is_tidy(error: &Error) {
     is_line(&error.to_string(), 2_000);
     is_line(error.message(), 1_000);
@@ -181,7 +184,7 @@ pub(super) fn is_tidy(error: &Error) {
     is_line(error.request_id().unwrap_or_default(), 201);
 }
 
-/// What is true of an error about what a server said.
+/// Checks an error about a server's response.
 pub(super) fn is_sound(error: &Error) {
     is_tidy(error);
     let secrets = [SECRET, TOKEN, HEX, BASE64];

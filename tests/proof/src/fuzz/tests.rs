@@ -7,10 +7,10 @@ use fastrand::Rng;
 use super::{TARGETS, replies, tokens, words};
 use crate::json::mutate;
 
-/// How many mutations of the corpus a target meets.
+/// The number of mutations for each target.
 const MUTATIONS: usize = 1_500;
 
-/// The inputs of a target's folder with their names, in order.
+/// Returns the inputs in the folder of a target, sorted by name.
 fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     let files = fs::read_dir(root.join(name)).expect("a corpus");
@@ -24,7 +24,7 @@ fn corpus(name: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn no_mutation_of_the_corpus_breaks_a_property() {
+fn no_mutation_of_the_corpus_violates_a_property() {
     let words = words();
     for (name, target) in TARGETS {
         let (_, corpus): (Vec<_>, Vec<_>) = corpus(name).into_iter().unzip();
@@ -41,7 +41,7 @@ fn no_mutation_of_the_corpus_breaks_a_property() {
 }
 
 #[test]
-fn what_is_good_is_accepted() {
+fn valid_inputs_are_accepted_and_invalid_inputs_rejected() {
     let bad_replies = "another-version replayed-twice web-page";
     let bad_tokens = "another-type array refused typed-refused unavailable unsendable";
     let accepted = |(name, accepts, bad): (_, fn(&[u8]) -> bool, &str)| {

@@ -1,4 +1,5 @@
-//! Replies of the token endpoint: the token is sent as it came, for as long as it lives and no longer, and never shown.
+//! Responses of the token endpoint. The token is sent unchanged, exactly during its lifetime, and never appears in
+//! messages.
 
 use std::time::Duration;
 
@@ -16,11 +17,11 @@ pub(super) fn run(data: &[u8]) {
     accepts(data);
 }
 
-/// Whether the reply gives a token.
+/// Returns whether the response contains a usable token.
 pub(super) fn accepts(data: &[u8]) -> bool {
     let (pick, body) = choice(data);
     let status = [200, 200, 200, 400, 401, 429, 503, 302][pick % 8];
-    // What is no text in a member that nobody reads does not matter.
+    // Invalid UTF-8 in an unused field does not matter.
     let came = Json::read(&String::from_utf8_lossy(body));
     let token = came.as_ref().and_then(|it| it.field("access_token"));
     let token = token.and_then(Json::text).unwrap_or_default();
@@ -72,18 +73,19 @@ pub(super) fn accepts(data: &[u8]) -> bool {
     )
 }
 
-/// No suite here was given the usual token.
+/// Checks an error. The suites here never get the usual token, so only the secret can leak.
 fn is_ours(error: &Error) {
     is_tidy(error);
     hides(&format!("{error:?}"), &[SECRET]);
 }
 
-/// Whether nobody says this by accident.
+/// Returns whether the token is long enough not to occur in a message by accident.
 fn is_telling(token: &str) -> bool {
     token.len() >= 12 && token.bytes().filter(u8::is_ascii_digit).count() >= 4
 }
 
-/// The shorter of what the reply states and what a JWT says, at least one second and at most 300; `None` for an odd text.
+/// Returns the shorter of the stated lifetime and the lifetime in the JWT, limited to 1 to 300 seconds. Returns `None`
+/// if `expires_in` is an invalid string.
 fn lifetime(token: &str, stated: Option<&Json>) -> Option<Duration> {
     let stated = match stated {
         Some(Json::Text(text)) if !text.bytes().all(|it| it.is_ascii_digit()) => return None,
@@ -97,7 +99,7 @@ fn lifetime(token: &str, stated: Option<&Json>) -> Option<Duration> {
     });
     let claim = |name| float(claims.as_ref()?.field(name)?).filter(|it| it.is_finite());
     let claimed = claim("exp").zip(claim("iat")).map(|(exp, iat)| exp - iat);
-    // A difference beyond any duration is none.
+    // Ignores a difference that exceeds `Duration`.
     let claimed = claimed.filter(|it| *it > 0.0 && Duration::try_from_secs_f64(*it).is_ok());
     let known = [stated.map(|it| it.max(0.0)), claimed];
     let seconds = known.into_iter().flatten().reduce(f64::min).unwrap_or(60.0);

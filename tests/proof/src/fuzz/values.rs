@@ -1,4 +1,4 @@
-//! JSON without a schema: its text is kept exactly, and numbers read as any other reader reads them.
+//! JSON without a schema. Its source is preserved exactly, and its numbers are read as serde_json reads them.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -41,18 +41,18 @@ pub(super) fn run(data: &[u8]) {
     let Ok(members) = record.members() else {
         return;
     };
-    // The first of a name is what a record shows.
+    // If a name occurs twice, a record returns the first value.
     let names: Vec<&str> = members.iter().map(|(name, _)| name).take(16).collect();
     for name in names {
-        let member = members.get(name).expect("it is there");
+        let member = members.get(name).expect("the name exists");
         assert_eq!(record.raw_member(name).as_ref(), Some(member));
         let found = Json::read(member.as_str());
-        let said = found.as_ref().and_then(Json::text);
-        assert_eq!(record.text(name).as_deref(), said);
+        let string = found.as_ref().and_then(Json::text);
+        assert_eq!(record.text(name).as_deref(), string);
         if let Err(error) = record.get::<u8>(name) {
             is_tidy(&error);
             let is_telling = |it: &str| it.len() > 12 && it.contains(|c: char| c.is_ascii_digit());
-            let quoted = said.filter(|it| is_telling(it) && !name.contains(*it));
+            let quoted = string.filter(|it| is_telling(it) && !name.contains(*it));
             let hidden = quoted.is_none_or(|it| !error.to_string().contains(it));
             assert!(hidden, "{error}");
         }
@@ -61,7 +61,7 @@ pub(super) fn run(data: &[u8]) {
     assert_eq!(Json::read(&written), Json::read(text));
 }
 
-/// Whatever decodes it, it means what it means to the other reader.
+/// Checks that `RawJson` and serde_json decode a value equally.
 fn same<T: DeserializeOwned + PartialEq + Debug>(raw: &RawJson) {
     let read = serde_json::from_str::<T>(raw.as_str());
     assert_eq!(raw.decode::<T>().ok(), read.ok());
@@ -75,7 +75,7 @@ fn number(text: &str) {
     let written = serde_json::to_string(&number).expect("it is JSON");
     assert_eq!((number.as_str(), &*written), (text, text));
     let read: Option<serde_json::Number> = serde_json::from_str(text).ok();
-    // `-0` is a float to the other reader.
+    // serde_json reads `-0` as a float.
     if text != "-0" {
         let integer = read.as_ref().and_then(serde_json::Number::as_i64);
         assert_eq!(number.as_i64(), integer);

@@ -1,4 +1,5 @@
-//! `Retry-After` and `Date`: a second reading agrees, and no call waits beyond its deadline or returns earlier than asked.
+//! `Retry-After` and `Date`. A second implementation agrees, and no call waits beyond its deadline or returns earlier
+//! than asked.
 
 use std::time::Duration;
 
@@ -12,10 +13,10 @@ use super::stage::{is_sound, on, reply};
 use super::{choice, line};
 
 const DEADLINE: Duration = Duration::from_secs(30);
-/// The longest backoff before a second attempt.
+/// The longest backoff before the second attempt.
 const BACKOFF: Duration = Duration::from_millis(200);
 
-/// The first line is `Retry-After`, the second is `Date`.
+/// The first line of the input is `Retry-After`, the second is `Date`.
 pub(super) fn run(data: &[u8]) {
     let (pick, rest) = choice(data);
     let (header, rest) = line(rest);
@@ -45,7 +46,7 @@ pub(super) fn run(data: &[u8]) {
         (false, Some(now)) => text(header)
             .and_then(seconds)
             .and_then(|at| at.checked_sub(now)),
-        // By the clock of this machine.
+        // This case depends on the clock of the machine.
         (false, None) if text(header).and_then(seconds).is_some() => return,
         (false, None) => None,
     };
@@ -76,18 +77,18 @@ fn text(line: &[u8]) -> Option<&str> {
 
 const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 
-/// The three forms of a date in HTTP.
+/// The three date formats of HTTP.
 const FORMS: [&str; 3] = [
     "%a, %d %b %Y %H:%M:%S GMT",
     "%A, %d-%b-%y %H:%M:%S GMT",
     "%a %b %e %H:%M:%S %Y",
 ];
 
-/// The seconds since 1970 of a date: the instant of its fields, if one of the forms writes that in the same way.
+/// Returns the seconds since 1970 of a date, if a format writes the parsed date back equal.
 fn seconds(text: &str) -> Option<u64> {
     FORMS.iter().find_map(|form| {
         let read = BrokenDownTime::parse(form, text).ok()?;
-        // Of years with two digits, that of 1970 is the first.
+        // Two-digit years begin at 1970.
         let year = read
             .year()
             .map(|year| if year == 1969 { 2069 } else { year })?;

@@ -1,4 +1,4 @@
-//! JSON for tests: read, written and compared without the SDK, drawn at random, and changed within a schema.
+//! JSON for tests: parsed, written and compared without the SDK, generated at random, and mutated within a schema.
 
 mod mutation;
 
@@ -10,24 +10,25 @@ use std::fmt;
 use serde::de::{Deserializer as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Deeper parts are compared as strings.
+/// The maximum depth for parsing. Deeper parts are compared as strings.
 const DEEPEST: usize = 100;
 
-/// A JSON value. Equal values have equal digits, and their fields in the same order.
+/// A JSON value. Equality compares the digits of numbers and the order of fields.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Json {
-    /// `null`, a Boolean, the digits of a number, or a part that is nested too deep to be looked into.
+    /// `null`, a Boolean, the digits of a number, or a part that is nested too deeply to parse.
     Plain(String),
     /// A string.
     Text(String),
     /// An array.
     Array(Vec<Json>),
-    /// The fields of an object in order, equal names included.
+    /// The fields of an object in order, including duplicate names.
     Object(Vec<(String, Json)>),
 }
 
 impl Json {
-    /// Reads JSON. `None` if it is not JSON, or has strings that are not Unicode, or powers of ten beyond 64 bits.
+    /// Parses JSON. Returns `None` if the input is not JSON, contains a string that is not Unicode, or contains an
+    /// exponent beyond 64 bits.
     pub fn read(text: &str) -> Option<Self> {
         let raw: &RawValue = serde_json::from_str(text).ok()?;
         Self::of(raw.get(), 0)
@@ -53,7 +54,7 @@ impl Json {
         })
     }
 
-    /// The value as any other reader sees it: numbers by their value, and of equal names the last.
+    /// Returns the value as most readers see it: numbers by their value, and the last of duplicate names.
     #[must_use]
     pub fn meaning(&self) -> Self {
         match self {
@@ -67,7 +68,7 @@ impl Json {
         }
     }
 
-    /// The value with the fields of its objects in the order of their names. Equal names stay in their order.
+    /// Returns the value with the fields of its objects sorted by name. Duplicate names keep their order.
     #[must_use]
     pub fn sorted(&self) -> Self {
         match self {
@@ -82,7 +83,7 @@ impl Json {
         }
     }
 
-    /// The last field of this name.
+    /// Returns the last field with this name.
     pub fn field(&self, name: &str) -> Option<&Self> {
         let Self::Object(fields) = self else {
             return None;
@@ -91,7 +92,7 @@ impl Json {
         named.next().map(|(_, value)| value)
     }
 
-    /// The string, if it is one.
+    /// Returns the string, if this is a string.
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -119,7 +120,7 @@ impl fmt::Display for Json {
     }
 }
 
-/// The digits of a number from its first to its last that is not zero, and the power of ten of the last.
+/// Returns the digits of a number without leading and trailing zeros, and the exponent of the last digit.
 fn number(text: &str) -> Option<String> {
     let (sign, digits) = text.strip_prefix('-').map_or(("", text), |it| ("-", it));
     let lower = digits.to_ascii_lowercase();
@@ -136,7 +137,7 @@ fn number(text: &str) -> Option<String> {
     }
 }
 
-/// Reads the fields of an object in their order.
+/// Reads the fields of an object in order, including duplicates.
 struct Fields;
 
 impl<'a> Visitor<'a> for Fields {

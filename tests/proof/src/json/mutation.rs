@@ -1,10 +1,10 @@
-//! The one source of random JSON, and the one mutator: of values within the room of a schema, and of bytes.
+//! The generator of random JSON, and the mutator of values within a schema and of bytes.
 
 use fastrand::Rng;
 
 use super::Json;
 
-/// Numbers that neither a float nor 64 bits hold, and some that are easily changed.
+/// Numbers that exceed a float or 64 bits, and numbers that are easily changed by rounding.
 pub const NUMBERS: &[&str] = &[
     "0",
     "-0",
@@ -17,7 +17,7 @@ pub const NUMBERS: &[&str] = &[
     "0.1000000000000000055511151231257827",
 ];
 
-/// Strings, as JSON.
+/// Strings in JSON notation.
 pub const TEXTS: &[&str] = &[
     r#""""#,
     r#""from_the_future""#,
@@ -39,29 +39,29 @@ const NAMES: &[&str] = &[
     "nächste",
 ];
 
-/// The room that a schema leaves for a value.
+/// The values that a schema allows.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// Any value.
     Any,
-    /// One of these, as JSON; without any, the value stays.
+    /// One of these JSON values. If the list is empty, the value stays unchanged.
     OneOf(&'static [&'static str]),
-    /// Items, of which so many are more than a reader expects.
+    /// An array. The number is more items than a reader expects.
     Array(Box<Shape>, usize),
-    /// An object with these fields and any others.
+    /// An object with these fields and any other fields.
     Object(Vec<Field>),
 }
 
 /// A field that a schema documents.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Whether it is always there, and never null.
+    /// Whether the field is always present and never null.
     pub required: bool,
-    /// Its documented values.
+    /// The documented values.
     pub shape: Shape,
-    /// Further values, which a reader has to preserve as well.
+    /// Undocumented values, which a reader must preserve too.
     pub beyond: Shape,
 }
 
@@ -70,7 +70,7 @@ fn percent(rng: &mut Rng, chance: u8) -> bool {
 }
 
 fn literal(values: &[&str], rng: &mut Rng) -> Json {
-    Json::read(values[rng.usize(..values.len())]).expect("each is JSON")
+    Json::read(values[rng.usize(..values.len())]).expect("a valid literal")
 }
 
 fn new_field(rng: &mut Rng) -> (String, Json) {
@@ -79,7 +79,7 @@ fn new_field(rng: &mut Rng) -> (String, Json) {
 }
 
 impl Json {
-    /// Any value, not too deep.
+    /// Returns a random value of limited depth.
     pub fn draw(rng: &mut Rng) -> Self {
         match rng.u8(..8) {
             0 => Self::Array((0..rng.usize(..3)).map(|_| Self::draw(rng)).collect()),
@@ -90,7 +90,7 @@ impl Json {
         }
     }
 
-    /// The value as a later version of its schema might have it.
+    /// Returns the value as a later version of its schema might send it.
     #[must_use]
     pub fn mutated(&self, shape: &Shape, rng: &mut Rng) -> Self {
         let often = if matches!(shape, Shape::Any) { 15 } else { 40 };
@@ -110,7 +110,7 @@ impl Json {
 }
 
 impl Shape {
-    /// A value that needs no other to begin with.
+    /// Returns a random value, if the shape allows one that does not depend on an existing value.
     fn draw(&self, rng: &mut Rng) -> Option<Json> {
         match self {
             Self::Any => Some(Json::draw(rng)),
@@ -163,7 +163,7 @@ fn object(fields: &[(String, Json)], known: &[Field], rng: &mut Rng) -> Json {
     Json::Object(mutated)
 }
 
-/// An input of a corpus after a few changes of its bytes and words, and of the JSON that it ends with.
+/// Returns an input of the corpus after a few random changes of its bytes, its words and its JSON part.
 pub fn mutate(rng: &mut Rng, corpus: &[Vec<u8>], words: &[String]) -> Vec<u8> {
     let mut input = rng.choice(corpus).cloned().unwrap_or_default();
     for _ in 0..rng.usize(1..5) {
@@ -177,7 +177,7 @@ pub fn mutate(rng: &mut Rng, corpus: &[Vec<u8>], words: &[String]) -> Vec<u8> {
             3 => input = [&input[..to], &input[from..]].concat(),
             4 => drop(input.splice(from..to, rng.choice(corpus).cloned().unwrap_or_default())),
             5 => drop(input.splice(from..from, word.repeat(rng.usize(1..40)))),
-            // Long enough for whatever grows.
+            // Repeats a piece often enough to reveal growing cost.
             6 if rng.u8(..20) == 0 => {
                 let piece = input[from..to].to_vec();
                 let times = rng.usize(..=100_000) / (piece.len() + 1);

@@ -1,4 +1,4 @@
-//! Events as lines of words, all of which are numbers unless they say what they are:
+//! Parses events from lines of words. The words are numbers unless they are named here:
 //!
 //! ```text
 //! opened [LIMIT]                                  called CALL KIND [STORED] [resends CALL]
@@ -9,22 +9,22 @@
 //! ```
 
 use crate::event::{
-    Answer, Asked, Attempt, Command, Done, Effect, Event, Failed, Kind, Sent, Terms, Told,
+    Answer, Asked, Attempt, Command, Done, Effect, Event, Failed, Kind, Outcome, Sent, Terms,
 };
 
-/// The step of time between two lines.
+/// The time between two events.
 pub(super) const SECOND: u64 = 1_000_000;
 
-/// The event of a line.
+/// Parses the event of a line.
 #[expect(clippy::too_many_lines, reason = "one arm for each event")]
 pub(super) fn event(line: &str) -> Event {
     let words: Vec<&str> = line.split(' ').collect();
     let place = |at: usize| words.get(at).and_then(|it| it.parse::<u64>().ok());
     let has = |word| words.contains(&word);
     let text = |at: usize| words[at].to_owned();
-    // What a line is about: a request or a call.
+    // The ID of the request or call of the line.
     let request = place(1).unwrap_or_default();
-    let (call, walk, command, audience) = (request, 1, 9, "crm".to_owned());
+    let (call, listing, command, audience) = (request, 1, 9, "crm".to_owned());
     let (list, installation, suite) = ("people".to_owned(), 1, 1);
     let departed = |installation: u64, sent| Event::Departed {
         request,
@@ -42,7 +42,7 @@ pub(super) fn event(line: &str) -> Event {
             odd: false,
         },
     };
-    let told = |told| Event::Returned { call, told };
+    let outcome = |outcome| Event::Returned { call, outcome };
     match words[0] {
         "secret" => Event::Secret { text: text(1) },
         "exists" => Event::Exists {
@@ -60,7 +60,7 @@ pub(super) fn event(line: &str) -> Event {
                     _ => Kind::Read,
                 },
                 caller: 1,
-                // The calls that come after a wait have none.
+                // Calls after a wait have no deadline.
                 deadline: (call < 3).then_some(60 * SECOND),
                 command: place(3),
                 most: Some(2),
@@ -120,13 +120,13 @@ pub(super) fn event(line: &str) -> Event {
         "status" => answered(words[2].parse().unwrap(), Done::Nothing),
         "delivered" => Event::Delivered { request },
         "broke" => Event::Broke { request },
-        "receipt" => told(Told::Receipt {
+        "receipt" => outcome(Outcome::Receipt {
             body: place(2).unwrap(),
             key: Some("key".to_owned()),
             reference: text(3),
             replayed: !has("new"),
         }),
-        "error" => told(Told::Error(Failed {
+        "error" => outcome(Outcome::Error(Failed {
             effect: match words[2] {
                 "refused" => Effect::Refused,
                 "not-sent" => Effect::NotSent,
@@ -137,17 +137,17 @@ pub(super) fn event(line: &str) -> Event {
             tokenless: has("tokenless"),
             command: place(4).map(|body| form(None, body)),
         })),
-        "dropped" => told(Told::Dropped),
-        "began" => Event::WalkBegan {
-            walk,
+        "dropped" => outcome(Outcome::Dropped),
+        "began" => Event::ListingBegan {
+            listing,
             installation,
             list,
         },
         "took" => Event::Took {
-            walk,
+            listing,
             record: text(1),
         },
-        "ended" => Event::WalkEnded { walk },
+        "ended" => Event::ListingEnded { listing },
         "settled" => Event::Settled {
             command,
             reference: text(1),
@@ -163,11 +163,11 @@ pub(super) fn event(line: &str) -> Event {
         },
         "faultless" => Event::Faultless,
         "stuck" => Event::Stuck {
-            limit: "it took all its steps".to_owned(),
+            limit: "it used up all its steps".to_owned(),
         },
         "calm" => Event::Calm,
         "end" => Event::Ended,
-        other => panic!("no event is called {other}"),
+        other => panic!("unknown event {other}"),
     }
 }
 

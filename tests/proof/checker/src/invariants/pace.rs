@@ -1,14 +1,14 @@
-//! Progress: calls leave, responses are read, and failures that may pass are tried again; and no more attempts are under way
-//! at once than their suite allows.
+//! Progress: calls are sent, responses are read and temporary failures are retried. Concurrent attempts stay within the
+//! suite's limit.
 
 use std::collections::BTreeMap;
 
-use crate::event::{Event, Failed, Kind, Micros, Told};
+use crate::event::{Event, Failed, Kind, Micros, Outcome};
 use crate::facts::{Call, Facts, TICK};
-use crate::laws::Found;
+use crate::invariants::Found;
 use crate::request::Request;
 
-pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+pub(crate) fn check(facts: &Facts<'_>, found: &mut Found) {
     capped(facts, found);
     read(facts, found);
     let failures = failures(facts);
@@ -25,7 +25,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// No more attempts are under way at once than their suite allows.
+/// Checks that concurrent attempts stay within the suite's limit.
 fn capped(facts: &Facts<'_>, found: &mut Found) {
     let mut taken: BTreeMap<(u32, &str), usize> = BTreeMap::new();
     for (at, event) in facts.events {
@@ -51,33 +51,36 @@ fn capped(facts: &Facts<'_>, found: &mut Found) {
         *taken += 1;
         let most = facts.suites.get(&it.suite).and_then(|it| it.0);
         let kept = most.is_none_or(|most| *taken <= most);
-        found.hold("no more attempts at once than allowed", *at, kept, || {
-            format!("{it}: {taken} of {most:?}")
-        });
+        found.require(
+            "concurrent attempts stay within the limit",
+            *at,
+            kept,
+            || format!("{it}: {taken} of {most:?}"),
+        );
     }
 }
 
-/// A suite reads a response when it comes.
+/// Checks that a suite reads a response when it arrives.
 fn read(facts: &Facts<'_>, found: &mut Found) {
     for request in facts.requests.values() {
         let (Some(offered), Some((end, _))) = (request.offered, request.end) else {
             continue;
         };
         let prompt = end <= offered + TICK;
-        found.hold("a response is read when it comes", end, prompt, || {
+        found.require("a response is read when it arrives", end, prompt, || {
             format!("{request} could have been read by {offered}")
         });
     }
 }
 
-/// Neither a call nor its next attempt waits if its suite has a token, allows a further attempt, and has waited as long as it
-/// must.
+/// Checks that neither a call nor its next attempt waits without a reason. Valid reasons are a missing token, the limit
+/// of concurrent attempts and a requested delay.
 fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     let mut ready = Some(call.began);
     for attempt in facts.attempts(call) {
         let (now, place) = (attempt.departed, (call.suite, attempt.place().1));
         let late = ready.filter(|ready| {
-            // Of the lifetime, 10 % is reserved for the call and 5 % for a late renewal.
+            // 10 % of the lifetime is reserved for the call, and 5 % for a late renewal.
             let needs_none = attempt.token().is_none();
             let fresh = |at| needs_none || facts.token(place, at, 85).is_some();
             now > ready + TICK
@@ -85,17 +88,20 @@ fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
                 && fresh(now - TICK)
                 && has_room(facts, place, *ready, now)
         });
-        found.hold("a call that can leave leaves", now, late.is_none(), || {
-            format!("{call}: {attempt} could have left at {late:?}")
-        });
-        // An attempt after a 401 waits for another token; a list waits for its consumer.
+        found.require(
+            "a call doesn't wait without a reason",
+            now,
+            late.is_none(),
+            || format!("{call}: {attempt} could have been sent at {late:?}"),
+        );
+        // An attempt after a 401 waits for another token. A list waits for its consumer.
         let waits = attempt.status() == Some(401) || call.most.is_none();
         let end = attempt.end.filter(|_| !waits);
         ready = end.map(|(end, _)| end + attempt.wait().unwrap_or(0) + call.backoff);
     }
 }
 
-/// Whether a suite had a token and allowed a further attempt at some time between these.
+/// Returns whether the suite had a token and allowed a further attempt at some time in this period.
 fn has_room(facts: &Facts<'_>, place: (u32, &str), from: Micros, until: Micros) -> bool {
     let Some((Some(most), _)) = facts.suites.get(&place.0) else {
         return true;
@@ -114,43 +120,44 @@ fn has_room(facts: &Facts<'_>, place: (u32, &str), from: Micros, until: Micros) 
     })
 }
 
-/// A call that has time is attempted, unless it has no token, and its suite has requested tokens.
+/// Checks that a call with time left is attempted. The exception is a call without a token whose suite has requested
+/// tokens.
 fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, failed: &Failed, found: &mut Found) {
     let exchanged = |it: &Request<'_>| it.suite == call.suite && it.departed <= at;
     let kept = !call.attempts.is_empty()
         || !call.has_time(at)
         || failed.tokenless && facts.exchanges().any(exchanged);
-    found.hold("a call is attempted", at, kept, || {
+    found.require("a call is attempted", at, kept, || {
         format!("{call} until {:?}", call.deadline)
     });
 }
 
-/// A call ends with its response.
+/// Checks that a call ends when its response arrives.
 fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
-    let (Some((at, told)), Some(last)) = (call.told, facts.attempts(call).last()) else {
+    let (Some((at, outcome)), Some(last)) = (call.outcome, facts.attempts(call).last()) else {
         return;
     };
-    // After other failures, a call may wait for a token or for its turn.
+    // After other failures, a call may wait for a token or for a free slot.
     let suite = facts.suites.get(&call.suite);
     let capped = suite.is_none_or(|it| it.0.is_some());
     let place = (call.suite, last.place().1);
     let ready = |at| !capped && facts.token(place, at, 85).is_some();
-    let is_final = match told {
-        Told::Reply { .. } | Told::Receipt { .. } => true,
-        Told::Error(failed) => {
+    let is_final = match outcome {
+        Outcome::Response { .. } | Outcome::Receipt { .. } => true,
+        Outcome::Error(failed) => {
             let ready = ready(at) && last.end.is_some_and(|(end, _)| ready(end));
             last.is_final() || ready && !failed.tokenless
         }
-        Told::Dropped => false,
+        Outcome::Dropped => false,
     };
     let prompt = !is_final || last.end.is_none_or(|(end, _)| at <= end + TICK);
-    found.hold("a call ends with its response", at, prompt, || {
+    found.require("a call ends with its response", at, prompt, || {
         format!("{call}: {last}")
     });
 }
 
-/// When requests of each suite and audience failed, token exchanges and rejections included: an upper bound on the retries
-/// that the budget paid for.
+/// Returns the times of failed requests for each suite and audience, including token exchanges and rejections. Their
+/// number is an upper bound on the retries that the budget paid for.
 fn failures<'a>(facts: &Facts<'a>) -> BTreeMap<(u32, &'a str), Vec<Micros>> {
     let mut failures: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for request in facts.requests.values().filter(|it| !it.succeeded()) {
@@ -160,8 +167,8 @@ fn failures<'a>(facts: &Facts<'a>) -> BTreeMap<(u32, &'a str), Vec<Micros>> {
     failures
 }
 
-/// A read, a command with a key, and a request that was never sent are tried again after a failure that may pass, as long as
-/// attempts, time and budget are left.
+/// Checks that a temporary failure is retried while attempts, time and budget are left. This applies to reads, commands
+/// with a key, and requests that were never sent.
 fn repeated(
     facts: &Facts<'_>,
     call: &Call<'_>,
@@ -185,12 +192,12 @@ fn repeated(
     let failed = failures.get(&(call.suite, last.place().1));
     let paid = failed.is_none_or(|it| it.iter().filter(|it| **it <= at).count() < budget);
     let kept = !(may_pass && made < most as usize && time && paid);
-    found.hold("a failure that may pass is tried again", at, kept, || {
+    found.require("a temporary failure is retried", at, kept, || {
         format!("{call} made {made} of {most} attempts until {deadline}")
     });
 }
 
-/// If a token is rejected for the first time and the call has time left, its suite requests another.
+/// Checks that a suite requests another token after the first rejection of a token, if the call has time left.
 fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
     let rejected = |it: &Request<'_>| it.status() == Some(401);
     let last = facts.attempts(call).last().filter(|it| rejected(it));
@@ -204,7 +211,7 @@ fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
         it.place() == last.place() && before && (exchanged || rejected(it))
     });
     let kept = !call.has_time(at) || renewed;
-    found.hold("a rejected token is renewed", at, kept, || {
+    found.require("a rejected token is renewed", at, kept, || {
         format!("{call} gave up with token {token}")
     });
 }

@@ -1,4 +1,4 @@
-//! What everybody in a world shares: the record of what happened, the clock, the numbers and the counts.
+//! The state that all parts of a simulation share: history, clock, numbers and counts.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -19,35 +19,35 @@ use tracing::subscriber::DefaultGuard;
 use tracing::{Dispatch, dispatcher};
 
 use super::broken::Sdk;
-use super::{Totals, World};
+use super::{Simulation, Totals};
 
-/// The stage of one world. It runs on one thread, so nobody ever waits for its locks.
+/// The shared state of one simulation. It runs on one thread, so its locks are never contended.
 pub(super) struct Stage {
     began: Instant,
     history: Mutex<History>,
     totals: Mutex<Totals>,
     numbers: [AtomicU64; Number::ALL],
     calm: AtomicBool,
-    /// The lines so far, if this world keeps any.
+    /// The recorded lines, if this simulation records any.
     lines: Mutex<HashSet<String>>,
-    pub(super) world: World,
-    /// The calls that a broken SDK lets through.
+    pub(super) simulation: Simulation,
+    /// The number of calls that a broken SDK allows.
     pub(super) turns: Semaphore,
-    /// The tokens that a broken SDK keeps, by suite and host.
+    /// The tokens that a broken SDK keeps using, by suite and host.
     pub(super) first_tokens: Mutex<HashMap<String, HeaderValue>>,
-    /// The steps that are left: each record is one, and each time that a call is polled.
+    /// The number of remaining steps. Each event and each poll of a call is a step.
     left: AtomicU64,
-    /// Notified when none is left.
+    /// Notified when no step is left.
     pub(super) stuck: Notify,
 }
 
-/// What is numbered.
+/// The kinds of items with numbers.
 #[derive(Clone, Copy)]
 pub(super) enum Number {
     Request,
     Suite,
     Call,
-    Walk,
+    Listing,
     Command,
     Token,
     Caller,
@@ -58,7 +58,7 @@ impl Number {
 }
 
 impl Stage {
-    pub(super) fn new(world: World) -> Arc<Self> {
+    pub(super) fn new(simulation: Simulation) -> Arc<Self> {
         Arc::new(Self {
             began: Instant::now(),
             history: Mutex::default(),
@@ -66,20 +66,24 @@ impl Stage {
             numbers: Default::default(),
             calm: AtomicBool::new(false),
             lines: Mutex::default(),
-            world,
-            turns: Semaphore::new(if world.sdk == Sdk::TenAtATime { 10 } else { 1 }),
+            simulation,
+            turns: Semaphore::new(if simulation.sdk == Sdk::TenAtATime {
+                10
+            } else {
+                1
+            }),
             first_tokens: Mutex::default(),
-            left: world.steps().into(),
+            left: simulation.steps().into(),
             stuck: Notify::new(),
         })
     }
 
-    /// Time since the world began.
+    /// Returns the time since the simulation began.
     pub(super) fn now(&self) -> Micros {
         micros(self.began.elapsed())
     }
 
-    /// Takes a step. False if none is left.
+    /// Uses a step. Returns false if no step is left.
     pub(super) fn step(&self) -> bool {
         let left = self.left.load(Ordering::Relaxed);
         self.left.store(left.saturating_sub(1), Ordering::Relaxed);
@@ -94,12 +98,12 @@ impl Stage {
         locked(&self.history).record(self.now(), event);
     }
 
-    /// Whether no step is left: nothing more is called or sent.
+    /// Returns whether no step is left. Then calls and requests no longer start.
     pub(super) fn is_stuck(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }
 
-    /// The next number of its kind, from 1.
+    /// Returns the next number of its kind, starting with 1.
     pub(super) fn next(&self, number: Number) -> u64 {
         self.numbers[number as usize].fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -116,7 +120,7 @@ impl Stage {
         *locked(&self.totals).entry(name).or_default() += 1;
     }
 
-    /// Whether nothing goes wrong any more, and nobody begins anything new.
+    /// Returns whether there are no more faults and no new work starts.
     pub(super) fn is_calm(&self) -> bool {
         self.calm.load(Ordering::Relaxed)
     }
@@ -126,9 +130,9 @@ impl Stage {
         self.calm.store(true, Ordering::Relaxed);
     }
 
-    /// Keeps each line once, if this world keeps any.
+    /// Records each line once, if this simulation records lines.
     pub(super) fn log(&self, text: &dyn fmt::Display) {
-        if !self.world.logged {
+        if !self.simulation.logged {
             return;
         }
         for line in text.to_string().lines().map(str::trim_end) {
@@ -139,15 +143,15 @@ impl Stage {
         }
     }
 
-    /// Keeps a secret that no line may show.
+    /// Records a secret that no line may contain.
     pub(super) fn confide(&self, text: &str) {
-        if self.world.logged {
+        if self.simulation.logged {
             let text = text.to_owned();
             self.record(Event::Secret { text });
         }
     }
 
-    /// Everything that happened, once.
+    /// Takes the history and the totals out of the stage.
     pub(super) fn end(&self) -> (History, Totals) {
         (
             take(&mut locked(&self.history)),
@@ -156,7 +160,7 @@ impl Stage {
     }
 }
 
-/// The content of a lock that nobody holds for long.
+/// Returns the content of a lock.
 pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -165,16 +169,17 @@ pub(super) fn micros(time: Duration) -> Micros {
     u64::try_from(time.as_micros()).unwrap_or(Micros::MAX)
 }
 
-/// A digest of bytes, never 0.
+/// Returns a digest of bytes that is never 0.
 pub(super) fn digest(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     hasher.finish().max(1)
 }
 
-/// Keeps all that this thread logs, at every level, until the guard is dropped.
+/// Records all log lines of this thread, at every level, until the guard is dropped.
 pub(super) fn keep_lines(stage: &Arc<Stage>) -> DefaultGuard {
-    // While there is only one subscriber, one thread decides for all whether an event is wanted.
+    // With only one subscriber, the interest in an event is decided once for all threads. A second subscriber prevents
+    // this.
     static SECOND: OnceLock<Dispatch> = OnceLock::new();
     SECOND.get_or_init(|| dispatch(io::sink));
     let stage = Arc::clone(stage);
@@ -190,7 +195,7 @@ fn dispatch<W: Write>(writer: impl Fn() -> W + Send + Sync + 'static) -> Dispatc
     Dispatch::new(subscriber.finish())
 }
 
-/// Takes one event at a time, whole.
+/// Receives one complete log event per write.
 struct Lines(Arc<Stage>);
 
 impl Write for Lines {

@@ -1,4 +1,4 @@
-//! Walks over lists, whose consumer keeps records and checkpoint together, and goes on after failures and crashes.
+//! Consumers that read lists, store records and checkpoint together, and continue after failures and crashes.
 
 use std::time::Duration;
 
@@ -15,26 +15,26 @@ use super::service::Store;
 use super::stage::{Number, locked};
 use super::suites::Seat;
 
-/// A walk, as its consumer keeps it.
+/// The stored state of a listing.
 #[derive(Clone)]
 pub(super) struct Kept {
     number: u64,
     at: usize,
     list: usize,
-    /// As it is stored; `None` at the beginning.
+    /// The stored checkpoint. `None` at the beginning.
     checkpoint: Option<String>,
 }
 
-/// Walks one list after the other until nobody begins anything new.
-pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: Rng) {
+/// Reads one list after the other until the simulation is calm and the last list has ended.
+pub(super) async fn work(seats: Vec<Seat>, store: Store, slot: usize, mut rng: Rng) {
     let stage = seats[0].stage.clone();
-    while !stage.is_calm() || locked(&store.walks)[slot].is_some() {
-        let kept = locked(&store.walks)[slot].clone();
+    while !stage.is_calm() || locked(&store.listings)[slot].is_some() {
+        let kept = locked(&store.listings)[slot].clone();
         let kept = kept.unwrap_or_else(|| begin(&seats, &store, slot, &mut rng));
         let seat = seats.iter().find(|it| it.at == kept.at);
         let seat = seat.expect("a seat for each installation");
-        // Only the call of a page can be rejected.
-        if rng.bool() || stage.world.sdk == Sdk::RejectsAll {
+        // Only the call of a single page can be rejected.
+        if rng.bool() || stage.simulation.sdk == Sdk::RejectsAll {
             one_page(seat, &store, slot, kept, &mut rng).await;
         } else {
             many(seat, &store, slot, kept, &mut rng).await;
@@ -45,10 +45,10 @@ pub(super) async fn walk(seats: Vec<Seat>, store: Store, slot: usize, mut rng: R
 
 fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Kept {
     let (seat, list) = (&seats[rng.usize(..seats.len())], rng.usize(..LISTS.len()));
-    let number = seat.stage.next(Number::Walk);
-    seat.stage.count("walks");
-    seat.stage.record(Event::WalkBegan {
-        walk: number,
+    let number = seat.stage.next(Number::Listing);
+    seat.stage.count("listings");
+    seat.stage.record(Event::ListingBegan {
+        listing: number,
         installation: seat.installation().number,
         list: LISTS[list].to_owned(),
     });
@@ -58,11 +58,11 @@ fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Kept {
         list,
         checkpoint: None,
     };
-    locked(&store.walks)[slot] = Some(kept.clone());
+    locked(&store.listings)[slot] = Some(kept.clone());
     kept
 }
 
-/// Its pages from where it was left.
+/// Returns the pages from the stored checkpoint on.
 fn pages(seat: &Seat, kept: &Kept, options: &Options, rng: &mut Rng) -> Pages<Record> {
     let limit = rng.u32(5..=50);
     macro_rules! pages {
@@ -82,27 +82,27 @@ fn pages(seat: &Seat, kept: &Kept, options: &Options, rng: &mut Rng) -> Pages<Re
     }
 }
 
-/// Keeps records for good, together with the checkpoint behind them.
+/// Stores records permanently, together with the checkpoint after them.
 fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record], at: &Checkpoint) {
-    let walk = kept.number;
+    let listing = kept.number;
     for record in records {
-        seat.stage.count("walks: records taken");
+        seat.stage.count("listings: records stored");
         seat.stage.record(Event::Took {
-            walk,
+            listing,
             record: record.text("publicReference").unwrap_or_default(),
         });
     }
-    let mut walks = locked(&store.walks);
+    let mut listings = locked(&store.listings);
     if at.is_finished() {
-        seat.stage.count("walks ended");
-        seat.stage.record(Event::WalkEnded { walk });
-        walks[slot] = None;
-    } else if let Some(kept) = &mut walks[slot] {
+        seat.stage.count("listings ended");
+        seat.stage.record(Event::ListingEnded { listing });
+        listings[slot] = None;
+    } else if let Some(kept) = &mut listings[slot] {
         kept.checkpoint = Some(serde_json::to_string(at).expect("a checkpoint is JSON"));
     }
 }
 
-/// One page as a call of its own.
+/// Reads one page as its own call.
 async fn one_page(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng) {
     let options = Options::draw(&seat.stage, rng);
     let mut pages = pages(seat, &kept, &options, rng);
@@ -119,7 +119,7 @@ async fn one_page(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut
     }
 }
 
-/// Items until a failure, a change of mind or the end, all under the number of one call that has no deadline as a whole.
+/// Reads items until a failure, a random stop or the end. All pages belong to one call without a total deadline.
 async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng) {
     let options = Options::draw(&seat.stage, rng);
     let mut items = pages(seat, &kept, &options, rng).items();
@@ -127,9 +127,9 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
         items = items.read_ahead();
     }
     let (batch, enough) = (rng.usize(1..30), rng.usize(1..200));
-    let mut about = seat.about("walk", Kind::Read);
+    let mut about = seat.about("listing", Kind::Read);
     about.deadline = None;
-    // What a page failed with is not recorded: the attempts of the call are those of all its pages.
+    // The error of a page is not recorded, because the attempts of this call cover all its pages.
     let _open = about.begin(&options);
     let keep = |records: &[Record], at: Checkpoint| keep(seat, store, slot, &kept, records, &at);
     let (mut records, mut taken) = (Vec::new(), 0);
@@ -139,7 +139,7 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
             Ok(None) => return keep(&records, items.checkpoint()),
             Err(error) => {
                 seat.stage.log(&error);
-                // What came before the failure counts, if its consumer likes.
+                // The consumer decides whether to store the items before the failure.
                 if rng.bool() {
                     keep(&records, items.checkpoint());
                 }

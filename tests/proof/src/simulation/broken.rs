@@ -1,5 +1,5 @@
-//! SDKs that are broken on purpose: wrappers around the calls and the transport of the real one. The checker must reject
-//! each of them.
+//! Intentionally broken SDKs: wrappers around the calls and the transport of the real SDK. The checker must reject each
+//! of them.
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -19,11 +19,11 @@ use super::network::{BoxError, KEY, Network};
 use super::stage::{Number, Stage, locked};
 use crate::fuzz::command_digest;
 
-/// The SDK that a simulation runs. A further broken SDK is a variant here, its row in [`BROKEN`](Sdk::BROKEN), and a branch in
-/// `call`, `report`, `resent` or `carry`, or where a seat makes its suite.
+/// The SDK that a simulation runs. To add a broken SDK, add a variant here, a row in [`BROKEN`](Sdk::BROKEN), and a
+/// branch in `call`, `report`, `resent` or `carry`, or in the code that builds the suite of a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sdk {
-    /// The SDK as it is.
+    /// The real SDK.
     Correct,
     /// It sends nothing, and reports each call as `Refused`.
     RejectsAll,
@@ -33,21 +33,21 @@ pub enum Sdk {
     ReportsUnknown,
     /// It makes one attempt, unless the call sets its own policy.
     NeverRetries,
-    /// It begins a call when the one before has ended.
+    /// It begins a call only after the previous call has ended.
     OneAtATime,
     /// It has at most ten calls in flight.
     TenAtATime,
-    /// It resends a command with another key.
+    /// It resends a command with a new key.
     FreshKey,
-    /// Its errors return the command with another key.
+    /// Its errors return the command with a new key.
     ReturnsFreshKey,
-    /// It sends a command without a key again after a failure.
+    /// It resends a command without a key after a failure.
     RetriesUnkeyed,
     /// It ends a list after two pages at the latest.
     EndsEarly,
     /// It delivers the first item of each page twice.
     RepeatsItem,
-    /// It uses each token for a second.
+    /// It treats each token as valid for one second.
     RenewsAlways,
     /// It never renews a token.
     DeadToken,
@@ -55,19 +55,25 @@ pub enum Sdk {
     HoldsResponses,
     /// It reports each request without a response as not sent.
     LostAsNotSent,
-    /// It sends the default header of the client of another installation.
+    /// It sends the default header of another installation's client.
     ForeignHeader,
 }
 
 impl Sdk {
-    /// Each broken SDK with the invariant that it violates.
+    /// Each broken SDK and the invariant that it violates.
     pub const BROKEN: &[(Self, &'static str)] = &[
-        (Self::RejectsAll, "refused: the service said so"),
-        (Self::ReportsRefused, "refused: the service said so"),
-        (Self::ReportsUnknown, "unknown: an attempt is open"),
-        (Self::NeverRetries, "a failure that may pass is tried again"),
-        (Self::OneAtATime, "a call that can leave leaves"),
-        (Self::TenAtATime, "a call that can leave leaves"),
+        (Self::RejectsAll, "refused: the service rejected the call"),
+        (
+            Self::ReportsRefused,
+            "refused: the service rejected the call",
+        ),
+        (
+            Self::ReportsUnknown,
+            "unknown: an attempt may have taken effect",
+        ),
+        (Self::NeverRetries, "a temporary failure is retried"),
+        (Self::OneAtATime, "a call doesn't wait without a reason"),
+        (Self::TenAtATime, "a call doesn't wait without a reason"),
         (Self::FreshKey, "a resend is the same command"),
         (
             Self::ReturnsFreshKey,
@@ -75,19 +81,22 @@ impl Sdk {
         ),
         (
             Self::RetriesUnkeyed,
-            "what has no key is sent again only if it had no effect",
+            "a command without a key is resent only if it had no effect",
         ),
-        (Self::EndsEarly, "a walk ends at the end"),
-        (Self::RepeatsItem, "a walk delivers once"),
-        (Self::RenewsAlways, "one exchange a generation"),
-        (Self::DeadToken, "no dead token is sent"),
+        (Self::EndsEarly, "a listing ends only after the last record"),
+        (Self::RepeatsItem, "a listing delivers no record twice"),
+        (Self::RenewsAlways, "one exchange per token"),
+        (Self::DeadToken, "no expired token is sent"),
         (Self::HoldsResponses, "a call ends with its response"),
-        (Self::LostAsNotSent, "not sent: the service saw nothing"),
+        (
+            Self::LostAsNotSent,
+            "not sent: the service received nothing",
+        ),
         (Self::ForeignHeader, "headers stay in their installation"),
     ];
 
     fn report(self, stage: &Stage, error: Error) -> Failure {
-        if stage.world.logged {
+        if stage.simulation.logged {
             stage.log(&error);
             stage.log(&format!("{error:?}"));
         }
@@ -105,13 +114,13 @@ impl Sdk {
     }
 }
 
-/// Runs a call with the faults of the SDK of this simulation. `time` is what the call has until its deadline.
+/// Runs a call with the errors of the simulation's SDK. `time` is the time until the call's deadline.
 pub(super) async fn call<R>(
     stage: &Stage,
     time: Duration,
     call: impl Future<Output = Result<R, Error>>,
 ) -> Result<R, Failure> {
-    let (sdk, began) = (stage.world.sdk, Instant::now());
+    let (sdk, began) = (stage.simulation.sdk, Instant::now());
     if sdk == Sdk::RejectsAll {
         let rejected = testing::error(ErrorKind::Rejected).effect(Effect::Refused);
         return Err(rejected.attempts(0).build().into());
@@ -121,7 +130,7 @@ pub(super) async fn call<R>(
         _ => None,
     };
     let mut call = pin!(call);
-    // A call that is polled without end, and never waits, takes all steps.
+    // A call that is polled forever without waiting uses up all steps.
     let result = poll_fn(|context| {
         if stage.step() {
             call.as_mut().poll(context)
@@ -136,9 +145,9 @@ pub(super) async fn call<R>(
     result.map_err(|error| sdk.report(stage, error))
 }
 
-/// The command that an error returned, as the SDK of this simulation resends it.
+/// Returns the command to resend, as the simulation's SDK changes it.
 pub(super) fn resent(stage: &Stage, command: PreparedCommand) -> PreparedCommand {
-    match stage.world.sdk {
+    match stage.simulation.sdk {
         Sdk::FreshKey => with_fresh_key(stage, &command),
         _ => command,
     }
@@ -150,15 +159,15 @@ fn with_fresh_key(stage: &Stage, command: &PreparedCommand) -> PreparedCommand {
         stored["idempotencyKey"] = format!("a-fresh-key-{:04}", stage.next(Number::Command)).into();
         stored["digest"] = command_digest(&stored).into();
     }
-    serde_json::from_value(stored).expect("it is still one")
+    serde_json::from_value(stored).expect("it is still a command")
 }
 
-/// Sends a request as the SDK of this simulation does.
+/// Sends a request with the errors of the simulation's SDK.
 pub(super) async fn carry(
     network: Network,
     mut request: Request<RequestBody>,
 ) -> Result<Response<Arriving>, BoxError> {
-    let sdk = network.stage.world.sdk;
+    let sdk = network.stage.simulation.sdk;
     let is_exchange = request.uri().path() == "/oauth/token";
     if sdk == Sdk::DeadToken && !is_exchange {
         let suite = request.headers().get(USER_AGENT);
@@ -197,7 +206,7 @@ fn may_not_repeat(request: &Request<RequestBody>) -> bool {
     request.method() == Method::POST && !request.headers().contains_key(KEY)
 }
 
-/// Changes a field of a response, if it has that.
+/// Changes a field of a response, if the field exists.
 fn changed(
     mut response: Response<Arriving>,
     field: &str,

@@ -1,5 +1,4 @@
-//! Answers of servers, and of whoever stands between them and the suites; their bodies on the way, and the record of how each
-//! ended.
+//! Answers of servers and gateways, their bodies in transit, and the record of how each request ended.
 
 use std::collections::VecDeque;
 use std::io;
@@ -25,16 +24,18 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// The answer of a gateway, some of which repeat the header that they were sent.
-    pub(super) fn of_gateway(status: u16, seconds: Option<u32>, said: &str) -> Self {
+    /// Returns the answer of a gateway. Some gateways repeat the `Authorization` header in the body.
+    pub(super) fn of_gateway(status: u16, seconds: Option<u32>, authorization: &str) -> Self {
         let mut headers = HeaderMap::new();
         if let Some(seconds) = seconds {
             headers.insert(header::RETRY_AFTER, seconds.into());
         }
         let body = match status {
             401 => r#"{"error":"invalid_client"}"#.to_owned(),
-            503 => format!(r#"{{"error":{{"code":"down","message":"try again {said}"}}}}"#),
-            _ => format!("<html>try again {said}</html>"),
+            503 => {
+                format!(r#"{{"error":{{"code":"down","message":"try again {authorization}"}}}}"#)
+            }
+            _ => format!("<html>try again {authorization}</html>"),
         };
         Self {
             status: StatusCode::from_u16(status).unwrap_or_default(),
@@ -43,19 +44,19 @@ impl Answer {
         }
     }
 
-    /// Makes a page name itself as the next, unless it is the last; returns whether it changed.
+    /// Makes a page point to itself as the next page, unless it is the last page. Returns whether the page changed.
     pub(super) fn name_next(&mut self, cursor: String) -> bool {
         let mut page = json(&self.body);
-        let is_one = page["nextCursor"].is_string();
-        if is_one {
+        let has_next = page["nextCursor"].is_string();
+        if has_next {
             page["nextCursor"] = cursor.into();
             self.body = page.to_string().into();
             self.headers.remove(header::CONTENT_LENGTH);
         }
-        is_one
+        has_next
     }
 
-    /// The effect of a command, by the documented fields of its result.
+    /// Returns the effect of a command according to the documented fields of its result.
     pub(super) fn committed(&self) -> Done {
         let result = json(&self.body);
         let reference = reference(&result);
@@ -67,7 +68,7 @@ impl Answer {
         }
     }
 
-    /// The response as it arrives under a fault.
+    /// Builds the response with its fault.
     pub(super) fn into_response(
         mut self,
         fault: Option<Fault>,
@@ -76,7 +77,7 @@ impl Answer {
         if fault == Some(Fault::Truncate) && self.body.len().is_multiple_of(2) {
             self.headers.remove(header::CONTENT_LENGTH);
         }
-        // Only the head of a refusal counts, and that was read.
+        // Only the head of an error response matters, and the suite has already read it.
         let fault = fault.filter(|it| self.status.is_success() || matches!(it, Fault::Replace(_)));
         let mut response = Response::new(Arriving::new(self.body, fault, ticket));
         *response.status_mut() = self.status;
@@ -89,14 +90,14 @@ pub(super) fn json(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
-/// The record that the result of a command names.
+/// Returns the record that the result of a command names.
 pub(super) fn reference(result: &Value) -> String {
     let fields = ["publicReference", "subjectReference"];
     let mut named = fields.iter().filter_map(|name| result[name].as_str());
     named.next().unwrap_or_default().to_owned()
 }
 
-/// A request that its suite waits for. Dropped before its end, it was abandoned.
+/// A request in flight. Dropping the ticket early records the request as abandoned.
 pub(super) struct Ticket {
     stage: Arc<Stage>,
     request: u64,
@@ -132,12 +133,12 @@ impl Drop for Ticket {
     }
 }
 
-/// A body that comes as its fate will have it.
+/// A body that arrives with its fault.
 pub(super) struct Arriving {
     pieces: VecDeque<Bytes>,
     pause: Duration,
     pausing: Option<Pin<Box<Sleep>>>,
-    /// Whether it ends too early, and whether that is an error.
+    /// Whether the body ends early, and whether the early end is an error.
     cut: bool,
     fails: bool,
     ticket: Ticket,
@@ -146,7 +147,7 @@ pub(super) struct Arriving {
 impl Arriving {
     pub(super) fn new(body: Bytes, fault: Option<Fault>, ticket: Ticket) -> Self {
         let length = body.len();
-        // Half of it, or all but the last byte.
+        // Half of the body, or all but the last byte.
         let half = body.slice(
             ..if length.is_multiple_of(3) {
                 length.saturating_sub(1)
@@ -162,7 +163,7 @@ impl Arriving {
                 (pieces.collect(), Duration::from_millis(700), false)
             }
             Some(Fault::Truncate | Fault::Break) => ([half].into(), Duration::ZERO, true),
-            // What the server answered was never read.
+            // The suite never read the server's own answer.
             Some(Fault::Replace(_)) => ([body].into(), Duration::ZERO, true),
             _ => ([body].into(), Duration::ZERO, false),
         };
@@ -180,7 +181,7 @@ impl Arriving {
         }
     }
 
-    /// Changes a body that comes whole; returns whether it did.
+    /// Changes a body that arrives completely. Returns whether it changed the body.
     pub(super) fn change(&mut self, change: impl FnOnce(&[u8]) -> Option<Bytes>) -> bool {
         let ([body], false) = (self.pieces.make_contiguous(), self.cut) else {
             return false;

@@ -1,4 +1,4 @@
-//! The network: what was sent arrives, unless it is struck, even if nobody waits for the reply any more.
+//! The network. A sent request arrives unless it has a fault, even if its caller no longer waits for the response.
 
 use std::collections::{HashMap, HashSet};
 use std::future::pending;
@@ -28,7 +28,7 @@ use super::stage::{Number, Stage, digest, locked, micros};
 
 pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The header with the number of the call, which texts may show. A call has one of them.
+/// The headers with the number of the call, which lines may contain. A call has one of them.
 pub(super) const CALL: [&str; 2] = ["x-correlation-id", "x-request-id"];
 
 /// The header with the idempotency key.
@@ -37,10 +37,10 @@ pub(super) const KEY: &str = "idempotency-key";
 /// The default header of a client with the number of its installation.
 pub(super) const TENANT: &str = "x-tenant";
 
-/// What the user agent of a suite begins with, before its number.
+/// The beginning of a suite's user agent, before the suite's number.
 pub(super) const AGENT: &str = "suite/";
 
-/// All suites of a world send through it.
+/// The network that all suites of a simulation use.
 #[derive(Clone)]
 pub(super) struct Network(Arc<Inner>);
 
@@ -49,11 +49,11 @@ pub(super) struct Inner {
     pub(super) installations: Vec<Installation>,
     weather: Weather,
     rng: Mutex<Rng>,
-    /// Suites whose service was killed send nothing more.
+    /// The suites of killed services, which send nothing more.
     dead: Mutex<HashSet<u32>>,
-    /// The tokens that were issued, and their numbers.
+    /// The issued tokens and their numbers.
     tokens: Mutex<HashMap<String, u64>>,
-    /// The applications that are down, until when, and how.
+    /// The applications that are down, with the end and the kind of the outage.
     down: Mutex<HashMap<(usize, usize), (Instant, u8)>>,
 }
 
@@ -105,7 +105,7 @@ impl Network {
         locked(&self.dead).extend(suites);
     }
 
-    /// Takes an application down for a while.
+    /// Makes an application unavailable for a while.
     pub(super) fn take_down(&self, installation: usize, app: usize, time: Duration, how: u8) {
         self.stage.count("fault: outage of an application");
         let until = (Instant::now() + time, how);
@@ -113,7 +113,7 @@ impl Network {
     }
 
     fn fate(&self, installation: usize, app: usize) -> Fate {
-        if self.stage.is_calm() || self.stage.world.faultless {
+        if self.stage.is_calm() || self.stage.simulation.faultless {
             return Fate::calm();
         }
         let down = locked(&self.down).get(&(installation, app)).copied();
@@ -137,7 +137,7 @@ impl Network {
         let suite = text(&head.headers, header::USER_AGENT.as_str());
         let suite = suite.trim_start_matches(AGENT).split(' ').next();
         let suite: Option<u32> = suite.and_then(|it| it.parse().ok());
-        let suite = suite.expect("a suite of this world");
+        let suite = suite.expect("a suite of this simulation");
         let (installation, app) = place(head.uri.host().unwrap_or_default());
         let mut fate = self.fate(installation, app);
         if locked(&self.dead).contains(&suite) || self.stage.is_stuck() {
@@ -152,10 +152,10 @@ impl Network {
             head,
             body: Bytes::new(),
         };
-        // That a body was never touched is evidence. Of others the content is recorded before anything happens to them.
-        let known = parcel.is_exchange() || parcel.head.headers.contains_key(KEY);
+        // An unread body proves that the request was not sent. Other bodies are recorded first, before any fault.
+        let recorded = parcel.is_exchange() || parcel.head.headers.contains_key(KEY);
         let mut body = Some(body);
-        if known && let Some(body) = body.take() {
+        if recorded && let Some(body) = body.take() {
             parcel.body = body.into_bytes()?;
         }
         self.depart(suite, &parcel);
@@ -165,13 +165,13 @@ impl Network {
             Some(Fault::Refuse) => {
                 ticket.broke();
                 let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
-                return Err(if known {
+                return Err(if recorded {
                     TransportError::not_sent(refused).into()
                 } else {
                     refused.into()
                 });
             }
-            Some(Fault::Unreached) if known => fate.fault = Some(Fault::Swallow),
+            Some(Fault::Unreached) if recorded => fate.fault = Some(Fault::Swallow),
             Some(Fault::Unreached) => return pending().await,
             _ => {}
         }
@@ -182,19 +182,19 @@ impl Network {
         self.stage.record(Event::Begun { request, body });
         if let Some(Fault::Gateway(status, seconds)) = fate.fault {
             wait(fate.out).await;
-            let said = text(&parcel.head.headers, header::AUTHORIZATION.as_str());
-            let answer = Answer::of_gateway(status, seconds, said);
+            let authorization = text(&parcel.head.headers, header::AUTHORIZATION.as_str());
+            let answer = Answer::of_gateway(status, seconds, authorization);
             self.answered(number, &answer, Done::Nothing, false);
             return Ok(answer.into_response(None, ticket));
         }
-        let (tell, told) = channel();
-        tokio::spawn(self.clone().travel(parcel, fate, tell));
-        let told = told.await;
+        let (sender, receiver) = channel();
+        tokio::spawn(self.clone().travel(parcel, fate, sender));
+        let answer = receiver.await;
         if locked(&self.dead).contains(&suite) {
             drop(ticket);
             return pending().await;
         }
-        match told {
+        match answer {
             Ok(answer) => Ok(answer.into_response(fate.fault, ticket)),
             Err(_) => Err(ticket.broke().into()),
         }
@@ -231,31 +231,31 @@ impl Network {
         });
     }
 
-    /// The number of a token that was issued, or 0.
+    /// Returns the number of an issued token, or 0.
     fn token(&self, text: &str) -> u64 {
         locked(&self.tokens).get(text).copied().unwrap_or_default()
     }
 
-    /// Brings a request to its server and the answer back.
-    async fn travel(self, parcel: Parcel, fate: Fate, mut tell: Sender<Answer>) {
+    /// Delivers a request to its server, and the answer to the suite.
+    async fn travel(self, parcel: Parcel, fate: Fate, mut sender: Sender<Answer>) {
         wait(fate.out).await;
         match fate.fault {
             Some(Fault::Cut) => return,
-            Some(Fault::Swallow) => return tell.closed().await,
+            Some(Fault::Swallow) => return sender.closed().await,
             _ => {}
         }
         let mut answer = self.serve(parcel, fate.fault == Some(Fault::Loop)).await;
         wait(fate.back).await;
         match fate.fault {
             Some(Fault::Lose) => return,
-            Some(Fault::Stall) => return tell.closed().await,
+            Some(Fault::Stall) => return sender.closed().await,
             Some(Fault::Replace(status)) => answer = Answer::of_gateway(status, None, ""),
             _ => {}
         }
-        let _ = tell.send(answer);
+        let _ = sender.send(answer);
     }
 
-    /// Lets the server answer.
+    /// Gets the server's answer and records it.
     async fn serve(&self, parcel: Parcel, loops: bool) -> Answer {
         let installation = &self.installations[parcel.installation];
         let (number, method) = (parcel.number, parcel.head.method.clone());
@@ -314,18 +314,18 @@ impl Parcel {
         self.head.uri.path() == "/oauth/token"
     }
 
-    /// The audience of an exchange.
+    /// Returns the audience of a token exchange.
     fn audience(&self) -> String {
         field(&String::from_utf8_lossy(&self.body), "audience")
     }
 
-    /// Its path and query.
+    /// Returns the path and query.
     fn target(&self) -> &str {
         let target = self.head.uri.path_and_query();
         target.map_or("/", http::uri::PathAndQuery::as_str)
     }
 
-    /// The request, at the server's own address.
+    /// Returns the request with the server's own address.
     fn into_request(self) -> Request<Full<Bytes>> {
         let uri = uri(APPS[self.app].2, self.target());
         let mut request = Request::from_parts(self.head, self.body.into());
@@ -335,13 +335,13 @@ impl Parcel {
     }
 }
 
-/// The installation and the application at a host.
+/// Returns the indexes of the installation and the application at a host.
 fn place(host: &str) -> (usize, usize) {
     let mut parts = host.split('.');
     let (app, name) = (parts.next(), parts.next());
     let app = APPS.iter().position(|it| Some(it.2) == app);
     let name = NAMES.iter().position(|it| Some(*it) == name);
-    name.zip(app).expect("a host of this world")
+    name.zip(app).expect("a host of this simulation")
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
@@ -351,7 +351,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
         .unwrap_or_default()
 }
 
-/// A field of a form, whose colons and slashes are escaped.
+/// Returns a field of a form, with colons and slashes unescaped.
 fn field(form: &str, name: &str) -> String {
     let mut fields = form.split('&').filter_map(|it| it.split_once('='));
     let value = fields.find(|it| it.0 == name).map_or("", |it| it.1);

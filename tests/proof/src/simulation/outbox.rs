@@ -1,4 +1,4 @@
-//! The outbox of a service: commands that are stored before they are sent, and sent until their receipt is stored.
+//! The outbox of a service. It stores commands before it sends them, and sends them until it has stored their receipts.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,23 +18,23 @@ use super::service::Store;
 use super::stage::{Number, locked};
 use super::suites::Seat;
 
-/// A command that has neither a receipt nor been left to a person.
+/// A pending command: without a receipt and not parked for a person.
 #[derive(Clone)]
 pub(super) struct Row {
     pub(super) number: u64,
-    /// The place of its installation.
+    /// The index of its installation.
     at: usize,
-    /// As it is stored.
+    /// The command in its stored form.
     command: String,
     first_sent: Option<SystemTime>,
     attempts: u32,
-    /// When it is to be looked at again. One that is due at no time is being sent.
+    /// The time of its next check. A command without a time is new or being sent.
     due: Option<SystemTime>,
-    /// The call that left it in doubt.
+    /// The call that left the command with an unknown effect.
     resends: Option<u64>,
 }
 
-/// Places commands, and sends what the store holds, until nothing is left and nothing new begins.
+/// Stores new commands and sends stored commands until the simulation is calm and none is left.
 pub(super) async fn work(seats: Vec<Seat>, store: Store, epoch: SystemTime, mut rng: Rng) {
     let stage = seats[0].stage.clone();
     loop {
@@ -101,7 +101,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     let command: PreparedCommand = serde_json::from_str(&row.command).expect("it was stored");
     let before = command.was_sent() || row.first_sent.is_some();
     let park = |reason: &ParkReason, was_sent: bool| {
-        seat.stage.count("commands: stored, left to a person");
+        seat.stage.count("commands: stored, parked for a person");
         locked(&store.rows).retain(|it| it.number != row.number);
         seat.stage.record(Event::Parked {
             command: row.number,
@@ -125,7 +125,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
     let options = Options::draw(&seat.stage, rng);
     let keyed = command.idempotency_key().is_some();
     let kind = if keyed { Kind::Keyed } else { Kind::Unkeyed };
-    // Nothing else at another application has the name of one of these.
+    // No other application has an operation with one of these names.
     macro_rules! sent {
         ($name:literal, $client:ident $(, $typed:ty)?) => {{
             let mut about = seat.about($name, kind);
@@ -142,11 +142,11 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
         "submitCommand" => sent!("stored person", crm),
         _ => sent!("stored reply", calendar),
     };
-    // A sending that was dropped leaves the command as one that may have been sent.
+    // A dropped call leaves the command as a command that may have been sent.
     let Some(made) = made else { return };
     let outcome = made
         .as_ref()
-        .map_or_else(Failure::outcome, |_| StoredOutcome::Done);
+        .map_or_else(Failure::stored_outcome, |_| StoredOutcome::Done);
     let state = state.with_attempts(row.attempts + 1).with_outcome(outcome);
     match rule.next(&state, now) {
         StoredStep::Send => unreachable!("it was just sent"),
@@ -168,7 +168,7 @@ async fn send(seat: &Seat, store: &Store, row: Row, now: SystemTime, rng: &mut R
             command: row.number,
             reference,
         }),
-        // It remembers that it was sent.
+        // The returned command records that it was sent.
         Err(failure) if failure.effect == Effect::Unknown => {
             if let Some(command) = failure.command {
                 store.change(row.number, |it| {

@@ -1,4 +1,4 @@
-//! A service: callers, walks and an outbox on its suites. It is killed at times, and starts again with what it stored.
+//! A service with callers, listings and an outbox. It is sometimes killed, and restarts with its stored state.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -8,45 +8,45 @@ use suite_checker::Event;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use super::listing::Kept;
 use super::network::Network;
 use super::outbox::Row;
 use super::stage::locked;
 use super::suites::Seat;
-use super::walk::Kept;
-use super::{all, caller, outbox, walk};
+use super::{all, caller, listing, outbox};
 
-/// Longer than any world.
+/// A time longer than any simulation.
 const A_YEAR: Duration = Duration::from_secs(365 * 86_400);
 
-/// What outlives a service.
+/// The state that survives a crash.
 #[derive(Clone)]
 pub(super) struct Store {
     pub(super) rows: Arc<Mutex<Vec<Row>>>,
-    pub(super) walks: Arc<Mutex<Vec<Option<Kept>>>>,
+    pub(super) listings: Arc<Mutex<Vec<Option<Kept>>>>,
 }
 
-/// What a service is made of.
+/// The properties of a service.
 pub(super) struct Service {
     pub(super) network: Network,
     pub(super) callers: usize,
-    pub(super) walks: usize,
-    /// How long it lives on average, in milliseconds, if it is killed at all.
+    pub(super) listings: usize,
+    /// The average time until the service is killed, in milliseconds. `None` if it is never killed.
     pub(super) life: Option<u64>,
     /// The longest usual pause of a caller, in milliseconds.
     pub(super) pace: u64,
-    /// The instant at which the world began, by the wall clock, which prepared commands go by. No world lasts as long as the
-    /// oldest of them may be.
+    /// The wall-clock time at which the simulation began. Prepared commands use the wall clock. No simulation lasts as
+    /// long as the maximum age of a command.
     pub(super) epoch: SystemTime,
 }
 
 impl Service {
-    /// Runs until everything it stored is done and nothing new begins.
+    /// Runs until the simulation is calm and all stored work is complete.
     pub(super) async fn run(self, mut rng: Rng) {
         let network = &self.network;
         let stage = &network.stage;
         let store = Store {
             rows: Arc::default(),
-            walks: Arc::new(Mutex::new(vec![None; self.walks])),
+            listings: Arc::new(Mutex::new(vec![None; self.listings])),
         };
         loop {
             let seats = self.seats(&mut rng);
@@ -56,7 +56,7 @@ impl Service {
             let life = life.map_or(A_YEAR, |it| Duration::from_millis(rng.u64(1..2 * it)));
             let ended = timeout(life, all(&mut tasks)).await.is_ok();
             if ended || stage.is_calm() {
-                // If it was to be killed, that time is over.
+                // In the calm phase, the service is no longer killed.
                 return all(&mut tasks).await;
             }
             stage.count("crashes");
@@ -82,9 +82,9 @@ impl Service {
             let seats = Seat::for_caller(seats);
             tasks.spawn(caller::call(seats, rng.fork(), self.pace));
         }
-        for slot in 0..self.walks {
+        for slot in 0..self.listings {
             let seats = Seat::for_caller(seats);
-            tasks.spawn(walk::walk(seats, store.clone(), slot, rng.fork()));
+            tasks.spawn(listing::work(seats, store.clone(), slot, rng.fork()));
         }
         let seats = Seat::for_caller(seats);
         tasks.spawn(outbox::work(seats, store.clone(), self.epoch, rng.fork()));

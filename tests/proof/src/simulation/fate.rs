@@ -1,10 +1,10 @@
-//! What becomes of a request: drawn when it is sent, from the world's own chance.
+//! The random fate of each request, drawn when it is sent.
 
 use std::time::Duration;
 
 use fastrand::Rng;
 
-/// What strikes a request on its way.
+/// A fault of a request in transit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     Refuse,
@@ -16,28 +16,28 @@ pub(super) enum Fault {
     Drip,
     Truncate,
     Break,
-    /// The page names itself as the next one.
+    /// The page points to itself as the next page.
     Loop,
-    /// This status before anybody read the request, and how many seconds to wait.
+    /// This status before a server read the request, and the seconds in `Retry-After`.
     Gateway(u16, Option<u32>),
-    /// This status in place of the true reply.
+    /// This status instead of the real response.
     Replace(u16),
 }
 
-/// What becomes of a request.
+/// The delays and the fault of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fate {
-    /// How long it takes until a connection takes it.
+    /// The time until a connection accepts the request.
     pub(super) connect: Duration,
-    /// How long it is on its way.
+    /// The time from the suite to the server.
     pub(super) out: Duration,
-    /// How long the reply is on its way.
+    /// The time from the server to the suite.
     pub(super) back: Duration,
     pub(super) fault: Option<Fault>,
 }
 
 impl Fate {
-    /// That nothing happens to it.
+    /// Returns a fate without a fault.
     pub(super) fn calm() -> Self {
         let way = Duration::from_millis(1);
         Self {
@@ -50,19 +50,19 @@ impl Fate {
 }
 
 impl Fault {
-    /// What it is counted as.
+    /// Returns the name under which the fault is counted.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Refuse => "fault: connection refused",
             Self::Unreached => "fault: connection never made",
             Self::Cut => "fault: cut before arrival",
-            Self::Swallow => "fault: never arrived, never told",
-            Self::Lose => "fault: reply lost",
+            Self::Swallow => "fault: never arrived, no error",
+            Self::Lose => "fault: response lost",
             Self::Stall => "fault: never answered",
-            Self::Drip => "fault: dripping body",
+            Self::Drip => "fault: slow body",
             Self::Truncate => "fault: truncated body",
-            Self::Break => "fault: broken body",
-            Self::Loop => "fault: page that names itself as the next, if it is one",
+            Self::Break => "fault: interrupted body",
+            Self::Loop => "fault: page that points to itself, if the response is a page",
             Self::Gateway(429, _) => "fault: 429",
             Self::Gateway(401, _) => "fault: 4xx of a token endpoint",
             Self::Gateway(..) => "fault: 5xx before arrival",
@@ -94,16 +94,16 @@ impl Fault {
     }
 }
 
-/// How rough a world is.
+/// How often faults and delays occur.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weather {
-    /// How often a call is struck.
+    /// The share of calls with a fault.
     calls: f64,
-    /// How often an exchange is struck.
+    /// The share of token exchanges with a fault.
     exchanges: f64,
-    /// The longest usual way, in milliseconds.
+    /// The longest usual delay in one direction, in milliseconds.
     way: u64,
-    /// How often a way takes much longer.
+    /// The share of much longer delays.
     slow: f64,
 }
 
@@ -117,7 +117,7 @@ impl Weather {
         }
     }
 
-    /// What becomes of the next request. Where an application is down, everything is struck.
+    /// Draws the fate of the next request. If the application is down, every request gets a fault.
     pub(super) fn fate(&self, rng: &mut Rng, is_exchange: bool, down: Option<u8>) -> Fate {
         let way = |rng: &mut Rng| {
             let slow = rng.f64() < self.slow;

@@ -1,12 +1,12 @@
-//! A token is used by the suite that asked for it, while it lives, and no sooner replaced than needed. Headers stay in their
-//! installation, too.
+//! A token is used only by the suite that requested it, only while it is valid, and is not replaced earlier than
+//! needed. Headers also stay in their installation.
 
 use std::collections::BTreeMap;
 
 use crate::facts::{Facts, TICK};
-use crate::laws::Found;
+use crate::invariants::Found;
 
-pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+pub(crate) fn check(facts: &Facts<'_>, found: &mut Found) {
     used(facts, found);
     exchanged(facts, found);
     missed(facts, found);
@@ -17,7 +17,7 @@ fn used(facts: &Facts<'_>, found: &mut Found) {
     for (request, attempt) in facts.all_attempts() {
         let (now, place, call) = (request.departed, request.installation, attempt.call);
         let (tenant, own) = (attempt.tenant, attempt.tenant == place);
-        found.hold("headers stay in their installation", now, own, || {
+        found.require("headers stay in their installation", now, own, || {
             format!("call {call} sent the header of installation {tenant} to {place}")
         });
         let Some(digest) = attempt.token else {
@@ -26,17 +26,17 @@ fn used(facts: &Facts<'_>, found: &mut Found) {
         let token = facts.tokens.get(&digest);
         let home = token.map(|it| ((it.suite, it.audience), it.installation));
         let own = home == Some((request.place(), place));
-        found.hold("a token stays in its installation", now, own, || {
+        found.require("a token stays in its installation", now, own, || {
             format!("call {call}: {request} at installation {place} sent {token:?}")
         });
         let live = token.is_some_and(|it| now <= it.asked + it.lifetime + TICK);
-        found.hold("no dead token is sent", now, live, || {
+        found.require("no expired token is sent", now, live, || {
             format!("call {call} sent {token:?}")
         });
     }
 }
 
-/// The shortest wait after a failed renewal that any suite is set to.
+/// The shortest delay after a failed renewal that any suite is configured with.
 const PAUSE: u64 = 50_000;
 
 fn exchanged(facts: &Facts<'_>, found: &mut Found) {
@@ -44,42 +44,42 @@ fn exchanged(facts: &Facts<'_>, found: &mut Found) {
     let mut rejected: BTreeMap<(u32, &str), u64> = BTreeMap::new();
     for request in facts.exchanges() {
         let (now, at) = (request.departed, request.place());
-        let law = "rejected exchanges are not repeated in a loop";
+        let invariant = "rejected exchanges are not repeated in a loop";
         let waited = rejected.get(&at).is_none_or(|end| now >= end + PAUSE);
-        found.hold(law, now, waited, || request.to_string());
+        found.require(invariant, now, waited, || request.to_string());
         if let (Some((end, _)), Some(400 | 401)) = (request.end, request.status()) {
             rejected.insert(at, end);
         }
         if let Some((other, end)) = flights.insert(at, (request.id, request.ended())) {
-            found.hold("one exchange at a time", now, end <= now, || {
+            found.require("one exchange at a time", now, end <= now, || {
                 format!("{request} after request {other} for {}", at.1)
             });
         }
-        // A quarter is left for the renewal, and up to a twentieth of chance.
+        // The last quarter of the lifetime is for the renewal. Jitter takes up to a twentieth.
         let fresh = facts.token(at, now, 70);
-        found.hold("one exchange a generation", now, fresh.is_none(), || {
+        found.require("one exchange per token", now, fresh.is_none(), || {
             format!("{request}, which has {fresh:?}")
         });
     }
 }
 
-/// How long a refusal may be doubted of a token that works elsewhere.
+/// The time for which a suite may ignore the rejection of a token that works elsewhere.
 const DOUBT: u64 = 5_000_000;
 
-/// A token that worked and is refused was revoked: nobody sends it any more.
+/// Checks that a token that worked and was then rejected, and is therefore revoked, is not sent again.
 fn resent(facts: &Facts<'_>, found: &mut Found) {
     let mut worked: BTreeMap<u64, u64> = BTreeMap::new();
     for (request, attempt) in facts.all_attempts() {
         let Some(token) = attempt.token else { continue };
         let now = request.departed;
         let known = worked.get(&token).filter(|at| **at + DOUBT < now);
-        let mut refused = known.into_iter().flat_map(|at| {
+        let mut rejected_again = known.into_iter().flat_map(|at| {
             let until = now - DOUBT;
             let rejected = &facts.rejections;
             rejected.range((token, *at + 1)..(token, until.max(*at + 1)))
         });
-        let kept = refused.next().is_none();
-        found.hold("a revoked token is not sent again", now, kept, || {
+        let kept = rejected_again.next().is_none();
+        found.require("a revoked token is not sent again", now, kept, || {
             format!("call {}: token {token}", attempt.call)
         });
         if matches!(request.status(), Some(200..=299 | 403 | 404 | 409 | 422)) {
@@ -89,7 +89,7 @@ fn resent(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// No caller goes without a token while its suite has one.
+/// Checks that no call fails without a token while its suite has one.
 fn missed(facts: &Facts<'_>, found: &mut Found) {
     let operation = |call| Some(facts.calls.get(call)?.operation.as_str());
     let audiences: BTreeMap<&str, &str> = facts
@@ -101,9 +101,9 @@ fn missed(facts: &Facts<'_>, found: &mut Found) {
             continue;
         };
         let audience = audiences.get(&*call.operation).filter(|_| failed.tokenless);
-        let held = audience.and_then(|it| facts.token((call.suite, it), at, 100));
-        found.hold("a live token serves", at, held.is_none(), || {
-            format!("{call} failed without a token: {held:?}")
+        let usable = audience.and_then(|it| facts.token((call.suite, it), at, 100));
+        found.require("a live token is used", at, usable.is_none(), || {
+            format!("{call} failed without a token: {usable:?}")
         });
     }
 }

@@ -1,4 +1,4 @@
-//! A small world of services, installations and a network, all from one seed on a clock that stands still.
+//! A simulation of services, installations and a network, with random decisions from one seed and a paused clock.
 
 mod answer;
 mod broken;
@@ -6,6 +6,7 @@ mod call;
 mod caller;
 mod fate;
 mod installation;
+mod listing;
 mod network;
 mod outbox;
 mod service;
@@ -13,7 +14,6 @@ mod stage;
 mod suites;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -31,35 +31,35 @@ use network::Network;
 use service::Service;
 use stage::Stage;
 
-/// How often each thing happened, such as `requests` and `worlds`. The names of faults begin with `fault:`.
+/// The count of each kind of event, such as `requests` and `simulations`. The names of faults begin with `fault:`.
 pub type Totals = BTreeMap<&'static str, u64>;
 
-/// How long a simulation may need for its requests.
+/// The time limit until the simulation is calm.
 const BUSY: Duration = Duration::from_secs(4 * 3_600);
 
-/// How long a world may need once it is calm: all that is under way, and all that is stored, after the longest wait that the
-/// rule for stored commands grants a server.
+/// The time limit after that, for calls in flight and stored commands. It covers the longest delay that the rule for
+/// stored commands grants a server.
 const PATIENCE: Duration = Duration::from_secs(2 * 3_600);
 
-/// What a seed makes of a world.
+/// The properties of a simulation, derived from its seed.
 #[derive(Clone, Copy, Debug)]
-pub struct World {
-    /// Everything follows from it.
+pub struct Simulation {
+    /// The seed of all random decisions.
     pub seed: u64,
-    /// How many requests it takes until the world is calm.
+    /// The number of requests until the simulation becomes calm.
     pub requests: u64,
-    /// Whether a hundred callers and more share one suite.
+    /// Whether at least 100 callers share one suite.
     pub crowded: bool,
-    /// Whether it keeps all lines that anybody may read.
+    /// Whether it records all lines that users can read.
     pub logged: bool,
-    /// Whether no request is struck.
+    /// Whether no request gets a fault.
     pub faultless: bool,
-    /// The SDK that its services use.
+    /// The SDK that the services use.
     pub sdk: Sdk,
 }
 
-impl World {
-    /// The world of a seed.
+impl Simulation {
+    /// Derives a simulation from a seed.
     #[must_use]
     pub fn of(seed: u64) -> Self {
         let mut rng = Rng::with_seed(seed);
@@ -73,15 +73,14 @@ impl World {
         }
     }
 
-    /// The number of its steps: half as many again for each request as any correct SDK took, and those of its start.
+    /// Returns the number of steps: 1.5 times the maximum per request of any correct SDK, plus the steps of the start.
     pub(crate) fn steps(&self) -> u64 {
         24 * self.requests + 3_000
     }
 
-    /// Lets it happen.
+    /// Runs the simulation.
     ///
-    /// # Panics
-    /// If the world itself is broken: a part of it panics.
+    /// If a part of the simulation itself panics.
     #[must_use]
     pub fn run(&self) -> (History, Totals) {
         let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -113,7 +112,7 @@ impl World {
             let service = Service {
                 network: network.clone(),
                 callers: crowd.unwrap_or_else(|| rng.usize(3..=20)),
-                walks: rng.usize(1..=3),
+                listings: rng.usize(1..=3),
                 life: (rng.bool() && !self.faultless).then(|| rng.u64(2_000..60_000)),
                 pace: [10, 300, 3_000][rng.usize(..3)],
                 epoch: SystemTime::now(),
@@ -126,37 +125,37 @@ impl World {
                 sleep(Duration::from_millis(100)).await;
             }
         };
-        let whole = async {
+        let phases = async {
             within(&stage, BUSY, trouble(&network, faults), enough).await?;
             stage.calm();
             for installation in &network.installations {
                 installation.rotate(&stage, &mut rng)();
-                // A command that waits for long is answered by a version that its SDK knows.
-                installation.end_drift();
+                // Commands that wait for long then get answers of a version that their SDK knows.
+                installation.end_upgrade();
             }
             within(&stage, PATIENCE, pending(), all(&mut services)).await?;
-            // What is still on its way arrives.
+            // Requests in transit arrive.
             sleep(Duration::from_secs(120)).await;
             Ok(())
         };
-        let ended = whole
+        let ended = phases
             .await
             .map_or_else(|limit| Event::Stuck { limit }, |()| Event::Ended);
         stage.record(ended);
         services.shutdown().await;
-        stage.count("worlds");
+        stage.count("simulations");
         stage.end()
     }
 }
 
-/// Waits for all services, or for all parts of one.
+/// Waits for all services, or for all parts of one service.
 async fn all(tasks: &mut JoinSet<()>) {
     while let Some(ended) = tasks.join_next().await {
-        ended.expect("nobody panics");
+        ended.expect("no task panics");
     }
 }
 
-/// Runs a part of a simulation with all that goes wrong in it, within its limits.
+/// Runs a part of a simulation together with its faults, within its limits.
 async fn within(
     stage: &Stage,
     time: Duration,
@@ -165,16 +164,16 @@ async fn within(
 ) -> Result<(), String> {
     tokio::select! {
         biased;
-        () = stage.stuck.notified() => Err("it took all its steps".to_owned()),
+        () = stage.stuck.notified() => Err("it used up all its steps".to_owned()),
         ended = timeout(time, part) => ended.map_err(|_elapsed| format!("{time:?} passed")),
-        () = trouble => unreachable!("it goes on"),
+        () = trouble => unreachable!("the faults never end"),
     }
 }
 
-/// What goes wrong besides single requests: outages, revocations, rotations.
+/// Causes faults other than request faults: outages, revocations and rotations.
 async fn trouble(network: &Network, mut rng: Rng) {
     let (stage, installations) = (&network.stage, &network.installations);
-    if stage.world.faultless {
+    if stage.simulation.faultless {
         return pending().await;
     }
     let often = [4_000, 30_000, 200_000][rng.usize(..3)];

@@ -1,4 +1,4 @@
-//! The suites of a service, one for each installation, with limits and policies of any kind.
+//! The suites of a service, one for each installation, with random limits and policies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,9 +21,9 @@ const RETRY_COST: u32 = 5;
 #[derive(Clone)]
 pub(super) struct Seat {
     pub(super) stage: Arc<Stage>,
-    /// The place of its installation.
+    /// The index of its installation.
     pub(super) at: usize,
-    /// What its calls have in common: their suite, their caller, and what those that set nothing get.
+    /// The common terms of its calls: suite, caller and defaults.
     pub(super) usual: About,
     network: Network,
     shared: Suite,
@@ -33,7 +33,7 @@ pub(super) struct Seat {
 }
 
 impl Seat {
-    /// A suite of an installation, on the connections of another one if there is one.
+    /// Builds a suite of an installation, on the connections of `beside` if it is given.
     pub(super) fn new(network: &Network, at: usize, beside: Option<&Self>, rng: &mut Rng) -> Self {
         let (stage, installation) = (&network.stage, &network.installations[at]);
         stage.count("suites");
@@ -52,7 +52,7 @@ impl Seat {
             let short = Duration::from_millis(rng.u64(2_000..20_000));
             let quick = Duration::from_millis(rng.u64(500..4_000));
             policy = retry(rng);
-            if !stage.world.faultless {
+            if !stage.simulation.faultless {
                 (deadline, timeout) = (short, quick);
             }
         }
@@ -71,10 +71,10 @@ impl Seat {
         });
         let builder = builder.retry_budget(BUDGET).retry(policy);
         let mut builder = builder.timeout(timeout).deadline(deadline);
-        if stage.world.sdk == Sdk::NeverRetries {
+        if stage.simulation.sdk == Sdk::NeverRetries {
             builder = builder.retry(RetryPolicy::none());
         }
-        let shared = builder.build().expect("its settings are sound");
+        let shared = builder.build().expect("its settings are valid");
         let (crm, calendar, accounting) = clients(&shared, header(network, at));
         let terms = Terms {
             suite,
@@ -98,21 +98,21 @@ impl Seat {
         }
     }
 
-    /// The same suite with other clients.
+    /// Returns the same suite with new clients.
     pub(super) fn with_new_clients(mut self) -> Self {
         let clients = clients(&self.shared, header(&self.network, self.at));
         (self.crm, self.calendar, self.accounting) = clients;
         self
     }
 
-    /// The same installation with a new suite, as in another process.
+    /// Returns a new suite of the same installation, as in another process.
     pub(super) fn in_another_process(&self, rng: &mut Rng) -> Self {
         let mut new = Self::new(&self.network, self.at, None, rng);
         new.usual.terms.caller = self.usual.terms.caller;
         new
     }
 
-    /// The seats of a new caller.
+    /// Returns the seats of a new caller.
     pub(super) fn for_caller(seats: &[Self]) -> Vec<Self> {
         let caller = seats[0].stage.next(Number::Caller);
         let mut seats = seats.to_vec();
@@ -139,19 +139,19 @@ type Clients = (
     sdk_accounting::Client,
 );
 
-/// The number of an installation in the header of its clients, by which a broken SDK means another one.
+/// Returns the installation number for the header of the clients. A broken SDK uses another installation.
 fn header(network: &Network, at: usize) -> u32 {
-    let foreign = network.stage.world.sdk == Sdk::ForeignHeader;
+    let foreign = network.stage.simulation.sdk == Sdk::ForeignHeader;
     let at = (at + usize::from(foreign)) % network.installations.len();
     network.installations[at].number
 }
 
-/// The clients of an installation, which they name in a header of all their calls.
+/// Builds the clients of an installation. They send its number in a header of all their calls.
 fn clients(suite: &Suite, installation: u32) -> Clients {
     let defaults = || CallOptions::default().with_header(TENANT, &installation.to_string());
     macro_rules! client {
         ($application:ident) => {{
-            let client = $application::Client::new(suite).expect("it has an address");
+            let client = $application::Client::new(suite).expect("the application has an address");
             client.with_defaults(defaults())
         }};
     }
@@ -162,7 +162,7 @@ fn clients(suite: &Suite, installation: u32) -> Clients {
     )
 }
 
-/// A policy of tokens that does not wait long.
+/// Draws a token policy with short delays.
 fn quick(rng: &mut Rng) -> TokenPolicy {
     let millis = |rng: &mut Rng, most: u64| Duration::from_millis(rng.u64(most / 10..most));
     let (backoff, renewals) = (millis(rng, 1_000), millis(rng, 5_000));

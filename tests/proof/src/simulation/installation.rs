@@ -1,4 +1,4 @@
-//! An installation: a reference server in memory at addresses of its own, its credential, and what its lists hold.
+//! An installation: a reference server in memory with its own addresses and credential, and the content of its lists.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use tower_service::Service as _;
 use super::answer::{Answer, json};
 use super::stage::{Stage, locked};
 
-/// The applications, and what their hosts are called.
+/// The applications and their host names.
 pub(super) const APPS: [(App, server::App, &str); 4] = [
     (App::Crm, server::App::Crm, "crm"),
     (App::Calendar, server::App::Calendar, "calendar"),
@@ -25,31 +25,31 @@ pub(super) const APPS: [(App, server::App, &str); 4] = [
     (App::Platform, server::App::Platform, "core"),
 ];
 
-/// The names of installations, which stand in their hosts.
+/// The names of installations, which are part of their host names.
 pub(super) const NAMES: [&str; 3] = ["one", "two", "three"];
 
-/// The lists that are walked, and their paths.
+/// The lists that consumers read, which are also their paths.
 pub(super) const LISTS: [&str; 4] = ["people", "organizations", "opportunities", "tasks"];
 
-/// The suffix of a schema that the SDK was not built for.
+/// The suffix of a schema version that the SDK does not know.
 pub(super) const LATER: &str = ".v9";
 
-/// The same client everywhere, so that a cache that mixes installations shows.
+/// The client ID in every installation. It is equal everywhere, so a cache that mixes up installations is detected.
 const CLIENT: &str = "service";
 
 pub(super) struct Installation {
     pub(super) number: u32,
     pub(super) server: ReferenceServer,
     service: InMemoryService,
-    /// Those of its applications, in the order of [`APPS`].
+    /// The audiences of the applications, in the order of [`APPS`].
     pub(super) audiences: [String; 4],
-    /// What its clients believe its secret to be.
+    /// The secret that the clients of the installation use.
     known: Arc<Mutex<String>>,
-    /// Exchanges take turns, since each has terms of its own.
+    /// Serializes token exchanges, because each has its own terms.
     pub(super) turn: tokio::sync::Mutex<()>,
     lifetimes: [u64; 2],
     lies: u8,
-    /// The fault by which it lies about the lifetime of the latest token, if it does.
+    /// The fault that misstates the lifetime of the latest token, if there is one.
     lie: Mutex<Option<Fault>>,
     pub(super) people: Vec<String>,
     pub(super) counterparty: String,
@@ -85,18 +85,18 @@ impl Installation {
             known: Arc::new(Mutex::new(secret)),
             turn: tokio::sync::Mutex::default(),
             lifetimes: [(2, 10), (5, 60), (60, 300), (300, 300)][rng.usize(..4)].into(),
-            lies: [0, 0, 20, 60][rng.usize(..4)] * u8::from(!stage.world.faultless),
+            lies: [0, 0, 20, 60][rng.usize(..4)] * u8::from(!stage.simulation.faultless),
             lie: Mutex::default(),
             people: Vec::new(),
             counterparty: server.sample_counterparty(),
             server,
         };
         it.list(stage).await;
-        it.drift(stage, rng);
+        it.upgrade(stage, rng);
         it
     }
 
-    /// What its clients are set to.
+    /// Sets the addresses, audiences and credential of the installation.
     pub(super) fn addressed(&self, mut builder: SuiteBuilder) -> SuiteBuilder {
         let name = NAMES[self.number as usize];
         for ((app, _, host), audience) in APPS.into_iter().zip(&self.audiences) {
@@ -108,11 +108,11 @@ impl Installation {
         builder.core_url(core).credential_source(held).label(name)
     }
 
-    /// Sends a request to the server itself.
+    /// Sends a request directly to the server.
     pub(super) async fn serve(&self, request: Request<Full<Bytes>>) -> Answer {
         let reply = self.service.clone().call(request).await;
-        let (head, body) = reply.expect("nothing strikes here").into_parts();
-        let body = body.collect().await.expect("nothing strikes here");
+        let (head, body) = reply.expect("no fault applies here").into_parts();
+        let body = body.collect().await.expect("no fault applies here");
         Answer {
             status: head.status,
             headers: head.headers,
@@ -120,11 +120,12 @@ impl Installation {
         }
     }
 
-    /// Sets the terms of the next token: how long it lasts, by which it is also told, unless this installation lies.
+    /// Sets and returns the lifetime of the next token. The server states this lifetime unless the installation
+    /// misstates it.
     pub(super) fn set_terms(&self, stage: &Stage, rng: &mut Rng) -> Duration {
         let [least, most] = self.lifetimes;
         let lies = rng.u8(..100) < self.lies && !stage.is_calm();
-        // Tokens state whole seconds.
+        // Tokens state their lifetime in whole seconds.
         let mut lasts = Duration::from_secs(rng.u64(least..=most));
         if stage.is_calm() {
             lasts = Duration::from_secs(300);
@@ -153,7 +154,7 @@ impl Installation {
         lasts
     }
 
-    /// Rotates the secret at the server; its clients learn of it when the result is called.
+    /// Rotates the secret at the server. Calling the result gives the new secret to the clients.
     pub(super) fn rotate(&self, stage: &Stage, rng: &mut Rng) -> impl FnOnce() + Send + use<> {
         let secret = format!("secret-{:016x}-{:016x}", rng.u64(..), rng.u64(..));
         stage.confide(&secret);
@@ -162,7 +163,7 @@ impl Installation {
         move || *locked(&known) = secret
     }
 
-    /// Records what its lists hold, without the SDK.
+    /// Records the content of the lists without using the SDK.
     async fn list(&mut self, stage: &Stage) {
         let form = format!(
             "grant_type=client_credentials&client_id={CLIENT}&client_secret={}&audience={}",
@@ -201,21 +202,21 @@ impl Installation {
         }
     }
 
-    /// The response of the server itself to this request.
+    /// Returns the server's own response to this request.
     async fn ask(&self, request: Builder, body: String) -> Value {
         let request = request.body(body.into()).expect("it is valid");
         json(&self.serve(request).await.body)
     }
 
-    /// Some installations are of a later version.
-    fn drift(&self, stage: &Stage, rng: &mut Rng) {
+    /// Makes some installations behave like a later version.
+    fn upgrade(&self, stage: &Stage, rng: &mut Rng) {
         let often = |rng: &mut Rng| 0.3 * rng.f64();
         let (one, other) = (often(rng), often(rng));
-        let kind = rng.u8(..12) + 12 * u8::from(stage.world.faultless);
+        let kind = rng.u8(..12) + 12 * u8::from(stage.simulation.faultless);
         if kind > 4 {
             return;
         }
-        stage.count("fault: installation with drift");
+        stage.count("fault: installation with a later version");
         let fault = |often: f64, seed| self.server.fault_everywhere().probability(often, seed);
         if kind < 4 {
             let _fault = fault(one, rng.u64(..)).unknown_member();
@@ -229,13 +230,13 @@ impl Installation {
         }
     }
 
-    /// Brings it back to the version that the SDK was built for.
-    pub(super) fn end_drift(&self) {
+    /// Returns the installation to the version that the SDK was built for.
+    pub(super) fn end_upgrade(&self) {
         self.server.clear_faults();
     }
 }
 
-/// The credential of an installation, as its clients hold it.
+/// The source of an installation's credential for its clients.
 struct Held(Arc<Mutex<String>>);
 
 impl CredentialSource for Held {
@@ -245,8 +246,8 @@ impl CredentialSource for Held {
     }
 }
 
-/// An address of the server itself.
+/// Returns an address of the server itself.
 pub(super) fn uri(host: &str, path: &str) -> Uri {
     let uri = format!("https://{host}.suite.test{path}");
-    uri.parse().expect("a path that was sent is one")
+    uri.parse().expect("a sent path is valid")
 }

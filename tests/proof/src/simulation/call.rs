@@ -1,4 +1,4 @@
-//! One call of a caller: what it was to be, and what the caller was told.
+//! One call of a caller: its options, its terms and its outcome.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use sdk_core::{
     self as sdk, Backoff, Error, ErrorKind, PreparedCommand, Receipt, Response, RetryPolicy,
 };
 use sdk_outbox::StoredOutcome;
-use suite_checker::{Command, Effect, Event, Failed, Terms, Told};
+use suite_checker::{Command, Effect, Event, Failed, Outcome, Terms};
 use tokio::time::timeout;
 
 use super::answer::{json, reference};
@@ -17,22 +17,22 @@ use super::broken;
 use super::network::body_digest;
 use super::stage::{Number, Stage, digest, micros};
 
-/// The options of a call, drawn for it.
+/// The random options of a call.
 pub(super) struct Options {
     pub(super) number: u64,
-    /// Its number as a header.
+    /// The call's number, sent as a header.
     pub(super) header: String,
     pub(super) timeout: Option<Duration>,
     pub(super) deadline: Option<Duration>,
     pub(super) retry: Option<RetryPolicy>,
-    /// When its caller loses patience.
+    /// The time after which the caller drops the call.
     patience: Option<Duration>,
 }
 
 impl Options {
     pub(super) fn draw(stage: &Stage, rng: &mut Rng) -> Self {
         let number = stage.next(Number::Call);
-        let quiet = stage.is_calm() || stage.world.faultless;
+        let quiet = stage.is_calm() || stage.simulation.faultless;
         let one_in = |rng: &mut Rng, of: u8| !quiet && rng.u8(..of) == 0;
         let seconds = |rng: &mut Rng, most: f64| Duration::from_secs_f64(0.05 + most * rng.f64());
         Self {
@@ -46,7 +46,7 @@ impl Options {
     }
 }
 
-/// Any policy.
+/// Draws a retry policy.
 pub(super) fn retry(rng: &mut Rng) -> RetryPolicy {
     let most = Duration::from_millis(rng.u64(1..3_000));
     let backoff = Backoff::new(most / 4, most);
@@ -74,22 +74,22 @@ macro_rules! with_options {
 
 pub(super) use with_options;
 
-/// What a call gives.
-pub(super) trait Reply {
-    fn told(&self) -> Told;
+/// The result of a successful call.
+pub(super) trait Completed {
+    fn outcome(&self) -> Outcome;
 }
 
-impl<T> Reply for Response<T> {
-    fn told(&self) -> Told {
-        Told::Reply {
+impl<T> Completed for Response<T> {
+    fn outcome(&self) -> Outcome {
+        Outcome::Response {
             body: digest(self.bytes()),
         }
     }
 }
 
-impl<T> Reply for Receipt<T> {
-    fn told(&self) -> Told {
-        Told::Receipt {
+impl<T> Completed for Receipt<T> {
+    fn outcome(&self) -> Outcome {
+        Outcome::Receipt {
             body: digest(self.bytes()),
             key: self.idempotency_key().map(|it| it.as_str().to_owned()),
             reference: reference(&json(self.bytes())),
@@ -98,20 +98,23 @@ impl<T> Reply for Receipt<T> {
     }
 }
 
-/// A call under way. Dropped before its end, its caller was told nothing.
+/// A call in flight. Dropping it early records that the caller got no result.
 pub(super) struct Open<'a>(
     pub(super) &'a Stage,
     pub(super) u64,
-    pub(super) Option<Told>,
+    pub(super) Option<Outcome>,
 );
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        let told = self.2.take().unwrap_or_else(|| {
+        let outcome = self.2.take().unwrap_or_else(|| {
             self.0.count("calls dropped");
-            Told::Dropped
+            Outcome::Dropped
         });
-        self.0.record(Event::Returned { call: self.1, told });
+        self.0.record(Event::Returned {
+            call: self.1,
+            outcome,
+        });
     }
 }
 
@@ -127,7 +130,7 @@ pub(super) struct Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        // If no attempt failed like that, the error comes from the token endpoint.
+        // If no attempt failed with this kind, the error comes from the token endpoint.
         let last = error.attempt_log().last().map(|it| it.kind);
         let tokenless = error.is_unauthenticated() && last != Some(error.kind());
         Self {
@@ -142,8 +145,8 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    fn told(&self) -> Told {
-        Told::Error(Failed {
+    fn error(&self) -> Outcome {
+        Outcome::Error(Failed {
             effect: match self.effect {
                 sdk::Effect::NotSent => Effect::NotSent,
                 sdk::Effect::Refused => Effect::Refused,
@@ -156,8 +159,8 @@ impl Failure {
         })
     }
 
-    /// Its outcome for a stored command.
-    pub(super) fn outcome(&self) -> StoredOutcome {
+    /// Returns the outcome for the rule of stored commands.
+    pub(super) fn stored_outcome(&self) -> StoredOutcome {
         StoredOutcome::Failed {
             effect: self.effect,
             kind: self.kind,
@@ -166,7 +169,7 @@ impl Failure {
     }
 }
 
-/// A command as the checker knows it.
+/// Converts a command to the checker's form.
 pub(super) fn form(command: &PreparedCommand) -> Command {
     Command {
         key: command.idempotency_key().map(|it| it.as_str().to_owned()),
@@ -175,37 +178,37 @@ pub(super) fn form(command: &PreparedCommand) -> Command {
     }
 }
 
-/// What a call is besides its options.
+/// The terms of a call without its own options.
 #[derive(Clone)]
 pub(super) struct About {
     pub(super) stage: Arc<Stage>,
     pub(super) terms: Terms,
-    /// The deadline of calls that set none; `None` if the call has none as a whole.
+    /// The deadline of calls that set none. `None` if the call as a whole has no deadline.
     pub(super) deadline: Option<Duration>,
-    /// The retries of calls that set none.
+    /// The retry policy of calls that set none.
     pub(super) policy: RetryPolicy,
 }
 
 impl About {
-    /// The same call, as one to this path and query.
+    /// Sets the path and query of the call.
     pub(super) fn to(mut self, target: impl Into<String>) -> Self {
         self.terms.asked.target = Some(target.into());
         self
     }
 
-    /// The time until its deadline.
+    /// Returns the time until the call's deadline.
     fn time(&self, options: &Options) -> Option<Duration> {
         self.deadline.map(|usual| options.deadline.unwrap_or(usual))
     }
 
-    /// Records that the call begins.
+    /// Records the start of the call.
     pub(super) fn begin<'a>(&'a self, options: &Options) -> Open<'a> {
         let (stage, call) = (&*self.stage, options.number);
         let policy = options.retry.unwrap_or(self.policy);
         let time = self.time(options);
         let terms = Terms {
             deadline: time.map(|it| stage.now().saturating_add(micros(it))),
-            // A list limits neither the time nor the attempts of all its pages.
+            // A list has no total limit on time or attempts over all its pages.
             most: time.map(|_| policy.attempts),
             timeout: options.timeout.map_or(self.terms.timeout, micros),
             backoff: micros(policy.backoff.cap),
@@ -215,8 +218,8 @@ impl About {
         Open(stage, call, None)
     }
 
-    /// Makes the call and records it; `None` if its caller lost patience.
-    pub(super) async fn make<R: Reply>(
+    /// Makes the call and records it. Returns `None` if the caller dropped the call.
+    pub(super) async fn make<R: Completed>(
         &self,
         options: &Options,
         call: impl Future<Output = Result<R, Error>>,
@@ -233,13 +236,13 @@ impl About {
             None => call.await,
         };
         open.2 = Some(match &result {
-            Ok(reply) => reply.told(),
+            Ok(result) => result.outcome(),
             Err(failure) => {
                 stage.count(match failure.effect {
                     sdk::Effect::Refused => "calls rejected",
                     _ => "calls failed",
                 });
-                failure.told()
+                failure.error()
             }
         });
         Some(result)

@@ -1,4 +1,4 @@
-//! A caller: reads and commands, one after the other, with whatever limits.
+//! A caller that makes reads and commands one after the other, with random limits.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use super::network::CALL;
 use super::stage::digest;
 use super::suites::Seat;
 
-/// A person that no installation has.
+/// The ID of a person that no installation has.
 const UNKNOWN: &str = "PER-FFFFFFFFFFFF";
 
-/// Calls until nobody begins anything new. `pace` is the longest usual pause, in milliseconds.
+/// Makes calls until the simulation is calm. `pace` is the longest usual pause, in milliseconds.
 pub(super) async fn call(seats: Vec<Seat>, mut rng: Rng, pace: u64) {
     let mut seats = seats;
     loop {
@@ -42,7 +42,7 @@ pub(super) async fn call(seats: Vec<Seat>, mut rng: Rng, pace: u64) {
     }
 }
 
-/// Mostly a short wait, sometimes none, rarely a long one.
+/// Waits: usually briefly, sometimes not at all, rarely long.
 async fn pause(rng: &mut Rng, pace: u64) {
     let millis = match rng.u8(..100) {
         0..20 => return,
@@ -61,7 +61,7 @@ async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
         ($operation:literal, $target:expr, $call:expr) => {{
             let call = with_options!($call, options, CALL[0]);
             let about = about($operation).to($target);
-            let _told = about.make(options, call.send()).await;
+            let _outcome = about.make(options, call.send()).await;
         }};
     }
     let (crm, accounting) = (&seat.crm, &seat.accounting);
@@ -90,7 +90,8 @@ async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
     }
 }
 
-/// A command with a key: its caller's, or one that the suite draws. Left in doubt, it is sometimes sent again.
+/// Sends a command with a key from the caller or from the suite. If the effect is unknown, it sometimes resends the
+/// command.
 async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
     seat.stage.count("commands: keyed");
     let own = rng.bool().then(|| key(seat.at, &options.header));
@@ -108,7 +109,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
                 return;
             };
             let command = resent(&seat.stage, command);
-            seat.stage.count("commands: sent again by hand");
+            seat.stage.count("commands: resent by the caller");
             let seat = if rng.bool() {
                 &seat.in_another_process(rng)
             } else {
@@ -120,7 +121,7 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let call = with_options!(call, options, CALL[1]);
             let mut about = seat.about($operation, Kind::Keyed);
             about.terms.resends = Some(earlier);
-            let _told = about.make(&options, call.send()).await;
+            let _outcome = about.make(&options, call.send()).await;
         }};
     }
     match rng.u8(..4) {
@@ -149,14 +150,14 @@ async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
     }
 }
 
-/// The command of an error that does not say whether it took effect.
+/// Returns the command of an error with an unknown effect.
 fn in_doubt<R>(made: Option<Result<R, Failure>>) -> Option<PreparedCommand> {
     let failure = made?.err()?;
     let command = (failure.effect == Effect::Unknown).then_some(failure.command)?;
     command.map(|it| *it)
 }
 
-/// A person of the installation, rarely one that it does not have, so that the service rejects the call.
+/// Returns a person of the installation, or rarely an unknown person, so that the service rejects the call.
 fn someone(seat: &Seat, rng: &mut Rng) -> String {
     let people = &seat.installation().people;
     if rng.u8(..12) == 0 {
@@ -174,10 +175,10 @@ async fn unkeyed(seat: &Seat, rng: &mut Rng, options: &Options) {
             let mut about = seat.about($operation, Kind::Unkeyed).to($target);
             about.terms.asked.body = Some(digest(body.to_string().as_bytes()));
             let call = with_options!(call(body), options, CALL[0]);
-            let _told = about.make(options, call.send()).await;
+            let _outcome = about.make(options, call.send()).await;
         }};
     }
-    // A list that grows makes every walk longer, so most commands change what is there.
+    // A growing list makes every listing longer, so most commands change existing records.
     let body = match rng.u8(..6) {
         0 => person(&options.header),
         1..4 => json!({
@@ -214,9 +215,9 @@ async fn prewarm(seat: &Seat, rng: &mut Rng) {
     }
 }
 
-/// A key that no other call has.
+/// Returns a key that no other call has.
 pub(super) fn key(at: usize, name: &str) -> IdempotencyKey {
-    IdempotencyKey::derive("world", [at.to_string().as_str(), name])
+    IdempotencyKey::derive("simulation", [at.to_string().as_str(), name])
 }
 
 pub(super) fn event(title: &str) -> EventCommand {
@@ -232,12 +233,12 @@ pub(super) fn person(name: &str) -> Value {
     json!({"commandType": "person.create", "payload": {"displayName": format!("Ann {name}")}})
 }
 
-/// A command that is known by name only: nothing recognises a second one.
+/// Returns the body of a name-only command, which the server cannot recognize as a duplicate.
 pub(super) fn reply(note: &str) -> Value {
     json!({"note": note})
 }
 
-/// The counterparty of an installation, rarely one that it does not have.
+/// Returns the counterparty of an installation, or rarely an unknown counterparty.
 fn counterparty<'a>(seat: &'a Seat, rng: &mut Rng) -> &'a str {
     if rng.u8(..6) == 0 {
         "FCP-ZZZZZZZZZZZZ"

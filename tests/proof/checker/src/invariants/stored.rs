@@ -1,13 +1,13 @@
-//! A stored command reaches its receipt once the world is calm, or a person, with a reason.
+//! After all faults have ended, a stored command gets its receipt or is parked for a person with a reason.
 
 use std::collections::BTreeMap;
 
 use crate::event::Event;
 use crate::facts::Facts;
-use crate::laws::Found;
+use crate::invariants::Found;
 use crate::request::Request;
 
-pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+pub(crate) fn check(facts: &Facts<'_>, found: &mut Found) {
     let mut attempts: BTreeMap<u64, Vec<&Request<'_>>> = BTreeMap::new();
     for call in facts.calls.values() {
         if let Some(command) = call.command {
@@ -29,7 +29,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
             } => {
                 let is_same = |it: &&Request<'_>| it.installation == *installation && it.is(form);
                 let same = attempts(command).all(is_same);
-                found.hold("a stored command is sent as it is", *at, same, || {
+                found.require("a stored command is sent unchanged", *at, same, || {
                     format!("command {command}, stored for {installation}: {form:?}")
                 });
                 waiting.insert(*command, (at, form.key.is_some()));
@@ -38,7 +38,7 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
                 waiting.remove(command);
                 let commits = commits(command);
                 let kept = commits == [reference];
-                found.hold("a stored receipt has its one commit", *at, kept, || {
+                found.require("a stored receipt has exactly one commit", *at, kept, || {
                     format!("command {command}: {reference}, commits {commits:?}")
                 });
             }
@@ -50,19 +50,19 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
             } => {
                 let keyed = waiting.remove(command).is_some_and(|(_, keyed)| keyed);
                 let kept = *refused || (*was_sent && !keyed);
-                found.hold("a command is parked for a reason", *at, kept, || {
+                found.require("a command is parked for a reason", *at, kept, || {
                     format!("command {command}, keyed: {keyed}, sent: {was_sent}: {reason}")
                 });
                 let commits = commits(command);
                 let kept = !refused || commits.is_empty();
-                found.hold("a refused command had no effect", *at, kept, || {
+                found.require("a rejected command had no effect", *at, kept, || {
                     format!("command {command} committed {commits:?}: {reason}")
                 });
             }
             Event::Ended if facts.calm.is_some() => {
                 for (command, (stored, _)) in &waiting {
-                    found.hold("a stored command reaches its receipt", *at, false, || {
-                        format!("command {command}, stored at {stored}, still waits")
+                    found.require("a stored command gets its receipt", *at, false, || {
+                        format!("command {command}, stored at {stored}, is still waiting")
                     });
                 }
             }

@@ -1,15 +1,15 @@
-//! A simulation ends within its limits, without faults only rejected calls fail, and nothing secret is in any line.
+//! A simulation ends within its limits, only rejected calls fail without faults, and no line contains a secret.
 
 use std::collections::BTreeMap;
 
-use crate::event::{Effect, Event, Micros, Told};
+use crate::event::{Effect, Event, Micros, Outcome};
 use crate::facts::Facts;
-use crate::laws::Found;
+use crate::invariants::Found;
 
-/// How many of the callers that make no progress are named.
+/// The number of stuck callers to name.
 const NAMED: usize = 3;
 
-pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
+pub(crate) fn check(facts: &Facts<'_>, found: &mut Found) {
     let secrets = facts.events.iter().filter_map(|(_, event)| match event {
         Event::Secret { text } => Some(text.as_str()),
         _ => None,
@@ -19,20 +19,20 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     for (at, event) in facts.events {
         match event {
             Event::Faultless => faultless = true,
-            Event::Returned { call, told } if faultless => {
-                let law = "without faults only rejected calls fail";
-                let kept = !matches!(told, Told::Error(it) if it.effect != Effect::Refused);
-                found.hold(law, *at, kept, || format!("call {call}: {told:?}"));
+            Event::Returned { call, outcome } if faultless => {
+                let invariant = "without faults only rejected calls fail";
+                let kept = !matches!(outcome, Outcome::Error(it) if it.effect != Effect::Refused);
+                found.require(invariant, *at, kept, || format!("call {call}: {outcome:?}"));
             }
             Event::Stuck { limit } => {
-                found.hold("a simulation ends within its limits", *at, false, || {
+                found.require("a simulation ends within its limits", *at, false, || {
                     format!("{limit}; {}", stuck(facts, *at))
                 });
             }
             Event::Logged { line } => {
                 let shows = secrets.iter().position(|secret| line.contains(secret));
-                found.hold("no line shows a secret", *at, shows.is_none(), || {
-                    // The line itself would show it.
+                found.require("no line contains a secret", *at, shows.is_none(), || {
+                    // Printing the complete line would print the secret.
                     let start: String = line.chars().take(40).collect();
                     format!("secret {shows:?} in a line that begins with {start:?}")
                 });
@@ -42,12 +42,12 @@ pub(crate) fn hold(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// The callers that made the most calls since one of theirs got a response, the call that does not end included.
+/// Returns the callers with the most calls since their last response. The call that does not end counts too.
 fn stuck(facts: &Facts<'_>, now: Micros) -> String {
     let mut callers = BTreeMap::new();
     for call in facts.calls.values() {
         let (made, operation) = callers.entry(call.caller).or_insert((0, ""));
-        let ended = call.told.is_some_and(|(at, _)| at < now);
+        let ended = call.outcome.is_some_and(|(at, _)| at < now);
         let answered = ended && facts.attempts(call).any(|it| it.delivered().is_some());
         *made = if answered { 0 } else { *made + 1 };
         *operation = call.operation.as_str();
