@@ -100,8 +100,8 @@ pub struct AccessToken {
 }
 
 impl AccessToken {
-    /// Creates a bearer token. Without [`with_lifetime`](Self::with_lifetime), the lifetime comes from the JWT, or else from
-    /// [`TokenPolicy::default_lifetime`](crate::TokenPolicy::default_lifetime).
+    /// Creates a bearer token. Without [`with_lifetime`](Self::with_lifetime), the lifetime comes from the JWT, or else
+    /// from [`TokenPolicy::default_lifetime`](crate::TokenPolicy::default_lifetime).
     pub fn new(secret: impl Into<Secret>) -> Self {
         Self {
             secret: secret.into(),

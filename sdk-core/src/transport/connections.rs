@@ -1,4 +1,4 @@
-//! The connections of a suite, which suites that are built on its transport share.
+//! The connections of a suite, which other suites can share.
 
 use std::future;
 use std::sync::Arc;
@@ -33,27 +33,27 @@ pub(crate) struct Connections {
 }
 
 enum Kind {
-    /// A transport for everything.
+    /// A custom transport for all requests.
     Custom(Arc<dyn Transport>),
-    /// The caller's client of reqwest, or one of the caller's builder, and the names that it surely binds to loopback.
+    /// The caller's reqwest client or builder, and the addresses whose loopback names it binds.
     #[cfg(feature = "reqwest-013")]
     Client(Sender, Vec<Url>),
-    /// The usual pools of reqwest, each built when it is first needed.
+    /// The default reqwest pools, each built on first use.
     #[cfg(feature = "reqwest-013")]
     Default {
         /// The addresses of the first suite.
         names: Vec<Url>,
-        /// For everything that leaves this machine.
+        /// The pool for all addresses except loopback.
         network: OnceLock<Client>,
-        /// For plain HTTP to loopback, which bypasses every proxy that the environment names.
+        /// The pool for plain HTTP to loopback, which bypasses all environment proxies.
         loopback: OnceLock<Client>,
     },
 }
 
-/// What a caller chose.
+/// The caller's choice of transport.
 #[derive(Default)]
 pub(crate) enum TransportChoice {
-    /// Nothing.
+    /// The default connections.
     #[default]
     Default,
     Custom(Arc<dyn Transport>),
@@ -64,10 +64,10 @@ pub(crate) enum TransportChoice {
 }
 
 impl TransportChoice {
-    /// The connections for these addresses.
+    /// Creates the connections for these addresses.
     ///
     /// # Errors
-    /// When the HTTP client cannot be built, or when this build has none.
+    /// If the HTTP client can't be built, or if this build has no HTTP client.
     pub(crate) fn connect(
         self,
         addresses: &[Url],
@@ -113,10 +113,10 @@ impl TransportChoice {
 }
 
 impl Connections {
-    /// What sends requests to an address.
+    /// Returns the sender for an address.
     ///
     /// # Errors
-    /// When the HTTP client cannot be built, or lacks TLS for the address.
+    /// If the HTTP client can't be built, or lacks TLS for the address.
     pub(crate) fn sender_for(&self, url: &Url) -> Result<Sender, Error> {
         match &self.kind {
             Kind::Custom(transport) => Ok(Sender::Custom(Arc::clone(transport))),
@@ -146,19 +146,19 @@ impl Connections {
         }
     }
 
-    /// Checks that an address of plain HTTP is surely this machine.
+    /// Checks that a plain HTTP address is certainly this machine.
     pub(crate) fn admit(&self, url: &Url) -> Result<(), Error> {
         if !is_plain_loopback(url) || self.binds_loopback(url) {
             return Ok(());
         }
         let host = url.host_str().unwrap_or_default();
         Err(Error::configuration(format!(
-            "`{host}` must be an address such as 127.0.0.1: plain HTTP may only go to this machine, and the transport that was \
-             handed in resolves names itself (`allow_insecure_http` lifts this rule)"
+            "`{host}` must be an IP address such as 127.0.0.1: plain HTTP is allowed only to this machine, and the custom \
+             transport resolves names itself (`allow_insecure_http` lifts this rule)"
         )))
     }
 
-    /// Whether the name in an address, if it is one, is bound to loopback.
+    /// Whether the host is an IP address, or a name that is bound to loopback.
     fn binds_loopback(&self, url: &Url) -> bool {
         match &self.kind {
             Kind::Custom(transport) => url.domain().is_none() || transport.binds_loopback(),
@@ -172,15 +172,15 @@ impl Connections {
         }
     }
 
-    /// The proxy in front of an address, if it is known: those of the caller's own client are not.
+    /// Returns the proxy in front of an address, if known. The proxies of the caller's own client are unknown.
     ///
     /// # Errors
-    /// When the caller's transport cannot send to the address.
+    /// If the caller's transport can't send to the address.
     pub(crate) fn proxy_for(&self, url: &Url) -> Result<Option<String>, Error> {
         match &self.kind {
             Kind::Custom(transport) => match url.as_str().parse() {
                 Ok(address) => transport.proxy_for(&address).map_err(build_error),
-                // Such an address is refused when something is sent to it.
+                // Such an address fails when a request is sent to it.
                 Err(_) => Ok(None),
             },
             #[cfg(feature = "reqwest-013")]
@@ -191,7 +191,7 @@ impl Connections {
     }
 }
 
-/// The client of a pool, which is built if it is needed for the first time.
+/// Returns the client of a pool, and builds it on first use.
 #[cfg(feature = "reqwest-013")]
 fn built(
     pool: &OnceLock<Client>,
@@ -204,11 +204,11 @@ fn built(
     Ok(pool.get_or_init(|| client).clone())
 }
 
-/// reqwest would send such a request in plain text to a proxy.
+/// Returns the error for an HTTPS address without TLS. reqwest would send such a request unencrypted to a proxy.
 #[cfg(feature = "reqwest-013")]
 fn without_tls(url: &Url) -> Error {
     Error::configuration(format!(
-        "{} needs TLS, which this build lacks: enable the feature `rustls` of the client crate, or TLS of reqwest itself",
+        "{} requires TLS, which this build lacks: enable the feature `rustls` of the client crate, or TLS of reqwest itself",
         url.origin().ascii_serialization()
     ))
 }
@@ -219,25 +219,25 @@ fn build_error(error: impl Into<BoxError>) -> Error {
     Error::configuration(format!("the HTTP client cannot be built: {cause}")).with_cause(error)
 }
 
-/// Sends requests: a [`Transport`], or a client of reqwest without a box around its futures.
+/// Sends requests: a [`Transport`], or a reqwest client with unboxed futures.
 #[derive(Clone)]
 pub enum Sender {
-    /// Whatever the caller set.
+    /// The caller's transport.
     Custom(Arc<dyn Transport>),
-    /// A client of reqwest.
+    /// A reqwest client.
     #[cfg(feature = "reqwest-013")]
     Reqwest {
         /// The client and its pool.
         client: reqwest::Client,
-        /// How long it waits for a connection; `None` for a client that the caller built, which may follow redirects too.
+        /// The connect timeout; `None` for a client that the caller built, which may also follow redirects.
         connect_timeout: Option<Duration>,
-        /// Whether the caller chose its proxies, which it doesn't show.
+        /// Whether the caller set its proxies, which the SDK can't read.
         hides_proxy: bool,
     },
 }
 
 impl Sender {
-    /// Whether it is an HTTP client, whose errors say why no connection came up.
+    /// Whether it opens connections, so that its errors explain failed connections.
     pub(crate) fn opens_connections(&self) -> bool {
         match self {
             Self::Custom(transport) => transport.connect_timeout().is_some(),
@@ -246,7 +246,7 @@ impl Sender {
         }
     }
 
-    /// How long it waits for a connection before it fails with the proof that nothing was sent. `None` if that is unknown.
+    /// Returns the connect timeout after which it certainly has sent nothing; `None` if unknown.
     pub(crate) fn connect_timeout(&self) -> Option<Duration> {
         match self {
             Self::Custom(transport) => transport.connect_timeout(),
@@ -257,7 +257,8 @@ impl Sender {
         }
     }
 
-    /// The phrase for a proxy that may be down instead of the target, with the address that was tried.
+    /// Returns a phrase for error messages: a proxy may be down instead of the target. It includes the address that was
+    /// tried.
     pub(crate) fn or_proxy(&self, error: Option<&TransportError>) -> String {
         match self {
             #[cfg(feature = "reqwest-013")]
@@ -277,8 +278,8 @@ impl Sender {
         }
     }
 
-    /// Starts a request before anything awaits it, so that no future has to hold the request. The caller gives it up at that
-    /// time.
+    /// Starts a request before the future is awaited, so that the future doesn't contain the request. The caller must
+    /// cancel the request at `until`.
     pub(crate) fn send(
         &self,
         request: Outgoing,
@@ -310,7 +311,7 @@ impl Sender {
     }
 }
 
-/// A client that the caller built.
+/// Wraps a client that the caller built.
 #[cfg(feature = "reqwest-013")]
 impl From<reqwest::Client> for Sender {
     fn from(client: reqwest::Client) -> Self {

@@ -1,4 +1,4 @@
-//! Why a transport brought no reply.
+//! Transport errors.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -11,7 +11,8 @@ use crate::error::source::{Source, chain};
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Why a [`Transport`](crate::transport::Transport) brought no reply, and whether the request was sent.
+/// The error of a [`Transport`](crate::transport::Transport) that got no response. It states whether the request was
+/// sent.
 ///
 /// ```
 /// use sdk_core::transport::TransportError;
@@ -23,26 +24,27 @@ pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 #[derive(Clone, Debug)]
 pub struct TransportError {
     state: SendState,
-    /// The state of an error among the causes. It counts only if no connection took the body: layers may have sent it before.
+    /// The state of an error among the causes. It counts only if no connection took the body, because a layer may have
+    /// sent the request before.
     cause_state: Option<SendState>,
     timed_out: bool,
     source: Source,
 }
 
-/// How far the request came.
+/// How far the request got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendState {
-    /// It cannot be sent, now or later.
+    /// It can't be sent, now or later.
     Unsendable,
     /// No connection took it.
     NotSent,
-    /// It was sent, and the server says that it did nothing with it.
+    /// It was sent, but the server reports that it did not process it.
     Unprocessed,
     /// It may have been sent.
     Unknown,
-    /// The transport doesn't say.
+    /// The transport doesn't report it.
     Unspecified,
-    /// It was sent, and then once more to where a redirect pointed.
+    /// It was sent, and then sent again to the target of a redirect.
     #[cfg_attr(
         not(feature = "reqwest-013"),
         allow(dead_code, reason = "only a client of reqwest follows redirects")
@@ -51,7 +53,7 @@ pub(crate) enum SendState {
 }
 
 impl SendState {
-    /// The effect of an attempt that ended like this.
+    /// Returns the effect of an attempt that ended in this state.
     pub(crate) fn effect(self) -> Effect {
         match self {
             Self::Unsendable | Self::NotSent | Self::Unprocessed => Effect::NotSent,
@@ -61,40 +63,41 @@ impl SendState {
 }
 
 impl TransportError {
-    /// The request was not sent, and this is certain: any call may be attempted again.
+    /// The request was certainly not sent. Any call may be retried.
     pub fn not_sent(source: impl Into<BoxError>) -> Self {
         Self::at(SendState::NotSent, source)
     }
 
-    /// The request may have been sent. The suite attempts a call again only where that is safe.
+    /// The request may have been sent. The suite retries a call only if that is safe.
     pub fn unknown(source: impl Into<BoxError>) -> Self {
         Self::at(SendState::Unknown, source)
     }
 
-    /// The request was sent, but the server says that it did not process it, as HTTP/2 can: any call may be attempted again.
+    /// The request was sent, but the server reports that it did not process it, as HTTP/2 allows. Any call may be
+    /// retried.
     pub fn unprocessed(source: impl Into<BoxError>) -> Self {
         Self::at(SendState::Unprocessed, source)
     }
 
-    /// The transport does not know whether the request was sent. It was not if nobody has taken its
-    /// [body](crate::transport::RequestBody). If the source is one of these errors itself, that one is returned.
+    /// The transport doesn't know whether the request was sent. The suite treats it as not sent if nothing took its
+    /// [body](crate::transport::RequestBody). If the source is a `TransportError`, it is returned unchanged.
     pub fn unspecified(source: impl Into<BoxError>) -> Self {
         Self::of(source.into())
     }
 
-    /// The transport rejects this request, and would reject it again: nothing was sent, and the call fails at once.
+    /// The transport permanently rejects this request. Nothing was sent, and the call fails without a retry.
     pub fn rejected(source: impl Into<BoxError>) -> Self {
         Self::at(SendState::Unsendable, source)
     }
 
-    /// The same error, as one of time.
+    /// Marks the error as a timeout.
     #[must_use]
     pub fn timed_out(mut self) -> Self {
         self.timed_out = true;
         self
     }
 
-    /// Whether the request may have reached the other side.
+    /// Whether the request may have reached the server.
     #[must_use]
     pub fn may_have_been_sent(&self) -> bool {
         !matches!(self.state, SendState::Unsendable | SendState::NotSent)
@@ -109,7 +112,7 @@ impl TransportError {
         }
     }
 
-    /// The error of a service, which speaks for itself only if it is one of these.
+    /// Returns the error of a service. Its send state is known only if it is a `TransportError`.
     pub(crate) fn of(error: BoxError) -> Self {
         let error = match error.downcast::<Self>() {
             Ok(known) => return *known,
@@ -121,7 +124,7 @@ impl TransportError {
                 cause_state = cause_state.or(Some(known.state));
                 timed_out |= known.timed_out;
             } else if let Some(io) = cause.downcast_ref::<io::Error>() {
-                // Only making a connection ends like this.
+                // Only a connection attempt ends with this error.
                 let refused = io.kind() == io::ErrorKind::ConnectionRefused;
                 cause_state = cause_state.or(refused.then_some(SendState::NotSent));
                 timed_out |= io.kind() == io::ErrorKind::TimedOut;
@@ -134,8 +137,8 @@ impl TransportError {
         }
     }
 
-    /// The same error, where the body is the evidence if the transport does not say: whether it was given up before any
-    /// connection took it, and whether there is one at all.
+    /// Infers the state from the body if the transport doesn't report it. `given_up` means that the request was
+    /// cancelled before a connection took its body, `has_body` that it has a body.
     pub(crate) fn infer_send_state(mut self, given_up: bool, has_body: bool) -> Self {
         if self.state == SendState::Unspecified {
             self.state = match self.cause_state {
@@ -176,12 +179,12 @@ impl StdError for TransportError {
     }
 }
 
-/// The innermost cause, which says the most.
+/// Returns the innermost cause, which is the most specific.
 pub(crate) fn root_cause<'a>(error: &'a (dyn StdError + 'static)) -> &'a (dyn StdError + 'static) {
     chain(error).last().unwrap_or(error)
 }
 
-/// Host and port of an address, and the proxy in front of it: what to check when it cannot be reached.
+/// Returns the host and port of an address and the proxy in front of it, for errors about unreachable addresses.
 pub(crate) fn describe_target(url: &Url, proxy: Option<&str>) -> String {
     let host = url.host_str().unwrap_or_default();
     let port = url.port_or_known_default();
@@ -190,22 +193,22 @@ pub(crate) fn describe_target(url: &Url, proxy: Option<&str>) -> String {
     format!("{host}{port}{through}")
 }
 
-/// Whether the other side refused the connection.
+/// Whether the peer refused the connection.
 pub(crate) fn is_refused_connection(error: &(dyn StdError + 'static)) -> bool {
     chain(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::ConnectionRefused)
 }
 
-/// Whether a TLS handshake failed, which a TLS library reports as an I/O error of invalid data.
+/// Whether a TLS handshake failed. TLS libraries report that as an I/O error of invalid data.
 pub(crate) fn is_tls(error: &(dyn StdError + 'static)) -> bool {
     chain(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())
         .any(|error| error.kind() == io::ErrorKind::InvalidData)
 }
 
-/// Whether the server says that it did not process the request: it refused the stream, or went away with a last stream before
-/// it (RFC 9113, sections 6.8 and 8.7). Streams up to the last one end in an I/O error instead.
+/// Whether the server reports that it did not process the request. It either refused the stream, or sent GOAWAY with a
+/// lower last stream (RFC 9113, sections 6.8 and 8.7). Streams up to the last stream end in an I/O error instead.
 #[cfg(feature = "http2")]
 pub(crate) fn is_unprocessed(error: &(dyn StdError + 'static)) -> bool {
     let refused = |error: &h2::Error| error.reason() == Some(h2::Reason::REFUSED_STREAM);
@@ -214,7 +217,7 @@ pub(crate) fn is_unprocessed(error: &(dyn StdError + 'static)) -> bool {
         .any(|error| error.is_remote() && (error.is_go_away() || refused(error)))
 }
 
-/// Only HTTP/2 says so.
+/// Only HTTP/2 reports this.
 #[cfg(not(feature = "http2"))]
 pub(crate) fn is_unprocessed(_error: &(dyn StdError + 'static)) -> bool {
     false

@@ -1,14 +1,14 @@
-//! The way to the network: the [`Transport`] trait, the HTTP client behind it by default, and what is known about a request
-//! that got no reply.
+//! The network layer: the [`Transport`] trait, the default HTTP client, and the state of requests that got no response.
 //!
-//! Nothing here knows operations, tokens or retries. Only here is a type of the HTTP library public.
+//! This module doesn't know operations, tokens or retries. It is the only module with a public type of the HTTP
+//! library.
 //!
-//! A suite sends through reqwest unless it is given
-//! - a client or a builder of reqwest, by [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
-//! - any other [`Transport`], by [`SuiteBuilder::transport`](crate::SuiteBuilder::transport), or
-//! - the connections of another suite, by [`SuiteBuilder::transport_of`](crate::SuiteBuilder::transport_of).
+//! By default, a suite uses reqwest. To change that, set
+//! - a reqwest client or builder with [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
+//! - any other [`Transport`] with [`SuiteBuilder::transport`](crate::SuiteBuilder::transport), or
+//! - the connections of another suite with [`SuiteBuilder::transport_of`](crate::SuiteBuilder::transport_of).
 //!
-//! [The guide](crate::guide::network) shows proxies, certificates and middleware.
+//! See [the guide](crate::guide::network) for proxies, certificates and middleware.
 
 pub(crate) mod connections;
 pub(crate) mod error;
@@ -29,7 +29,7 @@ use tower_service::Service;
 
 use self::error::BoxError;
 
-/// The types of requests and replies.
+/// The request and response types.
 pub use http;
 /// The HTTP library behind [`HttpClient`], for programs that configure it.
 #[cfg(feature = "reqwest-013")]
@@ -45,23 +45,23 @@ pub use self::reqwest_013::HttpClient;
 pub type TransportFuture =
     Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, TransportError>> + Send>>;
 
-/// Carries requests to a suite and replies back. Set one with
+/// Sends requests to a suite and returns the responses. Set it with
 /// [`SuiteBuilder::transport`](crate::SuiteBuilder::transport).
 ///
-/// Every `tower` service that is `Clone` is one, with its layers: a client of hyper, a router of axum in a test, a recorder, a
-/// proxy stack. All calls and all token exchanges go through it, one attempt each: retries, tokens and deadlines stay with the
-/// suite, which drops the future when the time is up.
+/// Every `tower` service that is `Clone` is a transport, including its layers: a hyper client, an axum router in a
+/// test, a recorder, or a proxy stack. The suite sends all calls and token requests through it, each attempt
+/// separately. The suite itself handles retries, tokens and deadlines, and drops the future when the time is up.
 ///
-/// A transport sends each request once, to the address in its URI and nowhere else. In particular, it does not follow
-/// redirects, because they would take tokens and secrets along, and it does not answer in the place of the server: a layer that
-/// turns a timeout into a 408 makes it look like a refusal. Let it fail instead. A layer around a client of reqwest converts with
-/// `reqwest::Body::wrap`, so that the body keeps its evidence.
+/// A transport must send each request once, and only to the address in its URI. It must not follow redirects, because
+/// they would forward tokens and secrets. It must not answer instead of the server: a layer that converts a timeout
+/// into a 408 makes the timeout look like a rejection. Return an error instead. A layer around a reqwest client should
+/// convert the body with `reqwest::Body::wrap`, so that the suite can detect whether the request was sent.
 ///
 /// ```
 /// use http::{Request, Response};
 /// use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
 ///
-/// /// Answers everything itself.
+/// Answers every request itself.
 /// struct Quiet;
 ///
 /// impl Transport for Quiet {
@@ -75,34 +75,34 @@ pub type TransportFuture =
 /// }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no transport",
+    message = "`{Self}` is not a transport",
     note = "a `tower` service is one if it is `Clone + Send + Sync + 'static`, takes `http::Request<RequestBody>`, and returns \
             an `http::Response` whose body is an `http_body::Body<Data = Bytes>`"
 )]
 pub trait Transport: Send + Sync + 'static {
-    /// Sends a request and returns the head of its reply.
+    /// Sends a request and returns the head of its response.
     ///
     /// # Errors
-    /// When no reply comes. The error says whether the request was sent, if the transport knows.
+    /// If no response arrives. The error states whether the request was sent, if the transport knows.
     fn send(&self, request: Request<RequestBody>) -> TransportFuture;
 
-    /// How long a connection may take to come up, if this transport opens connections and reports each one that doesn't come
-    /// up as [not sent](TransportError::not_sent). `None` if it doesn't say.
+    /// Returns the connect timeout of a transport that opens connections and reports each failed connection as
+    /// [not sent](TransportError::not_sent). Returns `None` if the transport doesn't report that.
     fn connect_timeout(&self) -> Option<Duration> {
         None
     }
 
-    /// The proxy in front of an address, without its credential, for error messages. The suite asks once for each of its
-    /// addresses when it is built.
+    /// Returns the proxy in front of an address, without its credential, for error messages. The suite calls it once
+    /// for each of its addresses when it is built.
     ///
     /// # Errors
-    /// When this transport can't send to the address. The suite then isn't built.
+    /// If this transport can't send to the address. Building the suite then fails.
     fn proxy_for(&self, _address: &Uri) -> Result<Option<String>, TransportError> {
         Ok(None)
     }
 
-    /// Whether names that stand for loopback, such as `localhost`, can only lead to this machine. Only then does the suite
-    /// send plain HTTP to them.
+    /// Whether loopback names, such as `localhost`, always resolve to this machine. If not, the suite doesn't send
+    /// plain HTTP to these names.
     fn binds_loopback(&self) -> bool {
         false
     }
@@ -120,7 +120,7 @@ where
         let mut service = self.clone();
         Box::pin(async move {
             let ready = poll_fn(|context| service.poll_ready(context)).await;
-            // Not even the body was offered.
+            // The service did not receive the request, so its body was not sent either.
             ready.map_err(|error| TransportError::of(error.into()).infer_send_state(true, true))?;
             let response = service.call(request).await;
             let response = response.map_err(|error| TransportError::of(error.into()))?;
@@ -129,23 +129,24 @@ where
     }
 }
 
-/// How long the suite waits for connections.
+/// The timeouts of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionTimeouts {
-    /// How long a connection may take to come up.
+    /// The timeout for opening a connection.
     pub(crate) connect: Duration,
-    /// How long an HTTP/2 connection with requests under way may be silent before it is pinged.
+    /// The time after which a silent HTTP/2 connection with requests in flight is pinged.
     pub(crate) ping_interval: Duration,
-    /// How long it may take to answer a ping.
+    /// The timeout of a ping.
     pub(crate) ping_timeout: Duration,
 }
 
 impl Default for ConnectionTimeouts {
     fn default() -> Self {
         Self {
-            // On loopback and within a region it takes milliseconds.
+            // A connection takes milliseconds on loopback and within a region.
             connect: Duration::from_secs(5),
-            // Together less than the timeout of an attempt, so that a silent connection is dropped before the next one.
+            // Together less than the timeout of an attempt, so that a silent connection is dropped before the next
+            // attempt.
             ping_interval: Duration::from_secs(4),
             ping_timeout: Duration::from_secs(4),
         }

@@ -1,4 +1,4 @@
-//! Requests on their way to a transport, and the evidence that their bodies give: whether a connection ever took the request.
+//! Outgoing requests. Their bodies record whether a connection took the request.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,35 +19,35 @@ const PENDING: u8 = 0;
 const STARTED: u8 = 1;
 const CANCELLED: u8 = 2;
 
-/// Whether a connection has taken a request. Until then the request waits for a name to resolve, a socket, a proxy, a
-/// handshake, or a busy connection.
+/// Records whether a connection has taken a request. Before that, the request waits for a DNS lookup, a socket, a
+/// proxy, a handshake, or a busy connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SendTracker(Arc<AtomicU8>);
 
 impl SendTracker {
-    /// Gives the request up. True if nothing of its body was sent or ever will be.
+    /// Cancels the request. Returns whether nothing of its body was or will be sent.
     pub(crate) fn cancel(&self) -> bool {
         self.leave_pending(CANCELLED).is_ok()
     }
 
-    /// Gives the request up when the result is dropped.
+    /// Returns a guard that cancels the request when dropped.
     pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop<'_> {
         CancelOnDrop(self)
     }
 
-    /// Whether a connection may send it: not if it was given up before.
+    /// Whether a connection may send the request, which is so unless it was cancelled.
     fn start(&self) -> bool {
         matches!(self.leave_pending(STARTED), Ok(_) | Err(STARTED))
     }
 
-    /// Moves a request that waits to another state; otherwise returns the state it is in.
+    /// Moves a pending request to another state. If it is not pending, returns its state.
     fn leave_pending(&self, state: u8) -> Result<u8, u8> {
         self.0
             .compare_exchange(PENDING, state, Ordering::AcqRel, Ordering::Acquire)
     }
 }
 
-/// Gives a request up that no connection has taken.
+/// Cancels a request that no connection has taken.
 pub(crate) struct CancelOnDrop<'a>(&'a SendTracker);
 
 impl Drop for CancelOnDrop<'_> {
@@ -56,17 +56,17 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-/// The body of a request, as a [`Transport`](crate::transport::Transport) gets it: one piece, whose length is known.
+/// The body of a request that a [`Transport`](crate::transport::Transport) receives: a single chunk of known length.
 ///
-/// Whoever sends the request takes the body when the sending begins, and not before. That is the evidence by which a call
-/// that times out or fails is known not to have been sent.
+/// The transport must take the body only when it begins to send the request. If the call then fails or times out, the
+/// suite knows whether the request was sent.
 pub struct RequestBody {
     bytes: Option<Bytes>,
     tracker: Option<SendTracker>,
 }
 
 impl RequestBody {
-    /// A body that notices when a connection takes it, and is refused to connections once the request is given up.
+    /// Creates a body that records when a connection takes it. After the request is cancelled, reading the body fails.
     pub(crate) fn tracked(bytes: Option<Bytes>, tracker: &SendTracker) -> Self {
         Self {
             bytes,
@@ -74,10 +74,10 @@ impl RequestBody {
         }
     }
 
-    /// All of it. From now on the request counts as one that may have been sent.
+    /// Returns the whole body. From this call on, the request counts as possibly sent.
     ///
     /// # Errors
-    /// When the call has given the request up: it must not be sent.
+    /// If the call has cancelled the request. The transport must not send it.
     pub fn into_bytes(self) -> Result<Bytes, TransportError> {
         if self.start() {
             Ok(self.bytes.unwrap_or_default())
@@ -116,8 +116,8 @@ impl Body for RequestBody {
         }
     }
 
-    /// Connections ask before they send anything. They cannot be kept from sending the headers of a cancelled request, but if
-    /// its body seems not to have ended, HTTP/2 resets the stream as soon as the body fails.
+    /// Connections call this before they send anything. They may still send the headers of a cancelled request. But
+    /// because its body seems unfinished, HTTP/2 resets the stream when the body fails.
     fn is_end_stream(&self) -> bool {
         self.start() && self.bytes.is_none()
     }
@@ -128,19 +128,19 @@ impl Body for RequestBody {
     }
 }
 
-// Without its bytes, which may be confidential.
+// Without the bytes, which may be confidential.
 debug_fields! { RequestBody |it| bytes: it.bytes.as_ref().map_or(0, Bytes::len) }
 
 #[derive(Debug, thiserror::Error)]
-#[error("the request was given up before a connection took it")]
+#[error("the request was cancelled before it was sent")]
 struct Cancelled;
 
-/// When the suite stops waiting for the response and its body: an extension of each request that a
-/// [`Transport`](crate::transport::Transport) receives.
+/// The instant at which the suite stops waiting for the response and its body. It is an extension of each request that
+/// a [`Transport`](crate::transport::Transport) receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(pub Instant);
 
-/// A request that is about to be sent.
+/// A request to send.
 pub(crate) struct Outgoing {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -149,7 +149,7 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// The request for a transport of the caller.
+    /// Converts it into a request for a custom transport.
     pub(super) fn into_http(
         self,
         tracker: Option<&SendTracker>,
