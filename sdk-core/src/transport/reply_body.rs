@@ -1,4 +1,4 @@
-//! Bodies of responses, read as they arrive, up to a size and until a deadline.
+//! Response bodies, read as they arrive, up to a size limit and a deadline.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -17,11 +17,11 @@ use tokio::time::{Instant, timeout_at};
 use crate::macros::debug_fields;
 use crate::transport::error::{BoxError, TransportError};
 
-/// The body of a reply, read as it arrives.
+/// The body of a response, read as it arrives.
 pub struct ReplyBody(Either<Full<Bytes>, UnsyncBoxBody<Bytes, BoxError>>);
 
 impl ReplyBody {
-    /// A body that is read as it arrives. Its trailers are ignored.
+    /// Wraps a streaming body. Trailers are ignored.
     pub fn new<B>(body: B) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,
@@ -32,8 +32,8 @@ impl ReplyBody {
 }
 
 impl<T: Into<Bytes>> From<T> for ReplyBody {
-    fn from(whole: T) -> Self {
-        Self(Either::Left(Full::new(whole.into())))
+    fn from(body: T) -> Self {
+        Self(Either::Left(Full::new(body.into())))
     }
 }
 
@@ -57,7 +57,7 @@ impl Body for ReplyBody {
     }
 }
 
-// Without its bytes, which may be confidential.
+// Without the bytes, which may be confidential.
 debug_fields! { ReplyBody |_it| }
 
 /// The head of a response, and its body, which may still be arriving.
@@ -68,9 +68,9 @@ pub(crate) struct Incoming {
     body: Arriving,
 }
 
-/// A body that is read as it arrives.
+/// A body that is still arriving.
 enum Arriving {
-    /// It stays within its response, because its own type would be a box.
+    /// Stored as a response, because reqwest's own body type would need a box.
     #[cfg(feature = "reqwest-013")]
     Reqwest(reqwest::Response),
     Custom(ReplyBody),
@@ -101,13 +101,13 @@ impl From<Response<ReplyBody>> for Incoming {
 }
 
 impl Incoming {
-    /// The next piece of the body; `None` at its end. It is empty where a frame holds anything else.
+    /// Returns the next chunk of the body, or `None` at its end. The chunk is empty if a frame has no data.
     async fn chunk(&mut self) -> Result<Option<Bytes>, TransportError> {
         match &mut self.body {
             #[cfg(feature = "reqwest-013")]
             Arriving::Reqwest(response) => Ok(response.chunk().await?),
             Arriving::Custom(body) => {
-                // A body that is always ready would keep the deadline from being looked at.
+                // A body that is always ready would otherwise starve the deadline's timer.
                 consume_budget().await;
                 let Some(frame) = body.frame().await else {
                     return Ok(None);
@@ -119,25 +119,25 @@ impl Incoming {
     }
 }
 
-/// How much is kept of a body that is too large.
+/// The size of the excerpt of a body that is too large.
 const EXCERPT: usize = 1024;
 
-/// Room for a token reply of usual size.
+/// The buffer size for a usual token response.
 const USUAL_SECRET: usize = 8 * 1024;
 
-/// Why a body could not be read.
+/// The reason why a body could not be read.
 pub(crate) enum BodyError {
-    /// It is larger than allowed. This is its beginning, if any of it was read.
+    /// It is larger than allowed. Contains the beginning of the body, if any was read.
     TooLarge(Bytes),
-    /// It broke off.
+    /// The connection broke before the end.
     Broken(TransportError),
-    /// The deadline passed before it ended.
+    /// The deadline passed before the end.
     Late,
-    /// It is compressed, and the transport did not decode it.
+    /// It is compressed, and the transport did not decompress it.
     Encoded(String),
 }
 
-/// Reads a body. One that arrives in one piece, as most do, is not copied.
+/// Reads a body. A body that arrives in one chunk, as most do, is not copied.
 #[expect(
     clippy::manual_async_fn,
     reason = "an `async fn` stores its arguments twice in the future of each call"
@@ -173,14 +173,15 @@ pub(crate) fn read(
     }
 }
 
-/// Reads a body that holds a secret, into memory that is wiped on drop.
+/// Reads a body that contains a secret, into memory that is wiped on drop.
 pub(crate) async fn read_secret(
     response: &mut Incoming,
     limit: usize,
     until: Instant,
 ) -> Result<Zeroizing<Vec<u8>>, BodyError> {
     let announced = check_head(response, limit)?;
-    // Room for what arrived, never for what was announced. A buffer that is outgrown is wiped.
+    // Reserve space only for received data, never for the announced length. A buffer that is too small is wiped after
+    // copying.
     let mut body = Zeroizing::new(Vec::with_capacity(USUAL_SECRET.min(limit)));
     while let Some(piece) = next_piece(timeout_at(until, response.chunk()).await, until)? {
         let length = body.len() + piece.len();
@@ -198,7 +199,7 @@ pub(crate) async fn read_secret(
     Ok(body)
 }
 
-/// Whether a body is as long as its head announces: HTTP/2 and callers' transports may end one early without an error.
+/// Checks that a body has its announced length. HTTP/2 and custom transports may end a body early without an error.
 fn check_length(announced: Option<usize>, length: usize) -> Result<(), BodyError> {
     match announced.filter(|announced| length < *announced) {
         Some(announced) => {
@@ -209,21 +210,22 @@ fn check_length(announced: Option<usize>, length: usize) -> Result<(), BodyError
     }
 }
 
-/// The next piece of a body; `None` at its end.
+/// Returns the next chunk of a body, or `None` at its end.
 fn next_piece(
     read: Result<Result<Option<Bytes>, TransportError>, Elapsed>,
     until: Instant,
 ) -> Result<Option<Bytes>, BodyError> {
     let piece = read.map_err(|_elapsed| BodyError::Late)?;
     let piece = piece.map_err(BodyError::Broken)?;
-    // The size bounds all other pieces, and a body that is always ready never lets the timer have a look.
+    // The size limit bounds all non-empty chunks. A body that is always ready never lets the timer run, so check the
+    // time here.
     if piece.as_ref().is_some_and(Bytes::is_empty) && Instant::now() >= until {
         return Err(BodyError::Late);
     }
     Ok(piece)
 }
 
-/// The length that the head announces, if it does and it is allowed.
+/// Returns the announced length, if any. Fails if the body is compressed or its announced length exceeds the limit.
 fn check_head(response: &Incoming, limit: usize) -> Result<Option<usize>, BodyError> {
     let encoding = response.headers.get(CONTENT_ENCODING);
     let encoding = encoding.filter(|it| !it.as_bytes().eq_ignore_ascii_case(b"identity"));
@@ -238,8 +240,8 @@ fn check_head(response: &Incoming, limit: usize) -> Result<Option<usize>, BodyEr
     }
 }
 
-/// Room for a body after its first two pieces: the announced length, but at most a few times what arrived, so that a promise
-/// alone takes no memory.
+/// Returns the capacity for a body after its first two chunks: the announced length, but at most four times the
+/// received bytes. An announcement alone must not allocate memory.
 fn room(announced: Option<usize>, first: usize, second: usize) -> usize {
     let arrived = first.saturating_add(second);
     let most = arrived.saturating_mul(4);

@@ -19,10 +19,10 @@ use crate::transport::error::{SendState, TransportError, is_unprocessed};
 use crate::transport::loopback::{LOOPBACK, is_loopback_name};
 use crate::transport::request_body::{Outgoing, RequestBody, SendTracker};
 
-/// The caller's own HTTP client, for [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client): a builder, or a client
-/// that exists already and is shared with other parts of a program.
+/// A custom HTTP client for [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client): a builder, or a finished
+/// client that other parts of the program also use.
 ///
-/// It converts from those of reqwest 0.13, with the feature `reqwest-013`, which is on by default:
+/// With the feature `reqwest-013`, which is on by default, it converts from a client or builder of reqwest 0.13:
 ///
 /// ```
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -35,7 +35,7 @@ use crate::transport::request_body::{Outgoing, RequestBody, SendTracker};
 /// ```
 pub struct HttpClient(pub(crate) Inner);
 
-/// What a caller hands in.
+/// The client or builder that the caller passed.
 pub(crate) enum Inner {
     Builder(Box<reqwest::ClientBuilder>),
     Client(reqwest::Client),
@@ -53,47 +53,48 @@ impl From<reqwest::Client> for HttpClient {
     }
 }
 
-// Without its settings: default headers may hold a credential.
+// Without its settings, because default headers may contain a credential.
 debug_fields! { HttpClient |_it| }
 
-/// Sends a request. One future, without a box.
+/// Sends a request. Returns a single unboxed future.
 pub(super) fn send(
     client: &Client,
     may_redirect: bool,
     outgoing: Outgoing,
     tracker: Option<&SendTracker>,
 ) -> impl Future<Output = Result<reqwest::Response, TransportError>> + Send + use<> {
-    let asked = may_redirect.then(|| outgoing.url.clone());
+    let requested = may_redirect.then(|| outgoing.url.clone());
     let sending = client.execute(request(outgoing, tracker));
-    sending.map(|sent| match (sent?, asked) {
-        (response, Some(asked)) => unredirected(response, &asked),
+    sending.map(|sent| match (sent?, requested) {
+        (response, Some(requested)) => unredirected(response, &requested),
         (response, None) => Ok(response),
     })
 }
 
-/// The request as reqwest sends it.
+/// Converts the request for reqwest.
 fn request(outgoing: Outgoing, tracker: Option<&SendTracker>) -> reqwest::Request {
     let mut request = reqwest::Request::new(outgoing.method, outgoing.url);
     *request.headers_mut() = outgoing.headers;
     *request.body_mut() = outgoing.body.map(|body| match tracker {
-        // Such a body exists once, so that no redirect takes it along.
+        // Such a body can't be cloned, so a redirect doesn't forward it.
         Some(tracker) => reqwest::Body::wrap(RequestBody::tracked(Some(body), tracker)),
         None => body.into(),
     });
     request
 }
 
-/// A reply from where the request was sent, and not from where the caller's client was redirected to.
+/// Returns the response if it comes from the requested address, and an error if the caller's client followed a
+/// redirect.
 fn unredirected(
     response: reqwest::Response,
-    asked: &Url,
+    requested: &Url,
 ) -> Result<reqwest::Response, TransportError> {
-    if response.url() == asked {
+    if response.url() == requested {
         return Ok(response);
     }
     let to = response.url().origin().ascii_serialization();
     let why = format!(
-        "the HTTP client that was handed in followed a redirect to {to}: build it with `redirect::Policy::none()`"
+        "the custom HTTP client followed a redirect to {to}: build it with `redirect::Policy::none()`"
     );
     Err(TransportError::at(SendState::Redirected, why))
 }
@@ -117,7 +118,7 @@ impl From<reqwest::Error> for TransportError {
 
 /// Whether this build of reqwest has TLS, which any crate of a program may enable.
 pub(super) fn has_tls() -> bool {
-    /// The type that `tls_info` returns: only with TLS does a builder have that method itself.
+    /// The return type of `tls_info`. Only with TLS does the builder itself have that method.
     trait Built {
         const HAS_TLS: bool;
     }
@@ -149,29 +150,29 @@ pub(super) fn has_tls() -> bool {
     answer(|builder| builder.tls_info(false))
 }
 
-/// A pool for everything that leaves this machine, or for all that the caller's own builder sends.
+/// Builds the pool for all addresses except loopback, or for all addresses if the caller passed a builder.
 pub(super) fn network(
     builder: ClientBuilder,
     addresses: &[Url],
     timeouts: ConnectionTimeouts,
 ) -> Result<Client, reqwest::Error> {
-    // Names that stand for loopback bypass the resolver.
+    // Loopback names bypass the resolver.
     let names = addresses.iter().filter_map(Url::host_str);
     let names = names.filter(|name| is_loopback_name(name));
     let pin = |builder: ClientBuilder, name| builder.resolve_to_addrs(name, &LOOPBACK);
     finish(names.fold(builder, pin), timeouts)
 }
 
-/// A pool for plain HTTP to loopback, which bypasses every proxy that the environment names, and every resolver.
+/// Builds the pool for plain HTTP to loopback. It bypasses all environment proxies and every resolver.
 pub(super) fn loopback(timeouts: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
     let builder = Client::builder().no_proxy().dns_resolver(Arc::new(Pinned));
-    // Plain HTTP needs no certificates, and loading those of the system is the slowest step of all.
+    // Plain HTTP needs no certificates, and loading the system's certificates is the slowest step.
     #[cfg(feature = "rustls")]
     let builder = builder.tls_certs_only([]);
     finish(builder, timeouts)
 }
 
-/// Resolves every name to loopback: only such names come here.
+/// Resolves every name to loopback. Only loopback names reach it.
 struct Pinned;
 
 impl Resolve for Pinned {
@@ -181,12 +182,13 @@ impl Resolve for Pinned {
     }
 }
 
-/// Adds what all pools have in common.
+/// Applies the settings that all pools share.
 fn finish(builder: ClientBuilder, timeouts: ConnectionTimeouts) -> Result<Client, reqwest::Error> {
     let builder = builder
         .redirect(Policy::none())
-        // By itself it sends a request again that an HTTP/2 server did not process. Each attempt is the suite's, so that it is
-        // counted, has its own timeout, and takes from the retry budget. Only with a limit of none does it not clone each request for that.
+        // By default, reqwest resends a request that an HTTP/2 server did not process. The suite makes each attempt
+        // itself, so that it is counted, has its own timeout, and uses the retry budget. Without the limit of 0,
+        // reqwest would clone each request for this.
         .retry(reqwest::retry::never().max_retries_per_request(0))
         .connect_timeout(timeouts.connect);
     #[cfg(feature = "http2")]
@@ -196,7 +198,8 @@ fn finish(builder: ClientBuilder, timeouts: ConnectionTimeouts) -> Result<Client
     builder.build().map_err(reqwest::Error::without_url)
 }
 
-/// The address to which no connection came up. Only the `Debug` output of hyper-util's error has it.
+/// Returns the address to which no connection could be opened. Only the `Debug` output of hyper-util's error contains
+/// it.
 pub(super) fn tried_address(error: &(dyn Error + 'static)) -> Option<SocketAddr> {
     chain(error).find_map(|error| {
         let shown = format!("{error:?}");
@@ -205,13 +208,13 @@ pub(super) fn tried_address(error: &(dyn Error + 'static)) -> Option<SocketAddr>
     })
 }
 
-/// The proxy that the environment names for an address, without its credential, for error texts.
+/// Returns the environment's proxy for an address, without its credential, for error messages.
 pub(super) fn proxy_for(url: &Url) -> Option<String> {
     let target: Uri = url.as_str().parse().ok()?;
     named(Matcher::from_env().intercept(&target)?.uri())
 }
 
-/// A proxy without its credential.
+/// Formats a proxy without its credential.
 fn named(uri: &Uri) -> Option<String> {
     let port = uri.port().map(|port| format!(":{port}"));
     Some(format!(
