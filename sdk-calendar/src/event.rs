@@ -21,8 +21,8 @@ impl EventCommand {
     /// ```
     ///
     /// # Updates and cancellations
-    /// Updates and cancellations share this body, but the contract documents neither their value of `operation` nor the field
-    /// that identifies the event. If you know both, set them:
+    /// Updates and cancellations share this body, but the contract documents neither their value of `operation` nor the
+    /// field that identifies the event. If you know both, set them:
     ///
     /// ```
     /// use sdk_calendar::types::EventCommand;
@@ -55,8 +55,8 @@ impl EventCommand {
     /// # Ok::<(), jiff::Error>(())
     /// ```
     ///
-    /// Jiff's times are sent in UTC, and the zone as an IANA name such as `Europe/Berlin`. The contract doesn't document the
-    /// format of `timezone` (assumption A45). A start without a named zone leaves `timezone` unset.
+    /// Jiff's times are sent in UTC, and the zone as an IANA name such as `Europe/Berlin`. The contract doesn't
+    /// document the format of `timezone` (assumption A45). A start without a named zone leaves `timezone` unset.
     #[must_use]
     pub fn between(mut self, start: &impl ZonedTime, end: &impl ZonedTime) -> Self {
         self.starts_at = Some(start.timestamp());

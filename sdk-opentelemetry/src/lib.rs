@@ -18,20 +18,20 @@ use sdk_core::{App, Effect, Observer};
 #[cfg(feature = "outbox")]
 pub use self::outbox::OutboxGauges;
 
-/// The buckets that the conventions advise for requests, in seconds.
+/// The buckets that the semantic conventions recommend for requests, in seconds.
 const REQUEST: [f64; 14] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
 ];
 
-/// The same up to the usual deadline of a call, and beyond.
+/// The buckets for calls, in seconds. They reach beyond the default deadline of a call.
 const CALL: [f64; 16] = [
     0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0, 30.0, 60.0,
 ];
 
-/// The conventions whose names are used.
+/// The version of the semantic conventions.
 const SCHEMA: &str = "https://opentelemetry.io/schemas/1.44.0";
 
-/// An observer that keeps metrics. Its clones share them.
+/// An observer that records metrics. Clones share the instruments.
 #[derive(Clone)]
 pub struct Metrics {
     instruments: Arc<Instruments>,
@@ -40,7 +40,7 @@ pub struct Metrics {
     installation: bool,
 }
 
-/// Declares the instruments, each with what makes it and its name, its buckets or unit, and its description.
+/// Declares the instruments. Each has a constructor function, a name, buckets or a unit, and a description.
 macro_rules! instruments {
     ($($field:ident: $type:ty = $make:ident($($about:expr),*);)*) => {
         struct Instruments {
@@ -60,15 +60,15 @@ instruments! {
     calls: Seconds = histogram("suite.client.call.duration", &CALL, "Duration of calls, with all their attempts and waits.");
     waits: Seconds = histogram("suite.client.call.wait.duration", &CALL, "Duration of waits for tokens, retries and limits.");
     active: Active = active();
-    retries: Count = counter("suite.client.retries", "{retry}", "Attempts that followed a failed one.");
+    retries: Count = counter("suite.client.retries", "{retry}", "Attempts that followed a failed attempt.");
     denied: Count = counter("suite.client.retries.denied", "{retry}",
-        "Retries that budget, deadline or attempts did not allow.");
+        "Retries that the budget, the deadline or the attempt limit prevented.");
     renewals: Seconds = histogram("suite.client.token.renewal.duration", &REQUEST,
         "Duration of token renewals, with all their exchanges.");
     replayed: Count = counter("suite.client.commands.replayed", "{command}",
-        "Commands that were answered with a stored result.");
+        "Commands whose result the server replayed.");
     mismatches: Count = counter("suite.client.schema.mismatches", "{reply}",
-        "Replies that differ from their schema, which was tolerated.");
+        "Responses that differ from their schema, but were accepted.");
 }
 
 type Text = &'static str;
@@ -87,7 +87,7 @@ fn counter(meter: &Meter, name: Text, unit: Text, about: Text) -> Count {
 }
 
 impl Metrics {
-    /// Metrics on the meters of this provider.
+    /// Creates the instruments on a meter of this provider.
     #[must_use]
     pub fn new(provider: &(impl MeterProvider + ?Sized)) -> Self {
         Self {
@@ -98,31 +98,33 @@ impl Metrics {
         }
     }
 
-    /// Adds `url.template` to `http.client.request.duration`: a series for each route that is called.
+    /// Adds `url.template` to `http.client.request.duration`, which gives each called route its own series.
     #[must_use]
     pub fn with_url_template(mut self) -> Self {
         self.url_template = true;
         self
     }
 
-    /// Adds `server.address` and `server.port` to `http.client.request.duration`: a series for each host that is called.
+    /// Adds `server.address` and `server.port` to `http.client.request.duration`, which gives each called host its own
+    /// series.
     ///
-    /// The conventions require both. They are left out by default, because each installation has its own hosts: 500
-    /// installations would have 500 times as many series.
+    /// The semantic conventions require both attributes. The default omits them, because each installation has its own
+    /// hosts. With 500 installations, there would be 500 times as many series.
     #[must_use]
     pub fn with_server_address(mut self) -> Self {
         self.server_address = true;
         self
     }
 
-    /// Adds `suite.installation` to every instrument but the count of active calls: a series for each installation that has a label.
+    /// Adds `suite.installation` to every instrument except `suite.client.call.active`, which gives each installation
+    /// with a label its own series.
     #[must_use]
     pub fn with_installation(mut self) -> Self {
         self.installation = true;
         self
     }
 
-    /// The attributes of an event that are there by choice: its installation. Most events have none, which allocates nothing.
+    /// Returns the opt-in attributes of any event, that is, its installation. Without them, this allocates nothing.
     fn of(&self, installation: Option<&str>) -> Vec<KeyValue> {
         let mut chosen = Vec::new();
         if self.installation {
@@ -140,18 +142,18 @@ impl Metrics {
     }
 }
 
-/// How many calls of each application are under way, counted here because a call changes it twice.
+/// The number of calls in flight by application. It is counted here, because an observable instrument reports totals.
 type Active = Arc<[(App, AtomicI64)]>;
 
-/// Counts calls under way, and lets them be read.
+/// Creates the instrument that reads the number of calls in flight.
 fn active(meter: &Meter) -> Active {
     let active: Active = App::all().map(|app| (app, AtomicI64::new(0))).collect();
     let read = Arc::clone(&active);
-    // The meter keeps the callback; the instrument itself has nothing to do.
+    // The meter owns the callback, so the instrument can be dropped.
     let _instrument = meter
         .i64_observable_up_down_counter("suite.client.call.active")
         .with_unit("{call}")
-        .with_description("Calls under way.")
+        .with_description("Calls in flight.")
         .with_callback(move |observer| {
             for (app, count) in &*read {
                 let application = KeyValue::new("suite.application", app.name());
@@ -174,19 +176,19 @@ fn maybe(key: &'static str, value: Option<impl Into<Value>>) -> Option<KeyValue>
     value.map(|value| KeyValue::new(key, value))
 }
 
-/// Calls `tell` with attributes that an event always has and others that it may have, in an order that is always the same, so
-/// that the series is found at once.
+/// Calls `record` with the optional and the fixed attributes of an event. Their order is always the same, so that
+/// OpenTelemetry finds the series without sorting them.
 #[inline]
 fn with<const ALWAYS: usize>(
     mut others: Vec<KeyValue>,
     always: [KeyValue; ALWAYS],
-    tell: impl FnOnce(&[KeyValue]),
+    record: impl FnOnce(&[KeyValue]),
 ) {
     if others.is_empty() {
-        return tell(&always);
+        return record(&always);
     }
     others.extend(always);
-    tell(&others);
+    record(&others);
 }
 
 impl Observer for Metrics {
@@ -235,16 +237,16 @@ impl Observer for Metrics {
             others.push(KeyValue::new("server.port", i64::from(attempt.server_port)));
         }
         let method = KeyValue::new("http.request.method", attempt.method.as_str());
-        let tell = |all: &[KeyValue]| record(&self.instruments.attempts, ended.duration(), all);
+        let count = |all: &[KeyValue]| record(&self.instruments.attempts, ended.duration(), all);
         let status = maybe("http.response.status_code", ended.status.map(i64::from));
         let version = maybe("network.protocol.version", ended.protocol_version);
         match (status, version) {
             (Some(status), Some(version)) => {
-                with(others, [method, status, version], tell);
+                with(others, [method, status, version], count);
             }
             (status, version) => {
                 others.extend(status.into_iter().chain(version));
-                with(others, [method], tell);
+                with(others, [method], count);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Gauges of stored commands.
+//! Gauges for stored commands.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,9 +13,9 @@ use tokio::time::Instant;
 /// Four times the interval at which a worker reads the status.
 const MAX_AGE: Duration = Duration::from_secs(120);
 
-/// Gauges of an outbox. Its clones share them.
+/// Gauges that export the status of an outbox. Clones share them.
 ///
-/// Pass each status of [`Worker::on_status`](sdk_outbox::Worker::on_status) to them:
+/// Record each status that [`Worker::on_status`](sdk_outbox::Worker::on_status) receives:
 ///
 /// ```
 /// use opentelemetry::metrics::MeterProvider;
@@ -28,8 +28,8 @@ const MAX_AGE: Duration = Duration::from_secs(120);
 /// }
 /// ```
 ///
-/// Two minutes after the last status, the gauges export nothing, because the worker has ended or can't reach its database. If
-/// several processes share a database, each exports the whole status: take the maximum, not the sum.
+/// Two minutes after the last status, the gauges stop exporting values, because the worker has ended or can't reach its
+/// database. If several processes share a database, each exports the whole status. Take the maximum, not the sum.
 #[derive(Clone)]
 pub struct OutboxGauges(Arc<Mutex<Last>>);
 
@@ -37,12 +37,14 @@ pub struct OutboxGauges(Arc<Mutex<Last>>);
 struct Last {
     at: Option<Instant>,
     oldest: Duration,
-    /// By state and reason. An entry stays, so that its gauge returns to 0.
+    /// Counts by state and reason. Entries are never removed, so that their gauges return to 0.
     commands: BTreeMap<(&'static str, Option<String>), u64>,
 }
 
 impl OutboxGauges {
-    /// Gauges on a meter of this provider. Create one per provider: a second one would overwrite the first one's values.
+    /// Creates the gauges on a meter of this provider.
+    ///
+    /// Create only one `OutboxGauges` per provider. A second instance would overwrite the values of the first.
     #[must_use]
     pub fn new(provider: &(impl MeterProvider + ?Sized)) -> Self {
         let states = State::ALL.map(|state| ((state.as_str(), None), 0));
@@ -53,7 +55,7 @@ impl OutboxGauges {
         })));
         let meter = crate::meter(provider);
         let read = gauges.clone();
-        // The meter keeps the callbacks; the instruments themselves have nothing to do.
+        // The meter owns the callbacks, so the instruments can be dropped.
         let _instrument = meter
             .u64_observable_gauge("suite.outbox.commands")
             .with_unit("{command}")
@@ -71,7 +73,7 @@ impl OutboxGauges {
         let _instrument = meter
             .f64_observable_gauge("suite.outbox.oldest.age")
             .with_unit("s")
-            .with_description("Age of the oldest command that is still to be sent.")
+            .with_description("Age of the oldest unsent command.")
             .with_callback(move |observer| {
                 for last in read.last().current() {
                     observer.observe(last.oldest.as_secs_f64(), &[]);
@@ -90,7 +92,7 @@ impl OutboxGauges {
             .values_mut()
             .for_each(|commands| *commands = 0);
         for count in &status.counts {
-            // Only of parked commands: a dropped command may keep its reason.
+            // A dropped command may still have the reason for which it was parked.
             let reason = count
                 .reason
                 .clone()
@@ -106,7 +108,7 @@ impl OutboxGauges {
 }
 
 impl Last {
-    /// Itself, unless it is too old to say anything.
+    /// Returns the status, unless it is outdated.
     fn current(&self) -> impl Iterator<Item = &Self> {
         let is_current = self.at.is_some_and(|at| at.elapsed() < MAX_AGE);
         is_current.then_some(self).into_iter()

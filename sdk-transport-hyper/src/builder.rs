@@ -78,9 +78,9 @@ impl HyperTransportBuilder {
 
     /// Sets the `HttpConnector` that opens sockets below proxies and TLS, with your resolver or local address.
     ///
-    /// The connector tries all addresses of a host name within [`connect_timeout`](Self::connect_timeout), which replaces the
-    /// connector's own timeout. Plain HTTP to loopback then needs an address such as `127.0.0.1`, because your resolver
-    /// decides where a name leads.
+    /// The connector tries all addresses of a host name within [`connect_timeout`](Self::connect_timeout), which
+    /// replaces the connector's own timeout. Plain HTTP to loopback then needs an address such as `127.0.0.1`, because
+    /// your resolver decides where a name leads.
     pub fn connector<R>(mut self, connector: HttpConnector<R>) -> Self
     where
         R: Clone + Send + Sync + 'static,
@@ -107,8 +107,8 @@ impl HyperTransportBuilder {
 
     /// Sets the pings of HTTP/2 connections with requests in flight.
     ///
-    /// After `interval` without data, the transport pings the server. If no answer arrives within `timeout`, it drops the
-    /// connection. Both are 4 seconds by default.
+    /// After `interval` without data, the transport pings the server. If no answer arrives within `timeout`, it drops
+    /// the connection. Both are 4 seconds by default.
     #[cfg(feature = "http2")]
     pub fn http2_pings(mut self, interval: Duration, timeout: Duration) -> Self {
         self.pings = (interval, timeout);
@@ -139,8 +139,8 @@ impl HyperTransportBuilder {
                     .unwrap_or_else(|_late| Err(io::Error::from(io::ErrorKind::TimedOut).into()))
             }
         });
-        // If a connection closes before it takes a request, the pool moves the request to a new connection. Nothing was sent, so
-        // this is still one attempt.
+        // If a connection closes before it takes a request, the pool moves the request to a new connection. Nothing was
+        // sent, so this is still one attempt.
         let mut pool = Client::builder(TokioExecutor::new());
         pool.timer(TokioTimer::new()).pool_timer(TokioTimer::new());
         #[cfg(feature = "http2")]
@@ -171,8 +171,8 @@ fn default_sockets(connect_timeout: Duration) -> Sockets {
     sockets(connector, connect_timeout)
 }
 
-/// Returns a connector that accepts HTTPS URLs and divides its time among the addresses of a name. Without a timeout in the
-/// connector, an address that doesn't answer would use up the whole time.
+/// Returns a connector that accepts HTTPS URLs and divides its time among the addresses of a name. Without a timeout in
+/// the connector, an address that doesn't answer would use up the whole time.
 fn sockets<R>(mut connector: HttpConnector<R>, connect_timeout: Duration) -> Sockets
 where
     R: Clone + Send + Sync + 'static,

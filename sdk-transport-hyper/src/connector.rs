@@ -79,7 +79,8 @@ type Way = MaybeHttpsStream<Hop>;
 pub(crate) type Stream = Box<dyn Io>;
 
 pub(crate) trait Io: Read + Write + Unpin + Send {
-    /// Returns the connection's properties for the pool, without addresses, which the pool would copy into each response.
+    /// Returns the connection's properties for the pool, without addresses, which the pool would copy into each
+    /// response.
     fn properties(&self) -> Connected;
 }
 
@@ -180,8 +181,8 @@ fn is_loopback(host: &str) -> bool {
     is_loopback_name(host) || address.is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-/// Whether a name is a loopback name by definition (RFC 6761, section 6.3). A resolver might disagree, so the transport resolves
-/// such names itself.
+/// Whether a name is a loopback name by definition (RFC 6761, section 6.3). A resolver might disagree, so the transport
+/// resolves such names itself.
 pub(crate) fn is_loopback_name(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }

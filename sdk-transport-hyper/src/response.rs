@@ -14,8 +14,8 @@ use hyper_util::client::legacy::connect::CaptureConnection;
 use sdk_core::transport::{Deadline, TransportError};
 use tokio::time::Instant;
 
-/// Retires an HTTP/2 connection if one of its requests is still in flight at its deadline. HTTP/1.1 needs no such guard, because
-/// hyper closes the connection of a dropped request.
+/// Retires an HTTP/2 connection if one of its requests is still in flight at its deadline. HTTP/1.1 needs no such
+/// guard, because hyper closes the connection of a dropped request.
 pub(crate) struct PoisonOnTimeout {
     pub(crate) connection: CaptureConnection,
     pub(crate) deadline: Deadline,
@@ -80,8 +80,9 @@ fn causes(error: &Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
     successors(Some(first), |&error| error.source())
 }
 
-/// Whether the server reported that it did not process the request (RFC 9113, sections 6.8 and 8.7). It sends `REFUSED_STREAM`, or
-/// a GOAWAY frame whose last stream ID is below this stream's ID. Streams up to that ID end in an I/O error instead.
+/// Whether the server reported that it did not process the request (RFC 9113, sections 6.8 and 8.7). It sends
+/// `REFUSED_STREAM`, or a GOAWAY frame whose last stream ID is below this stream's ID. Streams up to that ID end in an
+/// I/O error instead.
 #[cfg(feature = "http2")]
 fn is_unprocessed(error: &Error) -> bool {
     let refused = |error: &h2::Error| error.reason() == Some(h2::Reason::REFUSED_STREAM);

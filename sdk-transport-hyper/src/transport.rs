@@ -121,7 +121,8 @@ impl fmt::Debug for HyperTransport {
 
 /// A [`HyperTransport`] as a `tower` service that you can wrap in layers.
 ///
-/// If you have no layers, pass the transport itself to the suite. A suite can't check a service's proxies and TLS settings.
+/// If you have no layers, pass the transport itself to the suite. A suite can't check a service's proxies and TLS
+/// settings.
 #[derive(Clone, Debug)]
 pub struct HyperService(HyperTransport);
 
