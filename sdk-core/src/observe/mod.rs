@@ -1,19 +1,20 @@
-//! What operators see of a suite: the events of an [`Observer`](crate::Observer), and spans and events of `tracing`. Nothing
-//! here affects a call.
+//! Observability: the events of an [`Observer`](crate::Observer), and spans and events of `tracing`. Nothing in this
+//! module affects a call.
 //!
-//! [`SuiteBuilder::observer`](crate::SuiteBuilder::observer) adds an observer. It is notified of attempts, waits, retries,
-//! token renewals and every call, including a call that fails before anything is sent and a call that its caller drops. The
-//! crate `sdk-opentelemetry` has an observer for metrics.
+//! [`SuiteBuilder::observer`](crate::SuiteBuilder::observer) adds an observer. The suite notifies it of attempts,
+//! waits, retries, token renewals and every call, including a call that fails before anything is sent and a call that
+//! its caller drops. The crate `sdk-opentelemetry` has an observer for metrics.
 //!
 //! # Times
-//! A call begins when its future is first polled and ends with its result, or when it is dropped. An attempt begins when its
-//! request is made and ends with the last byte of the reply, before that is decoded. A span of an attempt ends after that.
+//! A call begins when its future is first polled. It ends with its result, or when it is dropped. An attempt begins
+//! when its request is built and ends with the last byte of the response, before decoding. The span of an attempt ends
+//! later.
 //!
 //! # `error.type`
-//! The status of a reply other than 2xx, as text (`503`), or else one of these names. A cancelled call or attempt has none,
-//! because it did not fail.
+//! The value is the status of a response other than 2xx (`503`), or else one of these names. A cancelled call or
+//! attempt has no `error.type`, because it did not fail.
 //!
-//! | of calls and attempts | of token renewals and exchanges |
+//! | of calls and attempts | of token renewals and requests |
 //! |---|---|
 //! | `configuration` | `token_unreachable` |
 //! | `invalid_input` | `token_timeout` |
@@ -35,31 +36,31 @@
 //! | `prepared_command` | |
 //! | `value` | |
 //!
-//! Errors of lists (`pagination`) and of the caller's own types (`value`) concern replies that were received. The calls of these
-//! replies succeed, so observers receive no error.
+//! Errors of lists (`pagination`) and of the caller's own types (`value`) occur after the call has succeeded, so
+//! observers receive no error.
 //!
-//! [`ErrorKind`](crate::ErrorKind) and [`TokenErrorKind`](crate::TokenErrorKind) explain them.
+//! [`ErrorKind`](crate::ErrorKind) and [`TokenErrorKind`](crate::TokenErrorKind) explain these names.
 //!
 //! # Spans and events
-//! The spans are `suite.call`, `suite.attempt` and `suite.token` (a renewal). They have the attributes of OpenTelemetry's
-//! conventions for HTTP clients, so an exporter needs no mapping. `url.full` has no query. All durations in events are in
-//! seconds. No header, body, query or key is ever recorded.
+//! The spans are `suite.call`, `suite.attempt` and `suite.token` (a renewal). Their attributes follow OpenTelemetry's
+//! conventions for HTTP clients, so an exporter needs no mapping. `url.full` has no query. All durations in events are
+//! in seconds. Headers, bodies, queries and keys are never recorded.
 //!
-//! A renewal is a trace of its own, because many calls may wait for it. It follows from the call that started it, which an
-//! exporter shows as a link.
+//! A renewal is a separate trace, because many calls may wait for it. It follows from the call that started it, which
+//! exporters show as a link.
 //!
 //! | event | level | when |
 //! |---|---|---|
-//! | `suite.call.retry` | debug | an attempt failed, and another one follows |
-//! | `suite.call.retry_denied` | debug | another attempt was allowed, but there were no attempts, time or budget left |
+//! | `suite.call.retry` | debug | an attempt failed, and the call is retried |
+//! | `suite.call.retry_denied` | debug | a retry was allowed, but there were no attempts, time or budget left |
 //! | `suite.call.turn` | debug | an attempt waited for a permit, because others were in flight |
-//! | `suite.reply.types` | warn | fields of other types than assumed are preserved in `extra` |
-//! | `suite.reply.schema_version` | warn | another schema version than expected is tolerated |
-//! | `suite.reply.constant` | warn | another value of a constant than expected is tolerated |
-//! | `suite.reply.deprecated` | warn | a response announced the end of its operation by the header `Deprecation` or `Sunset`, once per operation and suite |
+//! | `suite.reply.types` | warn | fields have unexpected types and are preserved in `extra` |
+//! | `suite.reply.schema_version` | warn | an unexpected schema version was tolerated |
+//! | `suite.reply.constant` | warn | an unexpected value of a constant was tolerated |
+//! | `suite.reply.deprecated` | warn | a response announced the end of its operation with the header `Deprecation` or `Sunset`; once per operation and suite |
 //! | `suite.token.renewed` | debug | a renewal delivered a new token |
 //! | `suite.token.renewal_failed` | warn | a renewal failed |
-//! | `suite.token.exchange_retry` | debug | an exchange failed, and another one follows |
+//! | `suite.token.exchange_retry` | debug | a token request failed and is retried |
 //! | `suite.observer.header_dropped` | warn | an observer added a header that is not allowed |
 //! | `suite.observer.panic` | error | an observer panicked |
 

@@ -1,4 +1,4 @@
-//! The trait of observers, and the headers that they add.
+//! The observer trait, and the headers that observers add.
 
 use http::HeaderMap;
 use http::header::Entry;
@@ -10,14 +10,15 @@ use crate::observe::events::{
 };
 use crate::options::parse_header;
 
-/// Receives events of calls, attempts, waits, retries and token renewals. Set one with [`SuiteBuilder::observer`](crate::SuiteBuilder::observer).
+/// Receives events of calls, attempts, waits, retries and token renewals. Set it with
+/// [`SuiteBuilder::observer`](crate::SuiteBuilder::observer).
 ///
-/// Each method does nothing unless it is implemented. They are called where the events happen, in the caller's task, so they
-/// should be quick and must not block. If one panics, the panic is contained and reported as an event, and the call goes on;
-/// in a program that is built to abort on panics, it aborts.
+/// By default, each method does nothing. The suite calls them in the caller's task, when the event happens. They should
+/// be quick and must not block. If an observer panics, the suite catches the panic and reports it as an event, and the
+/// call continues. In a program that is built to abort on panics, the program aborts.
 ///
-/// No event contains a secret, a header, a body, a query or a key. [The guide](crate::guide::observability) writes a line for each call
-/// and passes a trace on.
+/// No event contains a secret, a header, a body, a query or a key. See [the guide](crate::guide::observability) for
+/// logging each call and propagating a trace.
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,19 +46,20 @@ pub trait Observer: Send + Sync + 'static {
         let _ = call;
     }
 
-    /// A call ended, by its result or because its caller dropped it. For each call that began, exactly once.
+    /// A call ended, with a result or because its caller dropped it. Called exactly once for each call that began.
     fn call_ended(&self, ended: &CallEnded<'_>) {
         let _ = ended;
     }
 
-    /// An attempt begins, and may take extra headers along, such as those of a trace. It runs within the span of the attempt.
+    /// An attempt begins. The observer can add extra headers, such as those of a trace. The method runs within the
+    /// attempt's span.
     ///
-    /// A token exchange is an attempt too, without a call.
+    /// A token request is also an attempt, but without a call.
     fn attempt_started(&self, attempt: &ObservedAttempt<'_>, headers: &mut ExtraHeaders<'_>) {
         let _ = (attempt, headers);
     }
 
-    /// An attempt ended, or was dropped with its call. For each attempt that began, exactly once.
+    /// An attempt ended, or was dropped with its call. Called exactly once for each attempt that began.
     fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
         let _ = ended;
     }
@@ -67,12 +69,12 @@ pub trait Observer: Send + Sync + 'static {
         let _ = wait;
     }
 
-    /// An attempt failed, and another one follows.
+    /// An attempt failed, and the call is retried.
     fn retrying(&self, retry: &Retry<'_>) {
         let _ = retry;
     }
 
-    /// An attempt failed, and another one would have been safe and worthwhile, but was denied.
+    /// An attempt failed. A retry would have been safe and useful, but was denied.
     fn retry_denied(&self, denied: &RetryDenied<'_>) {
         let _ = denied;
     }
@@ -85,13 +87,13 @@ pub trait Observer: Send + Sync + 'static {
 
 /// Collects the extra headers of an attempt.
 ///
-/// It takes the headers that a caller may set on a call, except conditions and ranges, which would change its reply. It does
-/// not take the headers of the SDK, such as `Authorization` and `Idempotency-Key`, nor one that the request already has from
-/// the caller, from a stored command, or from an earlier observer. It ignores any other header, with a warning event unless the
-/// request already has that header.
+/// An observer can add the same headers that a caller may set on a call, except conditions and ranges, which would
+/// change the response. It can't add the SDK's own headers, such as `Authorization` and `Idempotency-Key`. These
+/// headers are ignored with a warning event. A header that the caller, a stored command or an earlier observer has
+/// already set is also ignored.
 ///
-/// Prepared commands never contain these headers, so every attempt gets its own, also when a stored command is sent again.
-/// If a server repeats their values, errors and events may show them, so a value must not be secret.
+/// Prepared commands never contain these headers, so every attempt gets new values, even if a stored command is resent.
+/// Errors and events may contain the values if a server repeats them, so they must not be secret.
 pub struct ExtraHeaders<'a> {
     headers: &'a mut HeaderMap,
     count: usize,
@@ -108,8 +110,8 @@ impl<'a> ExtraHeaders<'a> {
         let parsed = if name == "range" || name.starts_with("if-") {
             Err(Error::invalid(
                 &format!("header {name}"),
-                "not come from an observer, because it changes the reply",
-                "one",
+                "not be set by an observer, because it changes the response",
+                "a value",
             ))
         } else {
             parse_header(&name, value, self.count)
@@ -124,11 +126,11 @@ impl<'a> ExtraHeaders<'a> {
             Err(error) => tracing::warn!(
                 name: "suite.observer.header_dropped",
                 error = %error,
-                "an observer's header is left out"
+                "an observer's header was ignored"
             ),
         }
     }
 }
 
-// The values are the caller's, and may be secret.
+// The values come from the caller and may be secret.
 debug_fields! { ExtraHeaders<'a> |it| names: it.headers.keys().collect::<Vec<_>>(), count: it.count }

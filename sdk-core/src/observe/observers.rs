@@ -1,4 +1,4 @@
-//! The observers of a suite, and how they are notified.
+//! The observers of a suite, and their notification.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ pub(crate) struct Observers(Arc<Shared>);
 struct Shared {
     observers: Box<[Arc<dyn Observer>]>,
     installation: Option<Arc<str>>,
-    /// The operations whose end was announced.
+    /// The operations whose deprecation was announced.
     deprecated: Mutex<HashSet<(App, &'static str, Method)>>,
 }
 
@@ -36,12 +36,12 @@ impl Observers {
         }))
     }
 
-    /// The label of the installation, in a form that is shared without a copy.
+    /// Returns the installation's label, shareable without a copy.
     pub(crate) fn label(&self) -> Option<&Arc<str>> {
         self.0.installation.as_ref()
     }
 
-    /// The label of the installation, for spans and observers.
+    /// Returns the installation's label, for spans and observers.
     pub(crate) fn installation(&self) -> Option<&str> {
         self.0.installation.as_deref()
     }
@@ -51,7 +51,7 @@ impl Observers {
         !self.0.observers.is_empty()
     }
 
-    /// The call of an operation, as observers receive it.
+    /// Returns the call of an operation, for observers.
     pub(crate) fn call(&self, operation: &'static Operation) -> ObservedCall<'_> {
         ObservedCall {
             operation,
@@ -59,7 +59,7 @@ impl Observers {
         }
     }
 
-    /// Whether this is the first announcement of the operation's end.
+    /// Whether this is the first announcement of the operation's deprecation.
     pub(super) fn is_first_deprecation(&self, operation: &Operation) -> bool {
         let key = (operation.application, operation.id, operation.method);
         let mut deprecated = self
@@ -70,10 +70,10 @@ impl Observers {
         deprecated.insert(key)
     }
 
-    /// Notifies all observers. A panic of one affects neither the others nor the call.
+    /// Notifies all observers. If an observer panics, the panic affects neither the other observers nor the call.
     pub(super) fn notify(&self, mut event: impl FnMut(&dyn Observer)) {
         for observer in &self.0.observers {
-            // Unwind safe: only the observer has invariants that its panic could break.
+            // Unwind safe: a panic can only break the observer's own state.
             let result = catch_unwind(AssertUnwindSafe(|| event(&**observer)));
             if unless_panicked(result).is_none() {
                 tracing::error!(name: "suite.observer.panic", "an observer panicked");
@@ -81,7 +81,7 @@ impl Observers {
         }
     }
 
-    /// Begins a wait, which ends when the result is dropped.
+    /// Begins a wait, which ends when the returned timer is dropped.
     pub(crate) fn wait(
         &self,
         reason: WaitReason,
@@ -101,7 +101,7 @@ impl Observers {
         })
     }
 
-    /// Begins a token renewal, which was lost if it is dropped before it ended.
+    /// Begins a token renewal. If the returned timer is dropped before it ended, the renewal was lost.
     pub(crate) fn renewal<'a>(
         &'a self,
         application: Option<App>,
@@ -124,7 +124,7 @@ impl Observers {
 
 debug_fields! { Observers |it| observers: it.0.observers.len(), installation: it.0.installation }
 
-/// A wait, until it is dropped.
+/// A wait in progress.
 pub(crate) struct WaitTimer<'a> {
     observers: &'a Observers,
     wait: Wait<'a>,
@@ -139,7 +139,7 @@ impl Drop for WaitTimer<'_> {
     }
 }
 
-/// A token renewal, until it is dropped.
+/// A token renewal in progress.
 pub(crate) struct RenewalTimer<'a> {
     observers: &'a Observers,
     renewal: Renewal<'a>,
@@ -147,7 +147,7 @@ pub(crate) struct RenewalTimer<'a> {
 }
 
 impl RenewalTimer<'_> {
-    /// Ends it, with the name of the error's kind if it failed.
+    /// Ends the renewal. `error_type` names the error kind of a failed renewal.
     pub(crate) fn end(mut self, error_type: Option<&'static str>) {
         self.renewal.error_type = error_type;
     }

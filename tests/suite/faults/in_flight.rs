@@ -141,7 +141,7 @@ async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
     assert!(second.into_command().is_some());
     assert_crowded(&third, &["250ms", "and 1 more wait"]);
     assert_eq!(start.elapsed(), half);
-    let waited = events.lines("DEBUG", &["the attempt waited for its turn", "suite.call"]);
+    let waited = events.lines("DEBUG", &["the attempt waited for a permit", "suite.call"]);
     assert_eq!(waited.len(), 2, "{waited:?}");
     assert!(waited[1].contains("wait_s=0.5"), "{waited:?}");
     // An attempt that is in flight and not polled, as on a stalled runtime, keeps its place until it is dropped.
