@@ -1,4 +1,4 @@
-//! The spans of calls and attempts in flight, which notify the observers when they start and when they end.
+//! The spans of calls and attempts in flight. They notify the observers when they start and end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,14 +47,14 @@ impl<'a> CallSpan<'a> {
         self.observers.call(self.operation)
     }
 
-    /// Begins a wait, which ends when the result is dropped.
+    /// Begins a wait, which ends when the returned timer is dropped.
     pub(crate) fn wait(&self, reason: WaitReason) -> Option<WaitTimer<'a>> {
         let operation = self.operation;
         self.observers
             .wait(reason, operation.application, Some(operation))
     }
 
-    /// Notifies the observers that another attempt follows a failed one.
+    /// Notifies the observers that a failed attempt is retried.
     pub(crate) fn retrying(&self, error: &Error, attempts: u32, wait: Duration) {
         spans::retrying(error, attempts, wait);
         if self.observers.any() {
@@ -69,7 +69,7 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// Notifies the observers that no other attempt follows, although one would be safe.
+    /// Notifies the observers that a retry would be safe but was denied.
     pub(crate) fn denied(&self, error: &Error, attempts: u32, reason: Denial) {
         spans::denied(attempts, reason);
         if self.observers.any() {
@@ -85,10 +85,10 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// Warns once per operation and suite if a response announces the end of its operation (RFC 9745, RFC 8594). Nothing
-    /// else depends on these headers.
+    /// Emits a warning, once per operation and suite, if a response announces the end of its operation (RFC 9745, RFC
+    /// 8594). Nothing else depends on these headers.
     pub(crate) fn note_deprecation(&self, headers: &HeaderMap) {
-        // An early draft has booleans.
+        // An early draft of the RFC uses booleans.
         let is_true = |it: &HeaderValue| !matches!(it.as_bytes(), b"?0" | b"false");
         let announced =
             headers.get_all("deprecation").iter().any(is_true) || headers.contains_key("sunset");
@@ -97,7 +97,7 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// Ends the call. `redact` removes secrets from the request ID of a reply.
+    /// Ends the call. `redact` removes secrets from the response's request ID.
     pub(crate) fn end(
         &self,
         attempts: u32,
@@ -132,7 +132,7 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// The end of a call about which no more is known.
+    /// Returns the event for a cancelled call, without any response data.
     fn cancelled(&self, attempts: u32, effect: Option<Effect>) -> CallEnded<'a> {
         CallEnded {
             call: self.observed(),
@@ -159,7 +159,7 @@ impl<'a> CallSpan<'a> {
     }
 }
 
-/// Where requests go, in a form that events share without a copy.
+/// The address of a server, shareable by events without a copy.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
     pub(crate) address: Arc<str>,
@@ -175,19 +175,19 @@ impl Server {
     }
 }
 
-/// An attempt in flight. If it is dropped before it ended, it was cancelled.
+/// An attempt in flight. If it is dropped before it ends, it was cancelled.
 pub(crate) struct AttemptSpan<'a> {
     observers: &'a Observers,
     attempt: ObservedAttempt<'a>,
     pub(crate) span: Span,
     pub(crate) started: Instant,
-    /// When the last byte came, if an observer asks for it.
+    /// The instant of the last byte, if there is an observer.
     received: Option<Instant>,
     ended: bool,
 }
 
 impl<'a> AttemptSpan<'a> {
-    /// Begins an attempt, with the headers that its observers add.
+    /// Begins an attempt, and adds the headers of the observers.
     pub(crate) fn begin(
         observers: &'a Observers,
         attempt: ObservedAttempt<'a>,
@@ -211,20 +211,20 @@ impl<'a> AttemptSpan<'a> {
         }
     }
 
-    /// Notes that the reply has been read.
+    /// Records that the response has been read.
     pub(crate) fn received(&mut self) {
         if self.observers.any() {
             self.received = Some(Instant::now());
         }
     }
 
-    /// How long it took, or has taken until now.
+    /// Returns the duration of the attempt so far.
     pub(crate) fn duration(&self) -> Duration {
         let received = self.received.unwrap_or_else(Instant::now);
         received.saturating_duration_since(self.started)
     }
 
-    /// Ends it.
+    /// Ends the attempt.
     pub(crate) fn end(mut self, attributes: &AttemptAttributes<'_>) {
         let failed = attributes.failure.is_some();
         let outcome = if failed { Outcome::Error } else { Outcome::Ok };
@@ -256,7 +256,7 @@ impl Drop for AttemptSpan<'_> {
     fn drop(&mut self) {
         if !self.ended {
             let attributes = AttemptAttributes {
-                // Nobody waited for the response. An exchange has no effect.
+                // The caller did not wait for the response. A token request has no effect.
                 effect: self.attempt.call.map(|_| Effect::Unknown),
                 ..AttemptAttributes::default()
             };

@@ -1,4 +1,4 @@
-//! The events that observers receive. Everything is borrowed, and what costs something to compute is a method.
+//! The events that observers receive. All values are borrowed, and values that are expensive to compute are methods.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,13 +17,13 @@ use crate::reply::response::Reply;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ObservedCall<'a> {
-    /// What is called. It names the application, too.
+    /// The operation, which includes the application.
     pub operation: &'static Operation,
-    /// The label of the installation, if it has one.
+    /// The label of the installation, if any.
     pub installation: Option<&'a str>,
 }
 
-/// How a call or an attempt ended.
+/// The outcome of a call or an attempt.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
@@ -36,7 +36,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The name in metrics and traces, which never changes.
+    /// Returns the stable name for metrics and traces.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,19 +53,19 @@ impl Outcome {
 pub struct CallEnded<'a> {
     /// The call.
     pub call: ObservedCall<'a>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// How many attempts were made.
+    /// The number of attempts.
     pub attempts: u32,
-    /// What is known about the effect of a call that failed or was cancelled.
+    /// The effect of a call that failed or was cancelled.
     pub effect: Option<Effect>,
-    /// The kind of its failure.
+    /// The error kind, if it failed.
     pub kind: Option<ErrorKind>,
     /// Its `error.type`, if it failed.
     pub error_type: Option<&'a str>,
-    /// The HTTP status of its last reply, if it has one.
+    /// The HTTP status of the last response, if any.
     pub status: Option<u16>,
-    /// Whether the reply differs from its schema, which was tolerated.
+    /// Whether the response differs from its schema in a tolerated way.
     pub schema_mismatch: bool,
     pub(super) started: Instant,
     pub(super) reply: Option<&'a Reply>,
@@ -73,20 +73,20 @@ pub struct CallEnded<'a> {
 }
 
 impl CallEnded<'_> {
-    /// How long the call took until now.
+    /// Returns the duration of the call so far.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Whether the service answered a command with the stored result of an earlier, identical one. Reads the reply, if the
-    /// contract documents a field for that.
+    /// Whether the service answered a command with the stored result of an earlier, identical command. Reads the
+    /// response body if the contract documents a field for this.
     #[must_use]
     pub fn replayed(&self) -> bool {
         self.reply.is_some_and(Reply::was_replayed)
     }
 
-    /// The request ID of the reply. Support needs it to find the request.
+    /// Returns the request ID of the response, which support needs to find the request.
     #[must_use]
     pub fn request_id(&self) -> Option<String> {
         (self.request_id)()
@@ -99,23 +99,23 @@ debug_fields! {
     error_type: it.error_type, duration: it.duration()
 }
 
-/// One request of a call, or of a token exchange.
+/// One request of a call or of a token renewal.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ObservedAttempt<'a> {
-    /// The call; `None` if it is a token exchange.
+    /// The call; `None` for a token request.
     pub call: Option<ObservedCall<'a>>,
-    /// The label of the installation, if it has one.
+    /// The label of the installation, if any.
     pub installation: Option<&'a str>,
-    /// Its number among the attempts of the call or exchange, from 1.
+    /// The number of the attempt within its call or renewal, starting at 1.
     pub number: u32,
     /// The HTTP method.
     pub method: Method,
-    /// The template of its path, such as `/people/{reference}`.
+    /// The path template, such as `/people/{reference}`.
     pub template: &'a str,
-    /// The host that it is sent to, in a form that can be stored without a copy.
+    /// The host of the request, shareable without a copy.
     pub server_address: &'a Arc<str>,
-    /// The port that it is sent to.
+    /// The port of the request.
     pub server_port: u16,
 }
 
@@ -125,31 +125,31 @@ pub struct ObservedAttempt<'a> {
 pub struct AttemptEnded<'a> {
     /// The attempt.
     pub attempt: ObservedAttempt<'a>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The HTTP status of the reply, if one came.
+    /// The HTTP status of the response, if any.
     pub status: Option<u16>,
-    /// The version of HTTP that the reply came by, such as `1.1` or `2`.
+    /// The HTTP version of the response, such as `1.1` or `2`.
     pub protocol_version: Option<&'static str>,
     /// Its `error.type`, if it failed.
     pub error_type: Option<&'a str>,
-    /// What is known about the effect of an attempt that failed or was cancelled.
+    /// The effect of an attempt that failed or was cancelled.
     pub effect: Option<Effect>,
-    /// The request id of a reply that is a failure.
+    /// The request ID of a failed response.
     pub request_id: Option<&'a str>,
     pub(super) started: Instant,
     pub(super) received: Instant,
 }
 
 impl AttemptEnded<'_> {
-    /// How long it took, from its start to the last byte of its reply.
+    /// Returns the time from the start of the attempt to the last byte of its response.
     #[must_use]
     pub fn duration(&self) -> Duration {
         self.received.saturating_duration_since(self.started)
     }
 }
 
-/// What is recorded of an attempt when it ends.
+/// The attributes that are recorded when an attempt ends.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct AttemptAttributes<'a> {
     pub(crate) status: Option<u16>,
@@ -160,7 +160,7 @@ pub(crate) struct AttemptAttributes<'a> {
 }
 
 impl AttemptAttributes<'_> {
-    /// The version of HTTP as OpenTelemetry writes it.
+    /// Returns the HTTP version in OpenTelemetry's format.
     pub(super) fn protocol_version(&self) -> Option<&'static str> {
         match self.version? {
             Version::HTTP_10 => Some("1.0"),
@@ -176,20 +176,20 @@ impl AttemptAttributes<'_> {
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WaitReason {
-    /// A token.
+    /// It waited for a token.
     Token,
-    /// The backoff before the next attempt.
+    /// It waited for the backoff before the next attempt.
     Backoff,
-    /// The next attempt, as long as the server asked.
+    /// It waited as long as the server's `Retry-After` asked.
     RetryAfter,
-    /// A permit, because as many attempts as `max_in_flight` allows were in flight.
+    /// It waited for a permit, because `max_in_flight` attempts were in flight.
     Limit,
-    /// The next attempt, because the application asked for fewer requests (429).
+    /// It waited because the application limits the request rate (429).
     Rate,
 }
 
 impl WaitReason {
-    /// The name in metrics and traces, which never changes.
+    /// Returns the stable name for metrics and traces.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -208,31 +208,31 @@ impl WaitReason {
 pub struct Wait<'a> {
     /// The application.
     pub application: App,
-    /// The operation; `None` if no call waited, as in `prewarm`.
+    /// The operation; `None` if the wait belongs to no call, as in `prewarm`.
     pub operation: Option<&'static Operation>,
-    /// The label of the installation, if it has one.
+    /// The label of the installation, if any.
     pub installation: Option<&'a str>,
     /// The reason.
     pub reason: WaitReason,
-    /// How long it took.
+    /// The duration of the wait.
     pub duration: Duration,
 }
 
-/// An attempt failed, and another one follows.
+/// An attempt that failed and is retried.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Retry<'a> {
     /// The call.
     pub call: ObservedCall<'a>,
-    /// The `error.type` of the attempt. After a `401` the token is renewed first.
+    /// The `error.type` of the attempt. After a `401`, the suite renews the token first.
     pub error_type: &'a str,
-    /// How many attempts were made.
+    /// The number of attempts so far.
     pub attempts: u32,
-    /// How long the call waits before the next one.
+    /// The delay before the next attempt.
     pub wait: Duration,
 }
 
-/// Why a call that could be retried is not.
+/// The reason a retry was denied.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Denial {
@@ -245,7 +245,7 @@ pub enum Denial {
 }
 
 impl Denial {
-    /// The name in metrics and traces, which never changes.
+    /// Returns the stable name for metrics and traces.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -256,7 +256,7 @@ impl Denial {
     }
 }
 
-/// An attempt failed, and another one was denied.
+/// An attempt that failed and whose retry was denied.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct RetryDenied<'a> {
@@ -264,9 +264,9 @@ pub struct RetryDenied<'a> {
     pub call: ObservedCall<'a>,
     /// The `error.type` of the attempt.
     pub error_type: &'a str,
-    /// How many attempts were made.
+    /// The number of attempts.
     pub attempts: u32,
-    /// Why there is no other.
+    /// The reason for the denial.
     pub reason: Denial,
 }
 
@@ -274,17 +274,17 @@ pub struct RetryDenied<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Renewal<'a> {
-    /// The application that the token is for, if it is known.
+    /// The application of the token, if known.
     pub application: Option<App>,
-    /// The label of the installation, if it has one.
+    /// The label of the installation, if any.
     pub installation: Option<&'a str>,
     /// Its `error.type`, if it failed.
     pub error_type: Option<&'a str>,
-    /// How long it took, with all its exchanges and the waits between them.
+    /// The duration, including all token requests and the delays between them.
     pub duration: Duration,
 }
 
-/// The `error.type` of OpenTelemetry: the status of a reply other than 2xx, or the name of a kind of error.
+/// The `error.type` of OpenTelemetry: the status of a response other than 2xx, or the name of an error kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ErrorType {
     Status(StatusCode),
@@ -318,9 +318,9 @@ mod tests {
     use crate::token::error::TokenErrorKind;
 
     #[test]
-    fn the_documented_list_of_error_types_is_that_of_the_code() {
-        let text = include_str!("mod.rs");
-        let rows = text.lines().filter(|line| line.starts_with("//! | `"));
+    fn the_documented_error_types_match_the_code() {
+        let source = include_str!("mod.rs");
+        let rows = source.lines().filter(|line| line.starts_with("//! | `"));
         let mut columns = [Vec::new(), Vec::new()];
         for row in rows.filter(|row| !row.contains("suite.")) {
             for (cell, column) in row.split('|').skip(1).zip(&mut columns) {

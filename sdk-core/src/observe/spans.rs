@@ -1,7 +1,7 @@
-//! A span per call, a span per attempt, and an event per retry.
+//! Creates a span per call and per attempt, and an event per retry.
 //!
-//! Attributes follow OpenTelemetry's conventions for HTTP clients, so an exporter needs no mapping. No header, body, query or
-//! key is ever recorded. A disabled span costs one check of a flag.
+//! Attributes follow OpenTelemetry's conventions for HTTP clients, so an exporter needs no mapping. Headers, bodies,
+//! queries and keys are never recorded. A disabled span costs a single flag check.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::observe::events::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
 use crate::operation::Operation;
 use crate::text::TextKind;
 
-/// The span of a call, which contains its attempts and waits.
+/// Creates the span of a call, which contains its attempts and waits.
 pub(crate) fn call_span(operation: &'static Operation, installation: Option<&str>) -> Span {
     info_span!(
         "suite.call",
@@ -50,7 +50,7 @@ fn record_failure(span: &Span, error_type: Option<&str>) {
     }
 }
 
-/// The span of one attempt: an HTTP client span in OpenTelemetry's terms.
+/// Creates the span of an attempt, an HTTP client span in OpenTelemetry's terms.
 pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
     let span = info_span!(
         "suite.attempt",
@@ -74,7 +74,7 @@ pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
         if attempt.number > 1 {
             span.record("http.request.resend_count", attempt.number - 1);
         }
-        // A query may contain a key, and a base URL has no user information.
+        // Without the query, which may contain a key. A base URL has no user information.
         let without_query = &url[..Position::AfterPath];
         span.record("url.full", TextKind::Message.of(without_query));
     }
@@ -90,7 +90,7 @@ pub(super) fn attempt_ended(span: &Span, ended: &AttemptEnded<'_>) {
     }
 }
 
-/// Emits the event of a failed attempt that is followed by another one.
+/// Emits the event of a failed attempt that is retried.
 pub(super) fn retrying(error: &Error, made: u32, wait: Duration) {
     debug!(
         name: "suite.call.retry",
@@ -101,7 +101,7 @@ pub(super) fn retrying(error: &Error, made: u32, wait: Duration) {
     );
 }
 
-/// Emits the event of a failed attempt that another one could have followed.
+/// Emits the event of a failed attempt whose retry was denied.
 pub(super) fn denied(made: u32, reason: Denial) {
     debug!(
         name: "suite.call.retry_denied",
@@ -127,6 +127,6 @@ pub(crate) fn waited_for_permit(wait: Duration) {
     debug!(
         name: "suite.call.turn",
         wait_s = wait.as_secs_f64(),
-        "the attempt waited for its turn"
+        "the attempt waited for a permit"
     );
 }
