@@ -1,4 +1,4 @@
-//! Errors and prepared commands, made directly: no call runs for them.
+//! Builds errors and prepared commands without a call.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::error::kind::{Effect, ErrorKind, push};
 use crate::operation::{Operation, Replay, Safety};
 
-/// An error under construction. Made by [`error`](crate::testing::error).
+/// Builds an error. Created by [`error`](crate::testing::error).
 ///
-/// Its kind sets status, effect, retryability and number of attempts to the usual ones. Each setter replaces one value and
-/// leaves the others, so keep them consistent.
+/// The kind determines the default status, effect, retryability and number of attempts. Each setter replaces only its
+/// own value, so keep the values consistent.
 ///
 /// ```
 /// use sdk_core::{ErrorKind, testing};
@@ -49,19 +49,19 @@ impl ErrorBuilder {
             (None, Kind::Transport | Kind::Timeout) => Effect::Unknown,
             (None, _) => Effect::NotSent,
         };
-        let without_reply = matches!(kind, Kind::Connect | Kind::Transport | Kind::Timeout);
-        let passing = matches!(
+        let without_response = matches!(kind, Kind::Connect | Kind::Transport | Kind::Timeout);
+        let temporary = matches!(
             kind,
             Kind::TokenUnavailable | Kind::RateLimited | Kind::Unavailable
         );
         Self(Error::new(kind, effect, "made for a test").with(|parts| {
             parts.status = status;
-            parts.retryable = passing || without_reply;
-            parts.attempts = u32::from(status.is_some() || without_reply);
+            parts.retryable = temporary || without_response;
+            parts.attempts = u32::from(status.is_some() || without_response);
         }))
     }
 
-    /// Sets the operation that failed; none by default.
+    /// Sets the failed operation; unset by default.
     pub fn operation(self, operation: &'static Operation) -> Self {
         Self(self.0.with(|parts| parts.operation = Some(operation)))
     }
@@ -96,12 +96,12 @@ impl ErrorBuilder {
         Self(self.0.with(|parts| parts.retryable = retryable))
     }
 
-    /// Sets how long the server asked to wait.
+    /// Sets the delay that the server requested.
     pub fn retry_after(self, wait: Duration) -> Self {
         Self(self.0.with(|parts| parts.retry_after = Some(wait)))
     }
 
-    /// Sets the number of attempts. Each has the kind, the status and the effect of the error.
+    /// Sets the number of attempts. Each attempt has the kind, the status and the effect of the error.
     pub fn attempts(self, attempts: u32) -> Self {
         Self(self.0.with(|parts| parts.attempts = attempts))
     }
@@ -109,7 +109,7 @@ impl ErrorBuilder {
     /// Adds a header to the response.
     ///
     /// # Panics
-    /// If HTTP allows no such name or value.
+    /// If the name or value is not valid in HTTP.
     #[track_caller]
     pub fn header(self, name: &str, value: &str) -> Self {
         let (name, value) = header(name, value);
@@ -124,17 +124,17 @@ impl ErrorBuilder {
         Self(self.0.with(|parts| parts.body = Some(body.into())))
     }
 
-    /// Sets the key of the command; a random one by default, if the operation takes one.
+    /// Sets the idempotency key of the command. By default, the key is random if the operation takes a key.
     pub fn idempotency_key(self, key: IdempotencyKey) -> Self {
         Self(self.0.with(|parts| parts.key = Some(Arc::new(key))))
     }
 
-    /// Sets the command and its key. By default, the failed operation decides, and the body is `{}`.
+    /// Sets the command and its key. By default, the command is derived from the failed operation, with the body `{}`.
     pub fn command(self, command: PreparedCommand) -> Self {
         Self(self.0.with_command(command))
     }
 
-    /// The error. If it is about a command that was not rejected, it has the command.
+    /// Builds the error. If its operation is a command and the effect isn't `Refused`, the error contains the command.
     #[must_use]
     pub fn build(self) -> Error {
         let Self(error) = self;
@@ -149,9 +149,10 @@ impl ErrorBuilder {
             parts.key = parts.key.take().or_else(|| random_key(operation));
             parts.command = match (parts.effect, parts.command.take()) {
                 (Effect::Refused, _) => None,
-                (effect, given) => {
-                    let made = || command(operation, Bytes::from_static(b"{}"), parts.key.clone());
-                    let command = given.map_or_else(made, |given| *given);
+                (effect, command_set) => {
+                    let default =
+                        || command(operation, Bytes::from_static(b"{}"), parts.key.clone());
+                    let command = command_set.map_or_else(default, |command| *command);
                     Some(Box::new(match effect {
                         Effect::Unknown => command.into_sent(),
                         _ => command,
@@ -164,8 +165,8 @@ impl ErrorBuilder {
 
 #[track_caller]
 pub(super) fn header(name: &str, value: &str) -> (HeaderName, HeaderValue) {
-    let name = name.parse().expect("the name of a header");
-    (name, value.parse().expect("the value of a header"))
+    let name = name.parse().expect("the header name must be valid");
+    (name, value.parse().expect("the header value must be valid"))
 }
 
 pub(super) fn random_key(operation: &Operation) -> Option<Arc<IdempotencyKey>> {
@@ -173,7 +174,7 @@ pub(super) fn random_key(operation: &Operation) -> Option<Arc<IdempotencyKey>> {
     is_keyed.then(|| Arc::new(IdempotencyKey::random()))
 }
 
-/// A command that a client of [`ScriptedTransport::suite`](crate::testing::ScriptedTransport::suite) sends.
+/// Creates a command that clients of [`ScriptedTransport::suite`](crate::testing::ScriptedTransport::suite) can send.
 pub(super) fn command(
     operation: &'static Operation,
     body: Bytes,
@@ -188,7 +189,7 @@ pub(super) fn command(
         operation: operation.id.to_owned(),
         method: operation.method.as_str().to_owned(),
         audience: Some(super::transport::url(app)),
-        // A segment for each parameter, so that the path follows the route.
+        // Use the parameter names as path segments, so that the path matches the route.
         path: operation.route.replace(['{', '}'], ""),
         idempotency_key: key.or_else(|| random_key(operation)),
         headers: Vec::new(),

@@ -1,14 +1,15 @@
-//! Errors, responses, receipts and pages for unit tests of programs that use a client: without a server and without a runtime.
+//! Builds errors, responses, receipts and pages for unit tests of programs that use a client, without a server or a
+//! runtime.
 //!
-//! They need the feature `test-util`, which belongs to the tests alone:
+//! The module needs the feature `test-util`. Enable it only for tests:
 //!
 //! ```toml
 //! [dev-dependencies]
 //! sdk-crm = { version = "0.1", features = ["test-util"] }
 //! ```
 //!
-//! No call runs for a value. A builder starts with what is usual for the kind or the status, and each setter replaces one
-//! value. To test against exactly what a call returns, use [`ScriptedTransport`].
+//! The values are built without a call. A builder starts with the usual values for the kind or the status, and each
+//! setter replaces a value. If a test needs exactly the result of a call, use [`ScriptedTransport`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -44,10 +45,10 @@
 //! assert_eq!(handle(gone), Action::GiveUp);
 //! ```
 //!
-//! [`ScriptedTransport`] goes a step further: the program's own calls run against a script. [The guide](crate::guide::testing)
-//! compares the ways to test.
+//! With [`ScriptedTransport`], the program's own calls run against a script. See [the guide](crate::guide::testing) for
+//! a comparison of the ways to test.
 //!
-//! In a test of a program, the operations come from the client crate, as in
+//! In tests of your program, take the operations from the client crate, as in
 //! `testing::reply(&sdk_crm::operations::GET_PERSON, 200)`.
 
 mod errors;
@@ -67,19 +68,19 @@ pub use crate::testing::errors::ErrorBuilder;
 pub use crate::testing::replies::ReplyBuilder;
 pub use crate::testing::transport::ScriptedTransport;
 
-/// An error of this kind, with the values that are usual for it, such as the status 503 for
+/// Returns a builder for an error of this kind, with the usual values, such as the status 503 for
 /// [`Unavailable`](ErrorKind::Unavailable).
 pub fn error(kind: ErrorKind) -> ErrorBuilder {
     ErrorBuilder::new(kind)
 }
 
-/// A response to a call of an operation, to be made into a [`Response`](crate::Response), a [`Receipt`](crate::Receipt) or an
-/// error.
+/// Returns a builder for a response to an operation. Build a [`Response`](crate::Response), a
+/// [`Receipt`](crate::Receipt) or an error from it.
 pub fn reply(operation: &'static Operation, status: u16) -> ReplyBuilder {
     ReplyBuilder::new(operation, status)
 }
 
-/// A page with these records. It is the last one if there is no cursor.
+/// Creates a page with these records. A page without a cursor is the last page.
 #[must_use]
 pub fn page<T>(items: impl IntoIterator<Item = T>, next_cursor: Option<&str>) -> Page<T> {
     Page {
@@ -90,14 +91,14 @@ pub fn page<T>(items: impl IntoIterator<Item = T>, next_cursor: Option<&str>) ->
     }
 }
 
-/// A prepared command, with a random key if the operation takes one. Path parameters have their own names as values. Clients
-/// of [`ScriptedTransport::suite`] send it.
+/// Creates a prepared command, with a random key if the operation takes a key. The value of each path parameter is its
+/// name. Clients of [`ScriptedTransport::suite`] can send the command.
 ///
 /// # Panics
-/// If the body cannot be written as JSON.
+/// If the body can't be serialized as JSON.
 #[must_use]
 #[track_caller]
 pub fn prepared(operation: &'static Operation, body: &impl Serialize) -> PreparedCommand {
-    let body = serde_json::to_vec(body).expect("the body can be written as JSON");
+    let body = serde_json::to_vec(body).expect("the body must be serializable as JSON");
     command(operation, body.into(), None)
 }

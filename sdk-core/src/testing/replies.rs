@@ -1,4 +1,4 @@
-//! Responses and receipts, made directly.
+//! Builds responses and receipts without a call.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use crate::reply::response::{Receipt, Reply, Response, request_id};
 use crate::testing::errors::{ErrorBuilder, header, random_key};
 use crate::text::one_line;
 
-/// A response to a call. Made by [`reply`](crate::testing::reply).
+/// Builds a response to a call. Created by [`reply`](crate::testing::reply).
 ///
 /// ```
 /// # static OPERATION: &sdk_core::Operation = &sdk_core::codegen::RawOperations::of(sdk_core::App::Crm).read;
@@ -69,7 +69,7 @@ impl ReplyBuilder {
     /// Adds a header to the response.
     ///
     /// # Panics
-    /// If HTTP allows no such name or value.
+    /// If the name or value is not valid in HTTP.
     #[track_caller]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let (name, value) = header(name, value);
@@ -83,33 +83,33 @@ impl ReplyBuilder {
         self
     }
 
-    /// Sets the body of the response to a value as JSON.
+    /// Sets the body of the response to a JSON value.
     ///
     /// # Panics
-    /// If the value cannot be written as JSON.
+    /// If the value can't be serialized as JSON.
     #[track_caller]
     pub fn json(self, value: &(impl Serialize + ?Sized)) -> Self {
-        let json = serde_json::to_vec(value).expect("the value can be written as JSON");
+        let json = serde_json::to_vec(value).expect("the value must be serializable as JSON");
         self.body(json)
     }
 
-    /// Sets the key of the command; a random one by default, if the operation takes one.
+    /// Sets the idempotency key of the command. By default, the key is random if the operation takes a key.
     pub fn idempotency_key(mut self, key: IdempotencyKey) -> Self {
         self.key = Some(Arc::new(key));
         self
     }
 
-    /// Makes it the response to this stored command, whose key it takes.
+    /// Sets the stored command that this responds to, and its key.
     pub fn command(mut self, command: PreparedCommand) -> Self {
         self.key.clone_from(&command.idempotency_key);
         self.command = Some(command);
         self
     }
 
-    /// The decoded response, checked against the operation's `schemaVersion`.
+    /// Builds the decoded response, checked against the operation's `schemaVersion`.
     ///
     /// # Errors
-    /// If the status is not 2xx, or the body does not decode.
+    /// If the status is not 2xx, or the body can't be decoded.
     pub fn response<T: FromReply>(self) -> Result<Response<T>, Error> {
         if !(200..300).contains(&self.status) {
             return Err(self.rejected());
@@ -140,25 +140,26 @@ impl ReplyBuilder {
         }
     }
 
-    /// The receipt of a command.
+    /// Builds the receipt of a command.
     ///
-    /// Whether it is a replay follows from the response: from its status in the CRM, elsewhere from the field `replayed`.
+    /// The response determines whether it is a replay: the status in the CRM, the field `replayed` in other
+    /// applications.
     ///
     /// # Errors
-    /// As [`response`](Self::response).
+    /// Like [`response`](Self::response).
     pub fn receipt<T: FromReply>(self) -> Result<Receipt<T>, Error> {
         self.response().map(Receipt::new)
     }
 
-    /// The error of a call that gets this response.
+    /// Builds the error of a call that gets this response.
     ///
     /// # Panics
-    /// If the response is no error.
+    /// If the response is not an error.
     #[must_use]
     #[track_caller]
     pub fn error(self) -> Error {
         let result = self.response::<RawJson>();
-        result.expect_err("the response is no error")
+        result.expect_err("the response must be an error")
     }
 
     fn rejected(self) -> Error {
@@ -201,8 +202,8 @@ impl ReplyBuilder {
             parts.status = Some(self.status);
             parts.effect = Effect::of_status(self.status);
             parts.attempts = self.attempts;
-            let own = || request_id(&self.headers).map(str::to_owned);
-            parts.request_id = parts.request_id.take().or_else(own);
+            let from_headers = || request_id(&self.headers).map(str::to_owned);
+            parts.request_id = parts.request_id.take().or_else(from_headers);
             parts.headers = Some(Box::new(self.headers));
             parts.body = Some(self.body);
             parts.key = self.key;

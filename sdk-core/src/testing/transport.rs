@@ -14,10 +14,10 @@ use crate::suite::builder::SuiteBuilder;
 use crate::token::credentials::ClientCredentials;
 use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
 
-/// A transport that answers from a script and remembers what it was sent: the whole client runs, and nothing else.
+/// A transport that answers from a script and records the requests, so tests run the whole client without a network.
 ///
-/// Each request takes the next answer. Token exchanges (all forms) are answered by themselves and take none. A request after the last
-/// answer fails at once and says so.
+/// Each request gets the next answer of the script. Token requests (all form requests) are answered automatically and
+/// use no answer. After the last answer, further requests fail immediately with an error that names the request.
 ///
 /// ```
 /// # use sdk_core::testing::ScriptedTransport;
@@ -38,10 +38,10 @@ use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, Transp
 #[must_use]
 pub struct ScriptedTransport(Arc<Mutex<State>>);
 
-/// Odd enough not to occur in what a script says, since no error shows it.
+/// Unusual enough not to occur in a script, because errors redact every message that contains it.
 const SECRET: &str = "scripted-secret-51d0e8a7";
 
-/// As odd.
+/// Equally unusual.
 const TOKEN: &str =
     r#"{"access_token": "scripted-token-7f3a9c52", "token_type": "Bearer", "expires_in": 300}"#;
 
@@ -59,7 +59,7 @@ enum Answer {
 }
 
 impl ScriptedTransport {
-    /// A transport without an answer.
+    /// Creates a transport with an empty script.
     pub fn new() -> Self {
         Self::default()
     }
@@ -67,13 +67,13 @@ impl ScriptedTransport {
     /// Answers the next request with this JSON.
     ///
     /// # Panics
-    /// If the status is none.
+    /// If the status is not from 100 to 999.
     pub fn json(self, status: u16, body: impl Into<Bytes>) -> Self {
-        let status = StatusCode::from_u16(status).expect("a status from 100 to 999");
+        let status = StatusCode::from_u16(status).expect("the status must be from 100 to 999");
         self.answer(reply(status, body.into()))
     }
 
-    /// Answers the next request with this response, whatever its headers.
+    /// Answers the next request with this response, including its headers.
     pub fn answer(self, response: Response<impl Into<Bytes>>) -> Self {
         self.then(Answer::Reply(response.map(Into::into)))
     }
@@ -81,7 +81,7 @@ impl ScriptedTransport {
     /// Answers the next request with a status and no body.
     ///
     /// # Panics
-    /// If the status is none.
+    /// If the status is not from 100 to 999.
     pub fn status(self, status: u16) -> Self {
         self.json(status, Bytes::new())
     }
@@ -91,18 +91,19 @@ impl ScriptedTransport {
         self.then(Answer::NotSent)
     }
 
-    /// Takes the next request and breaks the connection, so that its effect is unknown.
+    /// Accepts the next request and breaks the connection, so that its effect is unknown.
     pub fn lost(self) -> Self {
         self.then(Answer::Lost)
     }
 
-    /// Takes the next request and never answers, so that its attempt times out. With a paused clock, this takes no time.
+    /// Accepts the next request and never answers, so that its attempt times out. With a paused clock, this takes no
+    /// real time.
     pub fn stalled(self) -> Self {
         self.then(Answer::Stalled)
     }
 
-    /// A suite of all applications that sends through it, to be changed before it is built. Application `crm` is at
-    /// `https://crm.suite.test`, and so on.
+    /// Returns a builder for a suite of all applications that sends through this transport. You can change further
+    /// settings. Application `crm` is at `https://crm.suite.test`, and so on.
     pub fn suite(&self) -> SuiteBuilder {
         let suite = Suite::builder()
             .transport(self.clone())
@@ -110,13 +111,13 @@ impl ScriptedTransport {
         App::all().fold(suite, |suite, app| suite.application_url(app, url(app)))
     }
 
-    /// How many answers are left.
+    /// Returns the number of unused answers.
     #[must_use]
     pub fn answers_left(&self) -> usize {
         self.state().answers.len()
     }
 
-    /// The requests so far, without those for tokens.
+    /// Returns the requests so far, without token requests.
     #[must_use]
     pub fn requests(&self) -> Vec<Request<Bytes>> {
         self.state().requests.clone()
@@ -127,7 +128,7 @@ impl ScriptedTransport {
         self
     }
 
-    // No panic under the lock can leave the script half changed.
+    // A panic under the lock can't leave the script inconsistent.
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -135,7 +136,7 @@ impl ScriptedTransport {
 
 impl Transport for ScriptedTransport {
     fn send(&self, request: Request<RequestBody>) -> TransportFuture {
-        // At whatever address: nothing else is a form.
+        // At any address, because only token requests are forms.
         let form = request.headers().get(CONTENT_TYPE);
         if form.is_some_and(|it| it.as_bytes() == b"application/x-www-form-urlencoded") {
             return Box::pin(async {
@@ -146,8 +147,8 @@ impl Transport for ScriptedTransport {
         let answer = self.state().answers.pop_front();
         let Some(answer) = answer else {
             let (method, path) = (request.method(), request.uri().path());
-            let ended = format!("the script has ended, and {method} {path} comes after it");
-            return Box::pin(async { Err(TransportError::rejected(ended)) });
+            let message = format!("the script has no answer left for {method} {path}");
+            return Box::pin(async { Err(TransportError::rejected(message)) });
         };
         if let Answer::NotSent = answer {
             let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
@@ -156,7 +157,7 @@ impl Transport for ScriptedTransport {
         let (head, body) = request.into_parts();
         let body = match body.into_bytes() {
             Ok(body) => body,
-            Err(given_up) => return Box::pin(async { Err(given_up) }),
+            Err(cancelled) => return Box::pin(async { Err(cancelled) }),
         };
         self.state().requests.push(Request::from_parts(head, body));
         Box::pin(async {
@@ -172,7 +173,7 @@ impl Transport for ScriptedTransport {
     }
 }
 
-/// Where an application is, and the audience of its tokens.
+/// Returns the URL of an application, which is also the audience of its tokens.
 pub(super) fn url(app: App) -> String {
     format!("https://{app}.suite.test")
 }

@@ -61,7 +61,7 @@ async fn a_stall_takes_the_time_of_an_attempt_and_a_request_after_the_last_answe
     let error = crm.people().list().await.unwrap_err();
 
     assert_tried(&error, ErrorKind::InvalidInput, Effect::NotSent, 1);
-    assert_says(&error, &["the script has ended", "GET /api/crm/v1/people"]);
+    assert_says(&error, &["no answer left for GET /api/crm/v1/people"]);
     assert_eq!(transport.requests().len(), 2);
 }
 
