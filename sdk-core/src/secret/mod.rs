@@ -1,13 +1,14 @@
-//! What must never be printed, and how it is kept out of printed texts.
+//! Keeps confidential values out of printed messages.
 //!
-//! Only texts for people pass through here. What programs read, such as bodies, headers and fields, stays unchanged.
+//! Only messages for people are redacted. Data for programs, such as bodies, headers and fields, stays unchanged.
 //!
-//! - **Which values:** `Call::redactor` in `call/mod.rs` collects them, from everything that has a method `add_secrets_to`:
-//!   the suite's recent credentials and tokens, the headers and query values of client and call, and the request's form.
-//!   The token exchange does so in `token/exchange.rs`.
-//! - **In which encodings:** `patterns.rs` cuts a secret into pieces, and searches for each piece as it is, in base64 and in
-//!   hexadecimal digits, with one automaton. It searches a text as it is, and without the escapes of URLs, forms, JSON and HTML.
-//! - **Where they are redacted:** `Error::redacted` and `Redactor::line` in the places that quote a server.
+//! - **Values:** `Call::redactor` in `call/mod.rs` collects them from everything with a method `add_secrets_to`: the
+//!   suite's recent credentials and tokens, the headers and query values of client and call, and the request's form.
+//!   For token requests, `token/exchange.rs` collects them.
+//! - **Encodings:** `patterns.rs` cuts a secret into pieces. A single automaton searches for each piece unencoded, in
+//!   base64 and in hexadecimal digits. It searches each message unchanged, and also without the escapes of URLs, forms,
+//!   JSON and HTML.
+//! - **Redaction:** `Error::redacted` and `Redactor::line` redact messages wherever the SDK quotes a server.
 
 mod patterns;
 pub(crate) mod redactor;

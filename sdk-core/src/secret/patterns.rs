@@ -9,38 +9,38 @@ use url::form_urlencoded::byte_serialize;
 
 use crate::text::is_invisible;
 
-/// How many bytes of a secret a text must not repeat, in any encoding.
+/// The length in bytes of the pieces of a secret that are searched for, in any encoding.
 const PIECE: usize = 12;
 
-/// How many pieces of a long secret are looked for beside its last one. They begin at equal distances, so a longer cutting is
-/// needed to find one: of a secret of 64 bytes, 18.
+/// The number of pieces of a long secret that are searched for, in addition to its last piece. They begin at equal
+/// distances, so an excerpt of a long secret must be longer than a piece to be found: 18 bytes for a 64-byte secret.
 const MOST_PIECES: usize = 8;
 
-/// A piece with this many letters and digits is found whatever surrounds it. A word is as long, so a text may contain a
-/// caller's value by accident: it is redacted all the same.
+/// A piece with at least this many letters and digits is found anywhere. A normal word can have this length, so a
+/// message that contains such a value by accident is also redacted.
 const MIN_MATCH: usize = 8;
 
-/// [`MIN_MATCH`] for letters mixed with digits, which no word has.
+/// [`MIN_MATCH`] for letters mixed with digits, which words don't have.
 const MIN_MIXED_MATCH: usize = 5;
 
-/// How many bytes of each pattern [`Starts`] compare.
+/// The number of leading bytes of each pattern that [`Starts`] compares.
 const START: usize = 5;
 
-/// How many bytes of patterns the secrets of one group may have.
+/// The maximum number of pattern bytes for the secrets of a group.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// How many bytes after a `&` may be an HTML character reference: enough for each character with some zeros in front.
+/// The maximum length of an HTML character reference after `&`, enough for each character with a few leading zeros.
 const LONGEST_REFERENCE: usize = 12;
 
-/// The pieces of some secrets, as they are and in the encodings that hide their characters, folded.
+/// The pieces of some secrets, folded, unencoded and in the encodings that hide their characters.
 pub(super) struct Forms {
-    /// Those that count only as separate words: a short secret within a longer word is an accident.
+    /// Pieces that count only as separate words, because a short secret within a longer word is an accident.
     words: BTreeSet<String>,
     anywhere: BTreeSet<String>,
 }
 
 impl Forms {
-    /// `None` if there are too many.
+    /// Returns `None` if there are too many.
     pub(super) fn of(secrets: &[Zeroizing<String>]) -> Option<Self> {
         let (mut words, mut anywhere, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
         for piece in secrets.iter().flat_map(|secret| pieces(secret)) {
@@ -51,7 +51,7 @@ impl Forms {
                 let is_new = if is_distinctive(&form) {
                     anywhere.insert(form)
                 } else {
-                    // A few letters of base64 say nothing.
+                    // A few letters of base64 match too often by accident.
                     may_be_word && length > 0 && words.insert(form)
                 };
                 bytes += if is_new { length } else { 0 };
@@ -64,8 +64,8 @@ impl Forms {
     }
 }
 
-/// The first bytes of all [`Forms`]: a folded text without any of them contains no form. They take a hundredth of the memory of
-/// [`Patterns`], so they are stored with each secret.
+/// The first bytes of all [`Forms`]. A folded string without any of them contains no form. They take a hundredth of the
+/// memory of [`Patterns`], so they are stored with each secret.
 pub(super) struct Starts {
     /// Sorted.
     starts: Box<[u64]>,
@@ -84,29 +84,29 @@ impl Starts {
         }
     }
 
-    /// Whether [`Patterns`] have to search a folded text.
+    /// Whether [`Patterns`] must search a folded string.
     pub(super) fn may_be_in(&self, text: &str) -> bool {
         let mut windows = text.as_bytes().windows(START).map(number);
         self.has_shorter || windows.any(|window| self.starts.binary_search(&window).is_ok())
     }
 }
 
-/// Up to eight bytes as one number.
+/// Packs up to eight bytes into a number.
 fn number(bytes: &[u8]) -> u64 {
     let append = |number, byte: &u8| number << 8 | u64::from(*byte);
     bytes.iter().fold(0, append)
 }
 
-/// [`Forms`] as one automaton. Its search takes time in proportion to the text, whatever the secrets are: the first hit that
-/// counts ends it, and of the others, at most [`MIN_MATCH`] end at the same character.
+/// The [`Forms`] as an automaton. The search time is proportional to the length of the string, for any secrets. The
+/// first valid match ends the search, and at most [`MIN_MATCH`] rejected matches end at the same character.
 pub(super) struct Patterns {
     automaton: AhoCorasick,
-    /// How many of the patterns, the first ones, are words.
+    /// The number of patterns, at the beginning, that are words.
     words: usize,
 }
 
 impl Patterns {
-    /// `None` if they are too many for an automaton.
+    /// Returns `None` if there are too many patterns for an automaton.
     pub(super) fn of(forms: &Forms) -> Option<Self> {
         let automaton = AhoCorasick::builder()
             .kind(Some(AhoCorasickKind::ContiguousNFA))
@@ -116,7 +116,7 @@ impl Patterns {
         Some(Self { automaton, words })
     }
 
-    /// Whether any of them is in a folded text.
+    /// Whether any of the patterns is in a folded string.
     pub(super) fn are_in(&self, text: &str) -> bool {
         let mut hits = self.automaton.find_overlapping_iter(text);
         hits.any(|hit| {
@@ -125,8 +125,8 @@ impl Patterns {
     }
 }
 
-/// A text as it is compared: in lower case, without invisible characters, and with a blank for each gap. That is how it is
-/// shown, apart from its case.
+/// Folds a string for comparison: lower case, without invisible characters, and with a single space for each gap. Apart
+/// from the case, messages are printed in this form.
 fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for character in text.chars() {
@@ -143,8 +143,8 @@ fn fold(text: &str) -> String {
     folded
 }
 
-/// A text as it is compared: [folded](fold), and once more without the escapes of URLs, forms, JSON and HTML, if it has any.
-/// Which characters are escaped, and how, differs from one encoder to the next.
+/// Returns the [folded](fold) string, and its versions without the escapes of URLs, forms, JSON and HTML, if it has
+/// any. Encoders differ in which characters they escape, and how.
 pub(super) fn readings(text: &str) -> Vec<String> {
     let text = fold(text);
     let percent = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -213,7 +213,7 @@ fn without_html_escapes(text: &str) -> String {
     decoded + rest
 }
 
-/// The character that `&name;` stands for. Of the names, only those that HTML needs.
+/// Returns the character for `&name;`. Supports only the names that HTML requires, and numbers.
 fn html_character(name: &str) -> Option<char> {
     match name {
         "amp" => Some('&'),
@@ -232,14 +232,14 @@ fn html_character(name: &str) -> Option<char> {
     }
 }
 
-/// Whether a form is hardly in a text by accident.
+/// Whether a form is unlikely to be in a message by accident.
 fn is_distinctive(form: &str) -> bool {
     let letters = || form.chars().filter(|it| it.is_alphanumeric()).count();
     let is_mixed = || form.contains(|it: char| it.is_ascii_digit());
     form.len() >= PIECE || letters() >= MIN_MATCH || letters() >= MIN_MIXED_MATCH && is_mixed()
 }
 
-/// Whether a part of a text is no part of a longer word.
+/// Whether a part of a string is not part of a longer word.
 fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let is_edge = |outer: Option<char>, inner: Option<char>| {
         !(outer.is_some_and(char::is_alphanumeric) && inner.is_some_and(char::is_alphanumeric))
@@ -249,7 +249,7 @@ fn stands_alone(text: &str, start: usize, end: usize) -> bool {
         && is_edge(after.chars().next(), word.chars().next_back())
 }
 
-/// The pieces of a secret that are looked for, the first and the last among them. A short one is a single piece.
+/// Returns the pieces of a secret to search for, including the first and the last. A short secret is a single piece.
 fn pieces(secret: &str) -> impl Iterator<Item = &str> {
     let secret = secret.trim();
     let last = secret.len().saturating_sub(PIECE);
@@ -263,7 +263,7 @@ fn pieces(secret: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A piece as hexadecimal digits and as base64, which HTTP Basic makes of the form-encoded one.
+/// Encodes a piece as hexadecimal digits and as base64. HTTP Basic uses base64 of the form-encoded piece.
 fn encoded(piece: &str) -> Vec<String> {
     let digit = |digit: u8| char::from_digit(digit.into(), 16);
     let digits = piece
@@ -278,14 +278,15 @@ fn encoded(piece: &str) -> Vec<String> {
     forms
 }
 
-/// A piece as base64 in each alphabet (standard, for URLs, for mailboxes) and at each place of a group of three bytes, without
-/// the characters that depend on what surrounds it.
+/// Encodes a piece as base64 in each alphabet (standard, URL, IMAP) and at each offset within a group of three bytes,
+/// without the characters that depend on adjacent bytes.
 fn in_base64(piece: &str) -> Vec<String> {
     let mut forms = Vec::new();
     for before in 0..3 {
         let bytes = [&[0; 2][..before], piece.as_bytes()].concat();
         let form = STANDARD_NO_PAD.encode(&bytes);
-        // Six bits a character: the first ones are also of the bytes before, the last one of the byte after.
+        // Each character has six bits. The first characters also encode the bytes before, the last character the byte
+        // after.
         let (start, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
         let form = &form[start.min(end)..end];
         forms.push(form.to_owned());
@@ -302,13 +303,13 @@ mod tests {
     use super::{Forms, Patterns, Starts, pieces, readings};
 
     #[test]
-    fn pieces_reach_from_the_first_byte_to_the_last() {
+    fn pieces_cover_the_first_and_the_last_byte() {
         assert_eq!(pieces(" short ").collect::<Vec<_>>(), ["short"]);
         let secret: String = ('a'..='z').chain('A'..='Z').collect();
         let all: Vec<_> = pieces(&secret).collect();
         assert_eq!((all[0], all[8]), ("abcdefghijkl", "OPQRSTUVWXYZ"));
         assert!((all.len(), all[1]) == (9, "fghijklmnopq"));
-        // Characters stay whole.
+        // Characters are not split.
         assert_eq!(pieces(&"é€".repeat(9)).next(), Some("é€é€é"));
     }
 
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_stays_as_it_is() {
+    fn invalid_escapes_stay_unchanged() {
         let text = r"%4 %zz &; &#; &#x; &#x110000; &nope; &amp &#0000000000039; a+b";
         assert_eq!(readings(text), [text, &text.replace('+', " "), text, text]);
         let text = r"\u12 \ué€é€ \ud83d\n\";

@@ -7,91 +7,94 @@ use serde_json::Value;
 use crate::secret::patterns::{Forms, Patterns, Starts, readings};
 use crate::text::TextKind;
 
-/// Replaces a text of a server that repeats something confidential.
+/// Replaces a server's message that repeats a confidential value.
 const REDACTED: &str = "[redacted: it repeats a confidential value]";
 
-/// Replaces a code or an id, which often stands next to [`REDACTED`].
+/// Replaces a code or an ID, which is often printed next to [`REDACTED`].
 const REDACTED_IN_SHORT: &str = "[redacted]";
 
-/// How many bytes of a text are searched, and shown, at most: the rest cannot leak.
-const LONGEST_TEXT: usize = 4096;
+/// The maximum number of bytes of a message that are searched and printed. The rest is cut off.
+const MAX_MESSAGE: usize = 4096;
 
-/// How many bytes of texts are searched for one error. Real responses have a tenth of it in their headers and messages.
-const MOST_TEXT: usize = 32 * 1024;
+/// The maximum number of message bytes that are searched per error. Real responses have a tenth of that in their
+/// headers and messages.
+const MAX_SEARCHED: usize = 32 * 1024;
 
-/// How many secrets of a response are looked for. A token has three companions at most.
-const MOST_OF_REPLY: usize = 32;
+/// The maximum number of secrets that are collected from a response. A token response has at most four.
+const MAX_RESPONSE_SECRETS: usize = 32;
 
-/// How many replaced tokens and credentials are remembered, since a server may still repeat them.
+/// The number of replaced tokens and credentials that are remembered, because a server may still repeat them.
 const RECENT: usize = 32;
 
-/// Values that must not be shown: credentials, tokens, keys, and what a caller sent in confidential headers and parameters.
+/// The values that must not be printed: credentials, tokens, keys, and the confidential headers and parameters of a
+/// caller.
 ///
-/// A text that repeats such a value, in one of the encodings of [`Patterns`], is redacted as a whole. Replacing letters would
-/// garble texts that contain a short secret by accident, and leave the rest of a secret that was cut in half.
+/// A message that repeats such a value, in one of the encodings of [`Patterns`], is redacted as a whole. Replacing
+/// single characters would garble messages that contain a short secret by accident. It would also reveal the rest of a
+/// secret that was cut in half.
 ///
-/// A server writes the texts, and its response may contain the secrets, so both have a budget. Whatever exceeds it counts as
-/// repeating a secret.
+/// A server writes the messages, and its response may contain the secrets, so both have limits. Anything above a limit
+/// counts as repeating a secret.
 #[derive(Default)]
 pub(crate) struct Redactor {
     recent: Vec<(Arc<SecretGroup>, Automaton)>,
-    /// The values of one call.
-    own: SecretGroup,
-    own_automaton: Automaton,
-    /// Whether there are too many values to look for.
+    /// The secrets of the current call.
+    call_secrets: SecretGroup,
+    call_automaton: Automaton,
+    /// Whether there are too many secrets to search for.
     redacts_all: bool,
-    /// How many bytes were searched so far.
+    /// The number of bytes searched so far.
     searched: AtomicUsize,
 }
 
-/// Built for the first text that may contain a secret, and dropped with the [`Redactor`]: it is large. `None` if there are too
-/// many patterns.
+/// Built for the first message that may contain a secret, and dropped with the [`Redactor`], because it is large.
+/// `None` if there are too many patterns.
 type Automaton = OnceLock<Option<Patterns>>;
 
 impl Redactor {
-    /// Adds a value that no text may repeat.
+    /// Adds a confidential value.
     pub(crate) fn add(&mut self, secret: &str) {
         if !secret.trim().is_empty() {
-            self.own.secrets.push(secret.to_owned().into());
-            (self.own.starts, self.own_automaton) = Default::default();
+            self.call_secrets.secrets.push(secret.to_owned().into());
+            (self.call_secrets.starts, self.call_automaton) = Default::default();
         }
     }
 
-    /// Adds the fields of a JSON text that are named like tokens or secrets.
+    /// Adds the fields of a JSON document whose names contain `token`, `secret` and similar words.
     pub(crate) fn add_secrets_of(&mut self, json: &[u8]) {
         if let Ok(value) = serde_json::from_slice(json) {
-            self.add_members(&value, false);
+            self.add_fields(&value, false);
         }
     }
 
-    /// [`add_secrets_of`](Self::add_secrets_of) a response. Of one with too many, nothing is shown.
+    /// Adds the [secret fields](Self::add_secrets_of) of a response. If there are too many, all messages are redacted.
     pub(crate) fn add_secrets_of_reply(&mut self, json: &[u8]) {
-        let before = self.own.secrets.len();
+        let before = self.call_secrets.secrets.len();
         self.add_secrets_of(json);
-        self.redacts_all |= self.own.secrets.len() - before > MOST_OF_REPLY;
+        self.redacts_all |= self.call_secrets.secrets.len() - before > MAX_RESPONSE_SECRETS;
     }
 
-    fn add_members(&mut self, value: &Value, is_secret: bool) {
+    fn add_fields(&mut self, value: &Value, is_secret: bool) {
         match value {
-            Value::String(text) if is_secret => self.add(text),
+            Value::String(value) if is_secret => self.add(value),
             Value::Array(items) => items
                 .iter()
-                .for_each(|item| self.add_members(item, is_secret)),
-            Value::Object(members) => members.iter().for_each(|(name, member)| {
+                .for_each(|item| self.add_fields(item, is_secret)),
+            Value::Object(fields) => fields.iter().for_each(|(name, value)| {
                 let mut name = name.to_ascii_lowercase();
                 name.retain(char::is_alphanumeric);
                 let secret = ["token", "secret", "password", "assertion"];
                 // `token_type` is not a secret.
                 let named = !name.ends_with("type") && secret.iter().any(|it| name.contains(it));
-                self.add_members(member, is_secret || named);
+                self.add_fields(value, is_secret || named);
             }),
             _ => {}
         }
     }
 
-    /// A server's text on one line, or a notice that it is redacted.
+    /// Formats a server's message as one line, or returns a redaction notice.
     pub(crate) fn line(&self, kind: TextKind, text: &str) -> String {
-        let mut end = text.len().min(LONGEST_TEXT);
+        let mut end = text.len().min(MAX_MESSAGE);
         while !text.is_char_boundary(end) {
             end -= 1;
         }
@@ -103,22 +106,22 @@ impl Redactor {
         }
     }
 
-    /// Whether a text repeats any of these values, or is beyond the budget of the search.
+    /// Whether a string repeats any of these values, or exceeds the search budget.
     pub(crate) fn matches(&self, text: &str) -> bool {
-        let is_empty = self.recent.is_empty() && self.own.secrets.is_empty();
+        let is_empty = self.recent.is_empty() && self.call_secrets.secrets.is_empty();
         if text.is_empty() || is_empty {
             return false;
         }
-        if self.redacts_all || text.len() > LONGEST_TEXT {
+        if self.redacts_all || text.len() > MAX_MESSAGE {
             return true;
         }
         let searched = self.searched.fetch_add(text.len(), Ordering::Relaxed);
-        if searched + text.len() > MOST_TEXT {
+        if searched + text.len() > MAX_SEARCHED {
             return true;
         }
         let readings = readings(text);
         let recent = self.recent.iter().map(|(group, it)| (&**group, it));
-        let mut all = recent.chain([(&self.own, &self.own_automaton)]);
+        let mut all = recent.chain([(&self.call_secrets, &self.call_automaton)]);
         all.any(|(group, automaton)| readings.iter().any(|text| group.is_in(text, automaton)))
     }
 }
@@ -127,12 +130,12 @@ impl Redactor {
 #[derive(Default)]
 pub(crate) struct SecretGroup {
     secrets: Vec<Zeroizing<String>>,
-    /// Built by the first search: most secrets are never looked for. `None` if there are too many patterns.
+    /// Built by the first search, because most secrets are never searched for. `None` if there are too many patterns.
     starts: OnceLock<Option<Starts>>,
 }
 
 impl SecretGroup {
-    /// Whether a folded text repeats one of the secrets.
+    /// Whether a folded string repeats one of the secrets.
     fn is_in(&self, text: &str, automaton: &Automaton) -> bool {
         let forms = || Forms::of(&self.secrets);
         let starts = || Some(Starts::of(&forms()?));
@@ -147,13 +150,13 @@ impl SecretGroup {
     }
 }
 
-/// The credentials and tokens of a suite that were in use recently, since a server may still repeat them. What is used together
-/// is remembered, and forgotten, together.
+/// The recently used credentials and tokens of a suite, which a server may still repeat. Secrets that are used together
+/// form a group.
 #[derive(Default)]
 pub(crate) struct RecentSecrets(Mutex<Vec<Arc<SecretGroup>>>);
 
 impl RecentSecrets {
-    /// Remembers secrets as the latest ones, and forgets the oldest if there are many.
+    /// Adds a group of secrets as the latest, and drops the oldest group if there are too many.
     pub(crate) fn keep<'a>(&self, secrets: impl IntoIterator<Item = &'a str>) {
         let secrets = secrets.into_iter().filter(|it| !it.trim().is_empty());
         let secrets: Vec<_> = secrets.map(|it| it.to_owned().into()).collect();
@@ -172,7 +175,7 @@ impl RecentSecrets {
         groups.push(group);
     }
 
-    /// Adds them all to what is confidential.
+    /// Adds all groups to the confidential values.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let groups = groups.iter().map(|it| (Arc::clone(it), Automaton::new()));
@@ -182,7 +185,7 @@ impl RecentSecrets {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST_TEXT, RECENT, REDACTED, RecentSecrets, Redactor};
+    use super::{MAX_SEARCHED, RECENT, REDACTED, RecentSecrets, Redactor};
     use crate::text::TextKind;
 
     fn shown(secret: &str, text: &str) -> String {
@@ -192,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_repeats_a_secret_is_redacted_as_a_whole() {
+    fn a_message_that_repeats_a_secret_is_redacted_as_a_whole() {
         for text in [
             "wrong secret correct horse battery",
             "correct%20horse%20battery",
@@ -212,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_secret_is_found_as_a_word_and_garbles_nothing() {
+    fn a_short_secret_is_redacted_only_as_a_word() {
         for (secret, text) in [
             ("a", "secret a is wrong"),
             ("::", "it was ::"),
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_secrets_of_a_json_text_are_those_with_a_telling_name() {
+    fn secrets_of_json_are_recognized_by_their_name() {
         let mut redactor = Redactor::default();
         let json =
             r#"{"clientSecrets":["canary-one",{"x":"canary-two"}],"token_type":"Bearer-of"}"#;
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_secrets_are_remembered_with_all_that_belongs_to_them() {
+    fn the_latest_groups_of_secrets_are_remembered() {
         let recent = RecentSecrets::default();
         let is_known = |text: &str| {
             let mut redactor = Redactor::default();
@@ -264,7 +267,7 @@ mod tests {
         let both = |number: u8| [is_known(&secret(number)), is_known(&field(number))];
         let most = u8::try_from(RECENT).unwrap();
         (0..most).for_each(keep);
-        // What is given again counts once, and as the latest.
+        // A repeated group counts once, and as the latest.
         (0..100).for_each(|_| keep(0));
         assert_eq!(both(1), [true, true]);
         keep(most);
@@ -275,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_budget_counts_as_repeating() {
+    fn exceeding_the_budget_counts_as_repeating_a_secret() {
         let secrets = |count: usize| {
             let each = |at| format!(r#""token{at}":"secret-{at}""#);
             format!("{{{}}}", (0..count).map(each).collect::<Vec<_>>().join(","))
@@ -289,12 +292,12 @@ mod tests {
         assert!(!few.matches(&" ".repeat(4_096)));
         assert!(few.matches(&" ".repeat(4_097)));
         assert!(!few.matches("harmless"));
-        for _ in 1..MOST_TEXT / 4_096 {
+        for _ in 1..MAX_SEARCHED / 4_096 {
             few.matches(&" ".repeat(4_096));
         }
         assert!(few.matches("harmless"));
         assert!(of(&secrets(100)).matches("harmless"));
-        // More patterns than are looked for.
+        // More patterns than the automaton can have.
         let mut many = Redactor::default();
         (0..5_000).for_each(|at| many.add(&format!("{:012}", at * 7_919)));
         assert!(many.matches("harmless"));

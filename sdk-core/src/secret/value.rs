@@ -3,28 +3,28 @@ use std::fmt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The fewest bytes of a secret that cannot be guessed.
+/// The minimum length in bytes of a secret that can't be guessed.
 const SHORTEST_KEY: usize = 16;
 
-/// A secret that is short enough to guess, and its length.
+/// The error for a secret that is short enough to guess. Contains its length.
 #[derive(Debug, thiserror::Error)]
 #[error("have at least {SHORTEST_KEY} bytes")]
 pub(crate) struct ShortSecret(pub(crate) usize);
 
-/// A text that never prints and is zeroised on drop, such as a client secret or an access token.
+/// A confidential string, such as a client secret or an access token. It is never printed and is wiped on drop.
 ///
-/// Serialising writes the text, because that is how it reaches the wire; `Debug` redacts it.
+/// Serializing it writes the string, which is how it is sent. `Debug` redacts it.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 
 impl Secret {
-    /// The text itself.
+    /// Returns the secret string.
     #[must_use]
     pub fn expose(&self) -> &str {
         self.0.expose_secret()
     }
 
-    /// The text as the key of a digest, if it is long enough.
+    /// Returns the string as the key of a digest, if it is long enough.
     pub(crate) fn as_key(&self) -> Result<&str, ShortSecret> {
         Some(self.expose())
             .filter(|key| key.len() >= SHORTEST_KEY)
@@ -33,14 +33,14 @@ impl Secret {
 }
 
 impl From<&str> for Secret {
-    fn from(text: &str) -> Self {
-        Self(SecretString::from(text))
+    fn from(secret: &str) -> Self {
+        Self(SecretString::from(secret))
     }
 }
 
 impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self(SecretString::from(text))
+    fn from(secret: String) -> Self {
+        Self(SecretString::from(secret))
     }
 }
 
