@@ -66,7 +66,7 @@ impl From<(Method, String)> for RawTarget {
 ///
 /// It makes a new endpoint usable before the SDK knows it. The response of a known operation that succeeds with something other
 /// than JSON is null, and [`Receipt::bytes`] has what came.
-/// [The guide](crate::guide::versions#an-operation-that-the-sdk-lacks) says what the SDK does not know of a path.
+/// [The guide](crate::guide::versions#call-an-operation-that-the-sdk-lacks) says what the SDK does not know of a path.
 ///
 /// ```no_run
 /// # async fn example(api: &sdk_core::codegen::ApiClient) -> Result<(), sdk_core::Error> {

@@ -42,7 +42,7 @@ impl<S: Store> Outbox<S> {
 
     /// The commands in a state, the oldest first, at most 1,000 of them.
     ///
-    /// [`State::Parked`] is the list for operators. The [guide](sdk_core::guide::outbox#operate-it) says what to do for
+    /// [`State::Parked`] is the list for operators. The [guide](sdk_core::guide::outbox#operate-the-outbox) says what to do for
     /// each reason. Look in the application after a command was parked, because a worker may have been sending it until then.
     ///
     /// # Errors

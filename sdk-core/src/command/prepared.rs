@@ -33,7 +33,7 @@ pub(crate) const VERSION: u32 = 2;
 /// A JSON object with a version. Every release reads all earlier versions and rejects later ones. A digest over all
 /// fields detects damage and mistakes. It doesn't protect against a person or program with write access to the table,
 /// because they can recompute it. If others can write to the table,
-/// [sign the stored form](crate::guide::outbox#a-table-that-others-can-write) with a secret that they don't have.
+/// [sign the stored form](crate::guide::outbox#sign-stored-commands) with a secret that they don't have.
 ///
 /// `Debug` hides the key, the body, the query and the values of headers. The serialized form contains all of them,
 /// including the client's default headers, so it is as confidential as the command. It never contains a token. It
