@@ -179,7 +179,7 @@ async fn the_text_has_each_assumption_once() {
         assert_eq!(text.matches(id).count(), 1, "{id}: {text}");
     }
     assert!(
-        text.contains("remedy: nothing to set, but check such values"),
+        text.contains("remedy: There is no setting. Check such values"),
         "{text}"
     );
 }

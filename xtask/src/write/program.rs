@@ -1,5 +1,5 @@
-//! What the program `suite` knows of the specs and of the list of assumptions: one JSON file, which it reads faster than YAML,
-//! and which its package contains because it has nothing outside its own folder.
+//! The JSON file with the specs and the assumptions that the program `suite` contains. JSON parses faster than YAML, and the
+//! package can include only files of its own folder.
 
 use std::path::Path;
 
@@ -30,12 +30,12 @@ pub(crate) fn add(root: &Path, specs: &[Spec], register: &str, tree: &mut Tree) 
     Ok(())
 }
 
-/// The entries in their order, each with its title and how a caller overrides it.
+/// The entries in their order, each with its title and its override.
 fn assumptions(register: &str) -> Vec<Value> {
     let entry = |section: &str| {
         let (heading, text) = section.split_once('\n')?;
         let (id, title) = heading.split_once(' ')?;
-        let remedy = text.split("**How a caller overrides it**:").nth(1)?;
+        let remedy = text.split("**Override**:").nth(1)?;
         let words = remedy.split("\n\n").next()?.split_whitespace();
         let remedy = words.collect::<Vec<_>>().join(" ");
         Some(json!({"id": id, "title": title, "override": remedy}))
