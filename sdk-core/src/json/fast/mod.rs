@@ -1,8 +1,9 @@
-//! Decodes JSON faster than `serde_json`, for what most responses are made of, and leaves everything else to it.
+//! A JSON decoder for the common parts of responses. It is faster than `serde_json` and leaves all other JSON to it.
 //!
-//! Short strings are most of a page, and `serde_json` spends most of its time on them. Here they are found eight bytes at a
-//! time. A failure is no error: `serde_json` then reads the text from its beginning, and decides. So what decodes here must
-//! decode there, to the same value; `tests` compares them.
+//! Most of a page consists of short strings, on which `serde_json` spends most of its time. This decoder scans them
+//! eight bytes at a time. If it fails, `serde_json` decodes the JSON again from the start, and its result counts.
+//! Everything that this decoder accepts must therefore decode to the same value with `serde_json`. Module `tests`
+//! compares the two.
 
 pub(crate) mod scanner;
 #[cfg(test)]
@@ -16,16 +17,17 @@ use serde_json::de::StrRead;
 use crate::json::decode_context::{hand_over_raw, note_failure, watch_failures};
 use crate::json::fast::scanner::Scanner;
 
-/// The name of a type that gets its value as it is written, by `visit_borrowed_str`. Any other deserializer hands over itself.
-pub(super) const RAW_JSON: &str = "the JSON as it is written";
+/// The name of a newtype that receives its value as raw JSON through `visit_borrowed_str`. Other deserializers pass
+/// themselves.
+pub(super) const RAW_JSON: &str = "raw JSON";
 
-/// The name of a type that gets a string as it is written in the same way, if it has no escapes.
-pub(super) const BORROWED_STR: &str = "a text";
+/// The name of a newtype that receives a string without escapes as a slice of the JSON through `visit_borrowed_str`.
+pub(super) const BORROWED_STR: &str = "a borrowed string";
 
-/// The longest integer that surely has 64 bits, in digits.
+/// The maximum number of digits of which every integer has at most 64 bits.
 const LONGEST: usize = 18;
 
-/// Decodes a text, if that is easy.
+/// Decodes JSON. Returns `None` if `serde_json` must decide.
 pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     let mut fast = Fast(Scanner::new(text));
     let (value, failed) = watch_failures(|| T::deserialize(&mut fast));
@@ -35,7 +37,7 @@ pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
 
 struct Fast<'de>(Scanner<'de>);
 
-/// Why not: `serde_json` knows better.
+/// The error of this decoder. It contains no reason, because `serde_json` decodes the JSON again.
 #[derive(Debug, thiserror::Error)]
 #[error("left to serde_json")]
 struct Fallback;
@@ -60,7 +62,7 @@ impl From<serde_json::Error> for Fallback {
 }
 
 impl<'de> Fast<'de> {
-    /// Has `serde_json` read the value that comes next, to its end.
+    /// Lets `serde_json` decode the next value completely.
     fn via_serde_json<T>(
         &mut self,
         read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'de>>) -> serde_json::Result<T>,
@@ -80,7 +82,7 @@ fn parse_via_serde_json<'de, T>(
     Ok(value)
 }
 
-/// What `serde_json` reads.
+/// Methods that `serde_json` implements.
 macro_rules! via_serde_json {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, Fallback> {
@@ -89,7 +91,7 @@ macro_rules! via_serde_json {
     )*};
 }
 
-/// Numbers, most of which are short integers.
+/// Numbers. Most of them are short integers.
 macro_rules! numbers {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fallback> {
@@ -158,7 +160,7 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
             hand_over_raw(text);
             return visitor.visit_borrowed_str(text);
         }
-        // Raw JSON of `serde_json` comes by a name that no type has.
+        // `serde_json` requests its own `RawValue` by a reserved name that starts with `$`.
         if name.starts_with('$') {
             let text = self.0.value().ok_or_else(Fallback::new)?;
             return parse_via_serde_json(text, |slow| {
@@ -239,7 +241,7 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
     }
 }
 
-/// Within an array or an object.
+/// The position within an array or an object.
 struct ContainerAccess<'a, 'de> {
     fast: &'a mut Fast<'de>,
     close: u8,
@@ -268,7 +270,7 @@ impl<'a, 'de> ContainerAccess<'a, 'de> {
         Ok(self.is_open)
     }
 
-    /// The value, if nothing was left of its text.
+    /// Returns the value if its container was read to the end.
     fn ended<T>(mut self, value: T) -> Result<T, Fallback> {
         if self.more()? {
             Err(Fallback::new())
@@ -289,7 +291,7 @@ impl<'de> SeqAccess<'de> for &mut ContainerAccess<'_, 'de> {
         if !self.more()? {
             return Ok(None);
         }
-        // A type that reads nothing would not notice a comma too many.
+        // A type that reads no bytes would not notice a trailing comma.
         if self.fast.0.peek() == Some(self.close) {
             return Err(Fallback::new());
         }
@@ -322,10 +324,10 @@ impl<'de> MapAccess<'de> for &mut ContainerAccess<'_, 'de> {
     }
 }
 
-/// The name of a field, as `serde_json` hands it over: borrowed from the text, or not.
+/// A field name, either borrowed from the JSON or decoded, as `serde_json` passes it.
 struct Name<'de, 'a>(Result<&'de str, &'a str>);
 
-/// Names that mean something else, such as numbers.
+/// Names that represent other types, such as numbers.
 macro_rules! fallback {
     ($($method:ident($($type:ty),*))*) => {$(
         fn $method<V: Visitor<'de>>(self, $(_: $type,)* _visitor: V) -> Result<V::Value, Fallback> {

@@ -1,13 +1,13 @@
-//! Reads JSON from value to value.
+//! Scans JSON value by value.
 
 use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-/// How deep it goes by itself.
+/// The maximum depth that the scanner supports.
 const DEEPEST: u8 = 100;
 
-/// A place in a JSON text. Whatever it cannot read it leaves to `serde_json`, which reads it or says what is wrong.
+/// A position in JSON. `None` from its methods means that `serde_json` has to read the JSON or report the error.
 #[derive(Clone, Debug)]
 pub(in crate::json) struct Scanner<'a> {
     text: &'a str,
@@ -24,7 +24,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next byte, without the space before it.
+    /// The next byte after any white space.
     #[inline]
     pub(in crate::json) fn peek(&mut self) -> Option<u8> {
         loop {
@@ -36,7 +36,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes beyond a byte that has to come next.
+    /// Consumes a byte that must come next.
     #[inline]
     pub(in crate::json) fn expect(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// Whether another element or field follows; otherwise it leaves the container.
+    /// Whether another element or field follows. If not, leaves the container.
     #[inline]
     pub(in crate::json) fn more(&mut self, is_first: bool, close: u8) -> Option<bool> {
         match self.peek()? {
@@ -69,12 +69,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Nothing but space may be left.
+    /// Checks that only white space is left.
     pub(in crate::json) fn end(&mut self) -> Option<()> {
         (self.peek().is_none() && self.at == self.text.len()).then_some(())
     }
 
-    /// The content of the string that comes next, if it has no escapes; otherwise it stays where it is.
+    /// The content of the next string, if it has no escapes. Otherwise, the position doesn't change.
     #[inline]
     pub(in crate::json) fn plain_string(&mut self) -> Option<&'a str> {
         if self.peek()? != b'"' {
@@ -90,11 +90,11 @@ impl<'a> Scanner<'a> {
         self.text.get(start..end)
     }
 
-    /// Goes beyond the string that comes next.
+    /// Skips the next string.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
-        reason = "a call of its own costs as much as a short string"
+        reason = "a function call costs as much as a short string"
     )]
     fn skip_string(&mut self) -> Option<()> {
         self.expect(b'"')?;
@@ -107,7 +107,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// The value that comes next, as it is written.
+    /// The JSON of the next value.
     #[inline]
     pub(in crate::json) fn value(&mut self) -> Option<&'a str> {
         self.peek()?;
@@ -116,7 +116,7 @@ impl<'a> Scanner<'a> {
         Some(&self.text[start..self.at])
     }
 
-    /// The value that comes next, if it is not deep.
+    /// The JSON of the next value, if it isn't nested too deeply for the scanner.
     #[inline]
     pub(in crate::json) fn shallow_value(&mut self) -> Option<&'a str> {
         self.peek()?;
@@ -125,7 +125,7 @@ impl<'a> Scanner<'a> {
         self.text.get(start..self.at)
     }
 
-    /// Goes beyond the value that comes next, however deep it is.
+    /// Skips the next value, at any depth.
     pub(in crate::json) fn skip(&mut self) -> Option<()> {
         let before = self.clone();
         self.skip_shallow().or_else(|| {
@@ -140,7 +140,7 @@ impl<'a> Scanner<'a> {
 
     fn skip_shallow(&mut self) -> Option<()> {
         let outside = self.depth;
-        // One bit for each container that is open here: whether it is an object.
+        // A bit for each open container, which is set if the container is an object.
         let mut objects = 0_u128;
         loop {
             let mut is_first = false;
@@ -174,7 +174,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes beyond a word that has to come next.
+    /// Consumes a literal that must come next.
     pub(in crate::json) fn literal(&mut self, word: &str) -> Option<()> {
         self.peek()?;
         let bytes = self.text.as_bytes().get(self.at..)?;
@@ -201,7 +201,7 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// One digit or more.
+    /// Consumes at least one digit.
     fn digits(&mut self) -> Option<&'a str> {
         let start = self.at;
         while self.next_is(|byte| byte.is_ascii_digit()) {
@@ -219,8 +219,8 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The fields of an object in order, each with its name and its value as it is written; a name may occur twice. They end where
-/// the text is no JSON, and what is no object has none.
+/// The fields of an object in order, each with its name and its JSON value. A name may occur twice. The iterator ends
+/// at a syntax error, and is empty if the JSON isn't an object.
 pub(crate) fn members(object: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
     let mut object = Scanner::new(object);
     let is_object = object.open(b'{').is_some();
@@ -234,7 +234,7 @@ pub(crate) fn members(object: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)
             Cow::Borrowed(name)
         } else {
             let name = object.value()?;
-            // One that is no text, such as half of a surrogate pair, stays as it is written.
+            // A name that isn't valid Unicode, such as half of a surrogate pair, stays escaped.
             serde_json::from_str(name).map_or(Cow::Borrowed(name), Cow::Owned)
         };
         object.expect(b':')?;
@@ -243,12 +243,12 @@ pub(crate) fn members(object: &str) -> impl Iterator<Item = (Cow<'_, str>, &str)
     std::iter::from_fn(next).fuse()
 }
 
-/// The values of an object's fields of this name, as they are written: more than one if the name occurs twice.
+/// The JSON values of an object's fields with this name. There are several if the name occurs several times.
 pub(crate) fn values<'a>(object: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     members(object).filter_map(move |(own, value)| (own == name).then_some(value))
 }
 
-/// Where the next quote, backslash or control character is, or where the text ends.
+/// The position of the next quote, backslash or control character, or of the end.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "as above")]
 fn special(bytes: &[u8], at: usize) -> usize {
@@ -265,18 +265,19 @@ fn special(bytes: &[u8], at: usize) -> usize {
     bytes.len() - rest.len() + place
 }
 
-/// Sets the highest bit of each byte that is a quote, a backslash or a control character. Only the first mark counts: its
-/// borrow may set others above it.
+/// Sets the highest bit of each byte that is a quote, a backslash or a control character. Only the lowest mark is
+/// exact, because the subtraction's borrow may set marks above it.
 #[inline]
 fn marks(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    // With this bit flipped, the quote is the lowest byte after the control characters, and the space is none of them.
+    // With this bit flipped, the quote is the lowest byte after the control characters, and the space is not among
+    // them.
     let low = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
     (low | backslash) & !word & (ONES << 7)
 }
 
-/// The closing quote of a string, from an escape in it on.
+/// Finds the closing quote of a string, starting at an escape.
 #[cold]
 fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
@@ -288,7 +289,7 @@ fn string_end(bytes: &[u8], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The length of an escape, by what follows its backslash.
+/// The length of an escape, from the bytes after its backslash.
 fn escape(rest: &[u8]) -> Option<usize> {
     match rest.first()? {
         b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
@@ -300,10 +301,10 @@ fn escape(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// How deep `serde_json` goes.
+/// The maximum depth that `serde_json` supports.
 const SERDE_JSON_DEEPEST: usize = 128;
 
-/// The bytes outside of strings, each of which still shows its opening quote.
+/// The bytes outside of strings. The opening quote of each string is included.
 fn outside_strings(text: &str) -> impl Iterator<Item = u8> {
     let (mut in_string, mut escaped) = (false, false);
     text.bytes().filter(move |&byte| {
@@ -321,13 +322,13 @@ fn outside_strings(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether a JSON text has more elements and fields than allowed.
+/// Whether JSON has more elements and fields than allowed.
 pub(crate) fn has_more_elements(text: &str, most: usize) -> bool {
-    // Each takes at least a digit and a comma.
+    // Each element takes at least a digit and a comma.
     if text.len() / 2 <= most {
         return false;
     }
-    // Counts every comma, and the first element of every container that is not empty.
+    // Counts every comma, and the first element of every container that isn't empty.
     let (mut count, mut opened) = (0, false);
     for byte in outside_strings(text).filter(|byte| !byte.is_ascii_whitespace()) {
         let is_first = opened && !matches!(byte, b']' | b'}');
@@ -337,8 +338,8 @@ pub(crate) fn has_more_elements(text: &str, most: usize) -> bool {
     count > most
 }
 
-/// Whether JSON is nested deeper than `serde_json` goes. Code that decodes a part by itself has to ask, because the parser
-/// counts anew in each part.
+/// Whether JSON is nested deeper than `serde_json` supports. Code that decodes a part separately must check this,
+/// because the parser counts the depth from zero for each part.
 pub(crate) fn is_too_deep(text: &str) -> bool {
     let opens = |byte: &u8| matches!(byte, b'{' | b'[');
     let is_short = text.len() <= SERDE_JSON_DEEPEST;
@@ -361,7 +362,7 @@ mod tests {
     use super::{SERDE_JSON_DEEPEST, has_more_elements, is_too_deep};
 
     #[test]
-    fn depth_counts_what_is_open_at_once() {
+    fn the_depth_is_the_number_of_open_containers() {
         let nested = |depth: usize| format!("{}\"[{{\"{}", "[".repeat(depth), "]".repeat(depth));
         assert!(!is_too_deep(&nested(SERDE_JSON_DEEPEST)));
         assert!(is_too_deep(&nested(SERDE_JSON_DEEPEST + 1)));

@@ -41,7 +41,7 @@ enum Kind {
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 struct Newtype<T>(T);
 
-/// Takes what its error left behind.
+/// A type that continues after errors of its elements.
 #[derive(Debug, PartialEq)]
 struct Caught(Vec<Option<u32>>);
 
@@ -73,7 +73,7 @@ impl<'de> Deserialize<'de> for Caught {
     }
 }
 
-/// Reads nothing of its elements.
+/// A type that calls for elements without reading their bytes.
 #[derive(Debug, PartialEq)]
 struct Empty;
 
@@ -138,10 +138,10 @@ const SCALARS: [&str; 30] = [
     r#""Unit""#,
     r#""\ud800""#,
     "\"a\tb\"",
-    r#""a text of more than eight bytes""#,
+    r#""a string of more than eight bytes""#,
 ];
 
-/// A text that is nearly JSON.
+/// Generates a random string that is JSON or nearly JSON.
 fn text(rng: &mut Rng, depth: usize) -> String {
     let space = *rng.choice(&["", "", "", " ", "\n\t\r ", "\u{b}"]).unwrap();
     let value = match rng.u8(..10) {
@@ -150,22 +150,23 @@ fn text(rng: &mut Rng, depth: usize) -> String {
             format!("[{}]", values.join(","))
         }
         3..8 if depth > 0 => {
-            let member = |rng: &mut Rng| {
+            let field = |rng: &mut Rng| {
                 let name = rng.choice(&[
                     "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", r"\u0061",
                     "Tuple", "Struct", "1",
                 ]);
                 format!("{space}\"{}\":{}", name.unwrap(), text(rng, depth - 1))
             };
-            let members: Vec<String> = (0..rng.usize(..5)).map(|_| member(rng)).collect();
-            format!("{{{}}}", members.join(","))
+            let fields: Vec<String> = (0..rng.usize(..5)).map(|_| field(rng)).collect();
+            format!("{{{}}}", fields.join(","))
         }
         _ => (*rng.choice(&SCALARS).unwrap()).to_owned(),
     };
     format!("{space}{value}{space}")
 }
 
-/// What decodes here decodes there, to the same value; the other way round is counted.
+/// Checks that everything that the fast decoder accepts decodes to the same value with `serde_json`. Counts the
+/// successes of both.
 fn same<'a, T: Deserialize<'a> + PartialEq + Debug>(text: &'a str, counts: &mut [u32; 2]) {
     let slow = serde_json::from_str::<T>(text);
     counts[0] += u32::from(slow.is_ok());
@@ -177,7 +178,7 @@ fn same<'a, T: Deserialize<'a> + PartialEq + Debug>(text: &'a str, counts: &mut 
 
 type Comparison = fn(&str, &mut [u32; 2]);
 
-/// The types, each with the first bytes of the values that it may take.
+/// The types to decode, each with the possible first bytes of its values.
 const TYPES: [(&[u8], Comparison); 20] = [
     (b"{[\"-0ntf", |text, counts| same::<Value>(text, counts)),
     (b"{[\"-0ntf", |text, counts| same::<RawJson>(text, counts)),
@@ -209,7 +210,7 @@ const TYPES: [(&[u8], Comparison); 20] = [
     (b"n", |text, counts| same::<()>(text, counts)),
 ];
 
-/// A text that is JSON, or JSON with one character less, more or other than there was.
+/// Generates random JSON, half the time with a character removed, added or replaced.
 fn text_or_typo(rng: &mut Rng) -> String {
     let mut text = text(rng, 4);
     if rng.bool() {
@@ -230,7 +231,7 @@ fn text_or_typo(rng: &mut Rng) -> String {
     text
 }
 
-/// Decodes each text as the types that its first byte admits, and as two more.
+/// Decodes each string as the types that its first byte allows, and as two random types.
 fn compare(texts: u32) {
     let mut rng = Rng::with_seed(20);
     let mut counts = [0; 2];
@@ -244,24 +245,24 @@ fn compare(texts: u32) {
             same(&text, &mut counts);
         }
     }
-    // Numbers as names and what catches its errors are all that is left to the other one.
+    // The fast decoder may fail only for numbers as names and for types that catch errors.
     let [slow, fast] = counts;
     assert!(fast * 100 > slow * 97, "{fast} of {slow}");
 }
 
 #[test]
-fn what_decodes_fast_is_what_serde_json_reads() {
+fn the_fast_decoder_agrees_with_serde_json() {
     compare(12_000);
 }
 
 #[test]
-#[ignore = "it takes seconds: run it after a change of the fast decoder"]
-fn what_decodes_fast_is_what_serde_json_reads_at_length() {
+#[ignore = "it takes seconds: run it after changing the fast decoder"]
+fn the_fast_decoder_agrees_with_serde_json_in_a_long_run() {
     compare(60_000);
 }
 
 #[test]
-fn what_is_deep_is_left() {
+fn deeply_nested_json_is_left_to_serde_json() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     assert!(from_str::<Value>(&nested(100)).is_some());
     assert!(from_str::<Value>(&nested(101)).is_none());
@@ -271,7 +272,7 @@ fn what_is_deep_is_left() {
 }
 
 #[test]
-fn a_type_that_catches_errors_gets_no_further_than_the_limit() {
+fn a_type_that_catches_errors_does_not_exceed_the_depth_limit() {
     #[derive(Debug)]
     struct Nested(#[expect(dead_code, reason = "it is only nested")] Vec<Nested>);
 
@@ -285,7 +286,7 @@ fn a_type_that_catches_errors_gets_no_further_than_the_limit() {
 }
 
 #[test]
-fn only_what_was_handed_over_is_taken_as_json() {
+fn only_a_value_passed_as_raw_json_is_trusted_as_json() {
     let other = BorrowedStrDeserializer::<serde_json::Error>::new("} not JSON {");
     let raw = RawJson::deserialize(other).unwrap();
     assert_eq!(raw.as_str(), "\"} not JSON {\"");
