@@ -3,12 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Where the Platform exchanges tokens (contract, Endpoints / Platform).
+/// The path of the Platform's token endpoint (contract, Endpoints / Platform).
 pub(crate) const TOKEN_PATH: &str = "/oauth/token";
 
 /// An application of a suite.
 ///
-/// Settings of a single application take it. A name from outside is parsed, and an unknown one is refused:
+/// It selects the application in settings. Names from configuration are parsed, and unknown names are rejected:
 ///
 /// ```
 /// use sdk_core::App;
@@ -38,23 +38,23 @@ pub enum App {
 impl App {
     pub(crate) const ALL: &[Self] = &[Self::Crm, Self::Calendar, Self::Accounting, Self::Platform];
 
-    /// A value for each application, in the order of `ALL`.
+    /// Creates an array with a value for each application, in the order of `ALL`.
     pub(crate) fn each<T>(mut value: impl FnMut(Self) -> T) -> [T; Self::ALL.len()] {
         std::array::from_fn(|place| value(Self::ALL[place]))
     }
 
-    /// Whether `ALL` has it, at the place by which arrays have its value.
+    /// Whether the application's position in `ALL` equals its discriminant, by which arrays are indexed.
     pub(crate) const fn is_listed(self) -> bool {
         let place = self as usize;
         place < Self::ALL.len() && Self::ALL[place] as usize == place
     }
 
-    /// All applications.
+    /// Iterates over all applications.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::ALL.iter().copied()
     }
 
-    /// Its name, such as `crm`, which `Display` prints.
+    /// The application's name, such as `crm`. `Display` prints the same.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ impl App {
         }
     }
 
-    /// The environment variable with its routed origin.
+    /// The environment variable with the application's base URL.
     #[must_use]
     pub const fn url_variable(self) -> &'static str {
         match self {
@@ -76,7 +76,7 @@ impl App {
         }
     }
 
-    /// The environment variable with the audience of its tokens.
+    /// The environment variable with the audience of the application's tokens.
     #[must_use]
     pub const fn audience_variable(self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl App {
         }
     }
 
-    /// The call of the builder that sets its address.
+    /// The builder call that sets the application's URL.
     pub(crate) fn url_setter(self) -> String {
         match self {
             Self::Platform => "core_url".to_owned(),
@@ -95,7 +95,7 @@ impl App {
         }
     }
 
-    /// The call of the builder that sets the audience of its tokens.
+    /// The builder call that sets the audience of the application's tokens.
     pub(crate) fn audience_setter(self) -> String {
         format!("audience(App::{self:?}, …)")
     }
@@ -107,7 +107,7 @@ impl fmt::Display for App {
     }
 }
 
-/// No application has this name.
+/// The error for a name that no application has.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "no application is named {name:?}: the applications are {}",
@@ -123,7 +123,7 @@ impl FromStr for App {
     fn from_str(name: &str) -> Result<Self, UnknownApp> {
         let known = Self::all().find(|app| app.name() == name);
         known.ok_or_else(|| UnknownApp {
-            // However long it is, the message is not.
+            // Limits the length of the message.
             name: name.chars().take(100).collect(),
         })
     }

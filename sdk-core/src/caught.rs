@@ -1,13 +1,13 @@
-//! Panics of the caller's code: observers, token sources and credential sources.
+//! Handles panics in the caller's code, such as observers, token sources and credential sources.
 
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
-/// The value of code that was run behind a catch; `None` if it panicked.
+/// Returns the value of code that ran inside `catch_unwind`, or `None` if it panicked.
 ///
-/// Dropping the payload of a panic runs the caller's code again. If that panics as well, its payload is leaked: dropping it
-/// could go on without end, and outside a catch it aborts the process during unwinding.
+/// Dropping the payload of a panic runs the caller's code again. If this panics too, the second payload is leaked.
+/// Dropping it could panic forever, and a panic during unwinding aborts the process.
 pub(crate) fn unless_panicked<T>(result: thread::Result<T>) -> Option<T> {
     result
         .map_err(|payload| {

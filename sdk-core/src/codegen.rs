@@ -1,7 +1,7 @@
-//! What the generated clients are built on, and the only way into this crate for generated code.
+//! The API for generated clients. Generated code uses nothing else of this crate.
 //!
-//! Programs use the client crates and need nothing from here. It may change in any version, so a client depends on exactly the
-//! version of this crate that it was generated for.
+//! Programs use the client crates and don't need this module. It may change in any version, so a client depends on the
+//! exact version of this crate for which it was generated.
 
 pub use bytes::Bytes;
 pub use serde;

@@ -1,9 +1,10 @@
-// Of two definitions of a link the first one counts: `pages.txt` makes rustdoc's links of those that a page has for hosts.
+// rustdoc uses the first definition of a link. `pages.txt` therefore replaces the pages' own link targets, which are
+// for GitHub, with rustdoc links.
 #![doc = include_str!("../docs/pages.txt")]
 #![doc = include_str!("../docs/guide.md")]
 
-/// Declares pages, each with the words under which rustdoc's search finds it too. Aliases of modules reach the documentation
-/// of each client, aliases of types do not.
+/// Declares the pages, each with aliases for rustdoc's search. Aliases of modules also work in the documentation of
+/// each client. Aliases of types don't.
 macro_rules! pages {
     ($($page:ident: [$($word:literal)*])*) => {
         $(
@@ -15,7 +16,7 @@ macro_rules! pages {
     };
 }
 
-// Pages link to types by name only, such as [`Suite::from_env`].
+// Pages link to types by name, such as [`Suite::from_env`].
 #[cfg(doc)]
 #[allow(unused_imports)]
 use crate::*;

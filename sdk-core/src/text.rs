@@ -1,19 +1,19 @@
-/// What a text from elsewhere is, which decides how long a line of it may be.
+/// The kind of a foreign string. It determines the maximum length of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
     /// The label of an installation.
     Label,
     Code,
-    /// The beginning of a body.
+    /// The start of a body.
     Excerpt,
     RequestId,
     Message,
-    /// It may make several points.
+    /// A hint, which may consist of several sentences.
     Hint,
 }
 
 impl TextKind {
-    /// How many characters it may have.
+    /// The maximum number of characters.
     pub(crate) const fn longest(self) -> usize {
         match self {
             Self::Label => 64,
@@ -25,7 +25,7 @@ impl TextKind {
         }
     }
 
-    /// A text as one line, with an ellipsis if it is cut.
+    /// Turns a string into one line. If the line is too long, it is cut and ends with an ellipsis.
     pub(crate) fn of(self, text: &str) -> String {
         let longest = self.longest();
         let mut line = String::with_capacity(text.len().min(longest));
@@ -54,11 +54,11 @@ impl TextKind {
     }
 }
 
-/// A server's text as one line of at most 300 characters, to show to people.
+/// Turns a string from a server into one line of at most 300 characters for logs and users.
 ///
-/// Control characters and line breaks become a blank. Invisible characters that change how others are shown (bidirectional
-/// overrides, zero-width characters, tags) are removed. So no server can forge a line of a log or move the cursor of a
-/// terminal. Errors, spans and events show texts in this form.
+/// Control characters and line breaks become a space. Invisible characters that change how other characters are
+/// displayed (bidirectional overrides, zero-width characters, tags) are removed. So a server cannot forge a log line or
+/// move a terminal's cursor. Errors, spans and events print foreign strings in this form.
 ///
 /// ```
 /// assert_eq!(sdk_core::one_line("Ann\n\u{1b}[31m\u{202e}Example"), "Ann [31mExample");
@@ -68,7 +68,8 @@ pub fn one_line(text: &str) -> String {
     TextKind::Message.of(text)
 }
 
-/// Invisible characters and those that change how others are shown: Unicode's format characters (Cf), fillers and selectors.
+/// Whether a character is invisible or changes how others are displayed: Unicode's format characters (Cf), fillers and
+/// selectors.
 pub(crate) fn is_invisible(character: char) -> bool {
     matches!(
         character,
@@ -100,7 +101,7 @@ pub(crate) fn is_invisible(character: char) -> bool {
     )
 }
 
-/// A count with its noun.
+/// A count with its noun, such as `2 bytes`.
 pub(crate) fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
@@ -110,7 +111,7 @@ mod tests {
     use super::one_line;
 
     #[test]
-    fn foreign_text_stays_on_one_bounded_line() {
+    fn a_foreign_string_becomes_one_bounded_line() {
         assert_eq!(one_line(" a\r\n\tb\u{1b}[31m c "), "a b [31m c");
         assert_eq!(one_line("a\u{85}b\u{9b}c\u{2028}d"), "a b c d");
         assert_eq!(

@@ -375,7 +375,7 @@ fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>, redactor: &Re
         scopes => format!("any of the scopes {}", scopes.join(", ")),
     };
     let granted = match bearer.granted_scopes() {
-        None => "the token endpoint did not say what it granted".to_owned(),
+        None => "the token endpoint did not list the granted scopes".to_owned(),
         Some([]) => "the token was granted no scope".to_owned(),
         Some(scopes) => {
             // Searched with blanks, as received: with commas, a secret that has blanks is not found.

@@ -1,4 +1,4 @@
-//! Compares the contract that an application serves with the one this SDK was built for.
+//! Compares an application's served contract with the contract that this SDK was built for.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -15,24 +15,26 @@ use crate::options::SchemaPolicy;
 use crate::secret::redactor::Redactor;
 use crate::text::TextKind;
 
-/// How the served contract relates to the one this SDK was built for.
+/// The relation between the served contract and the contract that this SDK was built for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ContractMatch {
-    /// The same version.
+    /// The versions are equal.
     Same,
-    /// A later version that is compatible by semantic versioning: it only adds, and the additions are kept.
+    /// The served version is later and compatible by semantic versioning. It only adds fields and values, which are
+    /// preserved.
     Newer,
-    /// An earlier compatible version: it may lack what this SDK knows.
+    /// The served version is earlier and compatible. It may lack operations or fields that this SDK knows.
     Older,
-    /// Another major version (before 1.0: another minor version), or one that cannot be compared: expect errors.
+    /// The served version has another major version (before 1.0, another minor version) or cannot be compared. Expect
+    /// errors.
     Incompatible,
     /// The application has no metadata, or its metadata has no version.
     Unknown,
 }
 
-/// A comparison of the served contract with the one this SDK was built for. It prints as a short text for a start-up log.
-/// [The guide](crate::guide::versions) says what else may change, and how to notice.
+/// A comparison of the served contract with the contract that this SDK was built for. `Display` prints a summary for a
+/// start-up log. The guide describes [other contract changes](crate::guide::versions) and how to detect them.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ContractReport {
@@ -40,15 +42,15 @@ pub struct ContractReport {
     pub application: App,
     /// The version of the contract that this SDK was built for.
     pub built_for: &'static str,
-    /// The version that the application serves, if it says so; one line.
+    /// The version that the application serves, as one line, if its metadata contains a version.
     pub served: Option<String>,
-    /// How they relate.
+    /// The relation between the two versions.
     pub matches: ContractMatch,
-    /// The status of the service, such as `preview`, if it says so; one line.
+    /// The status of the service as one line, such as `preview`, if its metadata contains a status.
     pub status: Option<String>,
-    /// Everything that differs or cannot be compared, one sentence each; empty if all is as expected.
+    /// Everything that differs or cannot be compared, in one sentence each. Empty if everything is as expected.
     pub findings: Vec<String>,
-    /// The metadata as received; `None` if the contract documents none.
+    /// The metadata as received. `None` if the contract documents no metadata.
     pub metadata: Option<RawJson>,
 }
 
@@ -79,7 +81,7 @@ impl fmt::Display for ContractReport {
 }
 
 impl ApiClient {
-    /// Compares the contract that the application serves with the one this SDK was built for.
+    /// Compares the contract that the application serves with the contract that this SDK was built for.
     ///
     /// # Errors
     /// If the metadata cannot be read.
@@ -90,7 +92,7 @@ impl ApiClient {
             Some(operation) => {
                 let request = self.endpoint().get(operation.route);
                 let mut call = Call::new(self, operation);
-                // The report covers another schema version.
+                // The report itself covers an unexpected schema version.
                 call.change(|options| options.with_schema_policy(SchemaPolicy::Warn));
                 let metadata = call.send::<RawJson>(Ok(request)).await?.into_inner();
                 let mut redactor = Redactor::default();
@@ -125,7 +127,7 @@ fn compare(
 ) -> ContractReport {
     let redact = |text: String| redactor.line(TextKind::Message, &text);
     let record = Record::from(metadata);
-    // Accounting's fields are documented; those of the CRM are assumed to have the same names (A46).
+    // Accounting's fields are documented. The CRM presumably uses the same names (assumption A46).
     let served = record
         .text("version")
         .or_else(|| record.text("contractVersion"));
@@ -162,7 +164,7 @@ fn compare(
     }
 }
 
-/// What another version means for the program; `None` for the same one.
+/// Describes the consequences of another version. `None` if the versions are equal or unknown.
 fn describe_match(matches: ContractMatch, version: &str, built_for: &str) -> Option<String> {
     let serves = format!("the application serves {version}");
     Some(match matches {
@@ -182,7 +184,7 @@ fn describe_match(matches: ContractMatch, version: &str, built_for: &str) -> Opt
     })
 }
 
-/// What an undocumented status of the application is.
+/// Describes a status that differs from the documented statuses.
 fn describe_status(application: &Application, status: &str) -> Option<String> {
     let documented = application.statuses;
     (!documented.contains(&status)).then(|| {
@@ -191,13 +193,13 @@ fn describe_status(application: &Application, status: &str) -> Option<String> {
     })
 }
 
-/// How the fields of the metadata differ from the contract.
+/// Lists the differences between the metadata's fields and the contract.
 fn differences(application: &Application, route: &str, members: &Members) -> Vec<String> {
     let mut findings = Vec::new();
     let documented = application.metadata_members;
     for (name, constant) in documented {
         match (members.get(name), constant) {
-            (None, _) => findings.push(format!("{route} lacks the member {name}")),
+            (None, _) => findings.push(format!("{route} lacks the field {name}")),
             (Some(found), Some(expected)) => {
                 let text: Option<String> = found.decode_silently();
                 if text.as_deref() != Some(expected) {
@@ -205,7 +207,7 @@ fn differences(application: &Application, route: &str, members: &Members) -> Vec
                     findings.push(format!("{route} has {name} {found}, expected {expected}"));
                 }
             }
-            // None of the members that are documented may be null.
+            // None of the documented fields may be null.
             (Some(found), None) if found.is_null() => {
                 findings.push(format!("{route} has {name} null"));
             }
@@ -219,14 +221,14 @@ fn differences(application: &Application, route: &str, members: &Members) -> Vec
         .collect();
     if !documented.is_empty() && !new.is_empty() {
         findings.push(format!(
-            "{route} has members that this SDK does not know: {}",
+            "{route} has fields that this SDK does not know: {}",
             new.join(", ")
         ));
     }
     findings
 }
 
-/// Compares `major.minor.patch` by semantic versioning (assumed: A46), and anything else for equality only.
+/// Compares `major.minor.patch` by semantic versioning, and anything else for equality only (assumption A46).
 fn relate(built_for: &str, served: &str) -> ContractMatch {
     if built_for == served {
         return ContractMatch::Same;
@@ -234,7 +236,7 @@ fn relate(built_for: &str, served: &str) -> ContractMatch {
     let (Some(ours), Some(theirs)) = (numbers(built_for), numbers(served)) else {
         return ContractMatch::Incompatible;
     };
-    // Before 1.0 the minor version decides whether they are compatible.
+    // Before 1.0, the minor version decides about compatibility.
     let compatible = if ours[0] == 0 { 2 } else { 1 };
     if ours[..compatible] != theirs[..compatible] {
         return ContractMatch::Incompatible;
@@ -246,7 +248,7 @@ fn relate(built_for: &str, served: &str) -> ContractMatch {
     }
 }
 
-/// The numbers of a version; a missing one is zero.
+/// The numbers of a version. A missing number is zero.
 fn numbers(version: &str) -> Option<[u64; 3]> {
     let mut numbers = [0; 3];
     for (index, part) in version.split('.').enumerate() {

@@ -1,4 +1,4 @@
-//! For services that differ from this SDK: reports of the differences, and calls without generated code.
+//! Reports of contract changes and missing scopes.
 
 pub(crate) mod contract;
 pub(crate) mod scopes;

@@ -1,4 +1,4 @@
-//! Which scopes operations need, and which of them a token lacks.
+//! The scopes that operations require, and the required scopes that a token lacks.
 
 use std::fmt;
 
@@ -6,14 +6,16 @@ use crate::client::ApiClient;
 use crate::error::Error;
 use crate::operation::Operation;
 
-/// A small set of scopes that opens these operations: the first scope of each operation, unless an operation before it adds a
-/// scope that opens both.
+/// Returns a small set of scopes that permits these operations. For each operation, the set gets the operation's first
+/// scope, unless it already contains a sufficient scope.
 ///
-/// The order of the operations may change the set, and it isn't always the smallest. (The contract doesn't document which type
-/// of CRM command needs which write scope, so a program that submits several types must name their scopes itself.)
+/// The set depends on the order of the operations and isn't always the smallest possible set. The contract doesn't
+/// document the write scope of each type of CRM command. A program that submits several types must therefore name their
+/// scopes itself.
 ///
-/// Operations without a token add nothing, nor do those known by name only, whose scopes are undocumented. For an empty set,
-/// the token endpoint decides which scopes to grant, possibly all.
+/// Operations without a token add nothing. Operations that the contract documents by name only add nothing either,
+/// because their scopes are undocumented. If the set is empty, the token endpoint decides which scopes to grant,
+/// possibly all.
 ///
 /// ```
 /// # fn example(
@@ -37,23 +39,23 @@ fn least(alternatives: impl Iterator<Item = &'static [&'static str]>) -> Vec<&'s
     scopes
 }
 
-/// Operations whose scope a token lacks. It prints each operation with the scopes of which it needs one.
+/// The operations whose scope a token lacks. `Display` prints each operation with the scopes of which it needs one.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MissingScopes {
-    /// The granted scopes; `None` if the token endpoint did not say, so that no missing scope is known.
+    /// The granted scopes. `None` if the token endpoint didn't report them. Then no missing scope is known.
     pub granted: Option<Vec<String>>,
-    /// The operations whose scope is missing.
+    /// The operations whose required scope is missing.
     pub operations: Vec<&'static Operation>,
-    /// The operations whose scopes the contract does not show.
+    /// The operations whose required scopes the contract doesn't document.
     pub not_shown: Vec<&'static Operation>,
 }
 
 impl MissingScopes {
     pub(crate) fn new(operations: &[&'static Operation], granted: Option<&[String]>) -> Self {
-        let only = |holds: &dyn Fn(&Operation) -> bool| {
+        let only = |condition: &dyn Fn(&Operation) -> bool| {
             let operations = operations.iter().copied();
-            operations.filter(|operation| holds(operation)).collect()
+            operations.filter(|operation| condition(operation)).collect()
         };
         Self {
             granted: granted.map(<[String]>::to_vec),
@@ -70,7 +72,8 @@ impl MissingScopes {
 }
 
 impl ApiClient {
-    /// Returns which of these operations the client's token does not permit. Waits for a token within the deadline of calls.
+    /// Returns which of these operations the client's token doesn't permit. Waits for a token, at most for a call's
+    /// deadline.
     ///
     /// # Errors
     /// If no token is available in time.
@@ -92,7 +95,7 @@ impl ApiClient {
 impl fmt::Display for MissingScopes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.granted {
-            None => f.write_str("the token endpoint did not say what it granted")?,
+            None => f.write_str("the token endpoint did not list the granted scopes")?,
             Some(_) if self.is_empty() => f.write_str("no scope is known to be missing")?,
             Some(granted) => write!(f, "granted: {}", granted.join(", "))?,
         }
@@ -102,7 +105,7 @@ impl fmt::Display for MissingScopes {
         for Operation { id, .. } in &self.not_shown {
             write!(
                 f,
-                "\n  - {id} needs a scope that the contract does not show"
+                "\n  - {id} needs a scope that the contract does not document"
             )?;
         }
         Ok(())
@@ -114,7 +117,7 @@ mod tests {
     use super::least;
 
     #[test]
-    fn the_first_scope_of_each_operation_is_taken_unless_one_is_there() {
+    fn an_operations_first_scope_is_added_unless_a_sufficient_scope_is_there() {
         let least = |alternatives: &[&'static [&'static str]]| least(alternatives.iter().copied());
         assert_eq!(least(&[&["a", "b"], &["b", "c"], &[]]), ["a", "b"]);
         assert_eq!(least(&[&["b"], &["a", "b"], &["b", "c"]]), ["b"]);

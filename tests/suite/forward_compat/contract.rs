@@ -45,8 +45,8 @@ async fn each_difference_of_the_metadata_is_a_finding() {
         "the application serves 0.2.0, which is not compatible with 0.1.1: expect errors, and update the SDK",
         "its status is sunset, but was preview or not-public when this SDK was built",
         "/meta has service suite-ledger, expected suite-accounting",
-        "/meta lacks the member openapiPath",
-        "/meta has members that this SDK does not know: successor, sunsetOn",
+        "/meta lacks the field openapiPath",
+        "/meta has fields that this SDK does not know: successor, sunsetOn",
     ];
     for (metadata, matches, findings) in [
         (crm("3.1.0"), Newer, &["3.1.0, "][..]),

@@ -76,6 +76,6 @@ async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     assert!(least_scopes(&[hold]).is_empty());
     let missing = all.calendar().missing_scopes(&[hold]).await.unwrap();
     assert!(missing.is_empty());
-    let unknown = "\n  - manageHold needs a scope that the contract does not show";
+    let unknown = "\n  - manageHold needs a scope that the contract does not document";
     assert_eq!(missing.to_string(), format!("{none}{unknown}"));
 }
