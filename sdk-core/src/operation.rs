@@ -1,10 +1,10 @@
-//! What the contract says about each operation, and about each application.
+//! The contract's data about each operation and application.
 
 use std::fmt;
 
 use crate::app::App;
 
-/// The id of a path without an operation.
+/// The ID of a call to a path without an operation.
 pub(crate) const RAW: &str = "rawCall";
 
 /// An HTTP method that the contract uses.
@@ -24,7 +24,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Its name on the wire.
+    /// The method's name in HTTP.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Method {
         }
     }
 
-    /// The method with this name on the wire.
+    /// The method with this HTTP name.
     pub(crate) fn from_wire(name: &str) -> Option<Self> {
         [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
             .into_iter()
@@ -60,19 +60,20 @@ impl fmt::Display for Method {
     }
 }
 
-/// When a call of the operation may be retried.
+/// The condition under which a call of the operation may be retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Safety {
-    /// Changes nothing: may always be retried.
+    /// A call that changes nothing. It may always be retried.
     Read,
-    /// A command with an `Idempotency-Key`: may be retried with the same key and body.
+    /// A command with an `Idempotency-Key`. It may be retried with the same key and body.
     Keyed,
-    /// A command without a key that HTTP calls idempotent (PUT, DELETE): may be retried within a call. Later it could undo what
-    /// others did meanwhile, so a stored one that was sent counts as one without a key.
+    /// A command without a key that HTTP defines as idempotent (PUT, DELETE). It may be retried within a call. Later, a
+    /// resend could undo changes that others made meanwhile. A stored command that was already sent is therefore
+    /// treated as `Unkeyed`.
     Idempotent,
-    /// A command without a documented key: retried only if it was certainly not sent, or if the caller allows it with
-    /// `exact_replay`.
+    /// A command without a documented key. It is retried only if it was certainly not sent, or if the caller allows it
+    /// with `exact_replay`.
     Unkeyed,
 }
 
@@ -84,25 +85,25 @@ impl Safety {
     }
 }
 
-/// How a reply shows that it is the stored result of an earlier, identical command.
+/// The mark of a response that is the stored result of an earlier, identical command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Replay {
-    /// The contract does not show it, or the operation is not a command.
+    /// The contract documents no mark, or the operation isn't a command.
     NotShown,
-    /// By this status; any other means a first commit.
+    /// This status. Any other status means a first commit.
     Status(u16),
-    /// By the member `replayed` of the result.
+    /// The field `replayed` of the result.
     Member,
 }
 
-/// How much of the operation the contract shows.
+/// The extent to which the contract documents the operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Provenance {
     /// Method, path, scope and statuses are documented.
     Documented,
-    /// Known by name only: parameters, bodies, scopes and responses are not shown.
+    /// The contract contains only the name. Parameters, bodies, scopes and responses are undocumented.
     NameOnly,
 }
 
@@ -115,59 +116,59 @@ impl fmt::Display for Provenance {
     }
 }
 
-/// One row of the operation table, generated from the spec.
+/// An operation of the contract, with the facts that the SDK needs. Generated from the spec.
 #[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a fact of its own from the spec"
+    reason = "each bool is a separate fact from the spec"
 )]
 #[non_exhaustive]
 pub struct Operation {
     /// The `operationId`.
     pub id: &'static str,
-    /// The application that serves it.
+    /// The application that serves the operation.
     pub application: App,
     /// The group of the client that offers it, such as `people`.
     pub group: &'static str,
-    /// Its name in that group, such as `list`.
+    /// The operation's name in that group, such as `list`.
     pub name: &'static str,
     /// The HTTP method.
     pub method: Method,
     /// The path template, such as `/api/crm/v1/people/{reference}`.
     pub route: &'static str,
-    /// The scopes, any one of which is enough; empty if none is required or shown.
+    /// The accepted scopes, of which one is enough. Empty if no scope is required or documented.
     pub scopes: &'static [&'static str],
-    /// Whether it takes a bearer token.
+    /// Whether the operation requires a bearer token.
     pub authenticated: bool,
-    /// When a call may be retried.
+    /// The condition under which a call may be retried.
     pub safety: Safety,
-    /// How its reply shows that it is a replay.
+    /// The mark of a response that is a replay.
     pub replay: Replay,
-    /// Whether it lists pages linked by a cursor.
+    /// Whether the operation lists pages linked by a cursor.
     pub cursor: bool,
-    /// Whether it takes a body.
+    /// Whether the operation takes a body.
     pub body: bool,
-    /// Whether the body may be left out.
+    /// Whether the body is optional.
     pub optional_body: bool,
-    /// The media type of the body, if it is not `application/json`.
+    /// The media type of the body, if it isn't `application/json`.
     pub media_type: Option<&'static str>,
-    /// What it asks for with `Accept`, if its success is not only JSON.
+    /// The value of the `Accept` header, if the success response isn't only JSON.
     pub accept: Option<&'static str>,
-    /// The `schemaVersion` of the reply, if the contract shows one.
+    /// The `schemaVersion` of the response, if the contract documents a version.
     pub schema_version: Option<&'static str>,
-    /// Whether its reply contains a secret, so that no part of it is ever printed.
+    /// Whether the response contains a secret, so that no part of it is ever printed.
     pub secret_reply: bool,
-    /// How much of it the contract shows.
+    /// The extent to which the contract documents the operation.
     pub provenance: Provenance,
-    /// Ids of the assumptions about it (`specs/ASSUMPTIONS.md`).
+    /// The IDs of the assumptions about the operation (`specs/ASSUMPTIONS.md`).
     pub assumptions: &'static [&'static str],
     /// The documented statuses.
     pub statuses: &'static [u16],
-    /// What it does, in one line.
+    /// A summary of the operation in one line.
     pub summary: &'static str,
 }
 
-/// Whether a text can be the value of a header.
+/// Whether a string is a valid header value.
 const fn is_header(text: Option<&str>) -> bool {
     let Some(text) = text else { return true };
     let mut rest = text.as_bytes();
@@ -181,7 +182,7 @@ const fn is_header(text: Option<&str>) -> bool {
 }
 
 impl Operation {
-    /// A documented call without parameters, body or scopes, of which generated code then sets the fields.
+    /// Creates a documented operation without parameters, body or scopes. Generated code then sets the fields.
     #[doc(hidden)]
     #[must_use]
     pub const fn generated(
@@ -215,29 +216,29 @@ impl Operation {
         }
     }
 
-    /// The same, if it can be sent: where that is a `static`, it does not compile otherwise. For generated code.
+    /// Returns the operation if it can be sent. In a `static` of generated code, an invalid operation doesn't compile.
     #[doc(hidden)]
     #[must_use]
     pub const fn checked(self) -> Self {
         assert!(
             is_header(self.media_type) && is_header(self.accept),
-            "a media type is a header"
+            "a media type must be a valid header value"
         );
         self
     }
 
-    /// Whether its body is JSON.
+    /// Whether the request body is JSON.
     pub(crate) fn has_json_body(&self) -> bool {
         let media_type = self.media_type.and_then(|it| it.split(';').next());
         media_type.is_none_or(|it| it.trim().ends_with("json"))
     }
 
-    /// Whether it stands for a path without an operation.
+    /// Whether this represents a path without an operation.
     pub(crate) fn is_raw(&self) -> bool {
         self.id == RAW
     }
 
-    /// Whether a token with these scopes certainly cannot call it; false if its scopes are unknown.
+    /// Whether a token with these scopes certainly cannot call the operation. False if the scopes are unknown.
     pub(crate) fn lacks_required_scope(&self, granted: Option<&[String]>) -> bool {
         let is_missing =
             |scope: &&str| granted.is_some_and(|all| !all.iter().any(|it| it == scope));
@@ -254,48 +255,48 @@ impl fmt::Display for Operation {
 /// An application and its operations, generated from its spec.
 #[derive(Debug)]
 pub struct Application {
-    /// Which one it is.
+    /// The application.
     pub app: App,
-    /// Its title.
+    /// The application's title.
     pub title: &'static str,
-    /// The version of the contract that this SDK was built from.
+    /// The version of the contract that this SDK was generated from.
     pub contract_version: &'static str,
-    /// The values of its status, by the contract.
+    /// The documented values of the application's status.
     pub statuses: &'static [&'static str],
-    /// Whether the contract shows its error envelope. If so, its `retryable` counts.
+    /// Whether the contract documents the application's error body. If so, its field `retryable` counts.
     pub shows_envelope: bool,
-    /// The operation that reports its metadata, if there is one.
+    /// The operation that returns the application's metadata, if there is such an operation.
     pub metadata: Option<&'static Operation>,
-    /// The required members of its metadata, with the values of constants; empty if the contract does not show them.
+    /// The required fields of the metadata, with the values of constants. Empty if they are undocumented.
     pub metadata_members: &'static [(&'static str, Option<&'static str>)],
-    /// Its operations.
+    /// The application's operations.
     pub operations: &'static [&'static Operation],
-    /// The stand-ins for paths without an operation.
+    /// The placeholders for paths without an operation.
     pub raw: RawOperations,
 }
 
 impl Application {
-    /// The operation with this id.
+    /// The operation with this ID.
     pub(crate) fn operation(&self, id: &str) -> Option<&'static Operation> {
         let mut operations = self.operations.iter().copied();
         operations.find(|operation| operation.id == id)
     }
 }
 
-/// Stand-ins for a raw path, which decide on safety and authentication.
+/// Placeholder operations for raw paths. They define safety and authentication.
 #[derive(Debug)]
 pub struct RawOperations {
-    /// For methods that change nothing.
+    /// The operation for GET.
     pub read: Operation,
-    /// For all others.
+    /// The operation for all other methods.
     pub command: Operation,
 }
 
 impl RawOperations {
-    /// Those of an application.
+    /// Creates the placeholders of an application.
     ///
     /// # Panics
-    /// If `App::ALL` lacks the application: its client, which has them in a static, then doesn't compile.
+    /// If the application is missing in `App::ALL`. Its client, which calls this in a static, then doesn't compile.
     #[must_use]
     pub const fn of(application: App) -> Self {
         assert!(
@@ -316,7 +317,7 @@ const fn raw(application: App, method: Method, safety: Safety) -> Operation {
     operation.safety = safety;
     operation.body = safety.is_command();
     operation.optional_body = true;
-    // The reply might contain a token.
+    // The response might contain a token.
     operation.secret_reply = true;
     operation.provenance = Provenance::NameOnly;
     operation.summary = "A call of a path that this SDK does not know.";

@@ -1,5 +1,5 @@
-//! The options of a call, which are also the defaults of a client, and the headers that a caller may set. What the options
-//! resolve to is in `client`.
+//! The options of a call, which are also the defaults of a client, and the headers that a caller may set. Module
+//! `client` resolves them.
 
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -14,46 +14,48 @@ use crate::policy::retry::RetryPolicy;
 use crate::request::key::IntoKey;
 use crate::secret::redactor::Redactor;
 
-/// What to do with a reply whose `schemaVersion` is not the one this SDK was built for. See [the guide](crate::guide::versions).
+/// The reaction to a response whose `schemaVersion` isn't the version that this SDK was built for. See
+/// [the guide](crate::guide::versions).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SchemaPolicy {
-    /// Fail with an error that names both versions, so that a program does not act on a reply it was not written for.
+    /// Fail with an error that names both versions, so that the program doesn't act on a response it wasn't written
+    /// for.
     #[default]
     Refuse,
-    /// Emit a warning event, and decode what can be decoded.
+    /// Log a warning and decode as much as possible.
     Warn,
 }
 
-/// Whether a command without a documented key may be retried after an ambiguous failure.
+/// Whether a command without a documented key may be retried after a failure with an unknown effect.
 ///
-/// The contract says that an exact replay of a CRM command returns the stored result; it does not show where a key would go.
-/// By default the SDK retries such a command only if it was provably never sent, or if its caller gave it a key. A PUT or
-/// DELETE, which HTTP calls idempotent, it retries unless that is forbidden.
+/// The contract says that an exact resend of a CRM command returns the stored result, but documents no key. By default,
+/// the SDK retries such a command only if it was certainly never sent, or if the caller gave it a key. It retries a PUT
+/// or DELETE, which HTTP defines as idempotent, unless you forbid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactReplay {
-    /// It may be retried.
+    /// The command may be retried.
     Allowed,
-    /// It may not be retried, not even with a key from the caller.
+    /// The command may not be retried, not even with a key from the caller.
     Forbidden,
 }
 
-/// What to do with a call for which the token endpoint granted none of the required scopes.
+/// The reaction to a call if the token endpoint granted none of the required scopes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScopePolicy {
-    /// Send it: the service decides, and the granted scopes are only a hint.
+    /// Send the call. The service decides, and the granted scopes are only a hint in errors.
     #[default]
     Send,
     /// Fail the call before it is sent.
     Refuse,
 }
 
-/// The shortest caller's value that is redacted. A shorter one occurs in every text by chance.
+/// The minimum length of a caller's value to redact. Shorter values occur in most messages by chance.
 const SHORTEST_HIDDEN: usize = 4;
 
-/// Options of one call, or the defaults of a client. An unset option is taken from the client, then from the suite.
-/// [The guide](crate::guide::configuration) lists all settings.
+/// The options of a call, or the defaults of a client. If an option isn't set, the client's value applies, then the
+/// suite's. [The guide](crate::guide::configuration) lists all settings.
 ///
 /// ```
 /// use std::time::Duration;
@@ -75,10 +77,10 @@ pub struct CallOptions {
     pub(crate) scope_policy: Option<ScopePolicy>,
     headers: Vec<(HeaderName, HeaderValue)>,
     query: Vec<(String, String)>,
-    /// Whether the call is sent without a token although its operation takes one.
+    /// Whether the call is sent without a token although its operation requires a token.
     pub(crate) without_token: bool,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// The error of an invalid value: the call fails with it before it is sent.
+    /// The error of an invalid value. The call fails with it before it is sent.
     invalid: Option<Error>,
 }
 
@@ -89,37 +91,38 @@ impl CallOptions {
         self
     }
 
-    /// Limits the whole call: token, attempts and waits.
+    /// Limits the entire call, including the token, all attempts and delays.
     pub fn with_deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Sets how the call is retried.
+    /// Sets the retry policy.
     pub fn with_retry(mut self, retry: RetryPolicy) -> Self {
         self.retry = Some(retry);
         self
     }
 
-    /// Sets whether a command without a documented key may be retried after an ambiguous failure.
+    /// Sets whether a command without a documented key may be retried after a failure with an unknown effect.
     pub fn with_exact_replay(mut self, exact_replay: ExactReplay) -> Self {
         self.exact_replay = Some(exact_replay);
         self
     }
 
-    /// Sets what happens to a reply with an unexpected `schemaVersion`.
+    /// Sets the reaction to a response with an unexpected `schemaVersion`.
     pub fn with_schema_policy(mut self, schema_policy: SchemaPolicy) -> Self {
         self.schema_policy = Some(schema_policy);
         self
     }
 
-    /// Sets what happens to a call whose scopes the token lacks.
+    /// Sets the reaction to a call whose scopes the token lacks.
     pub fn with_scope_policy(mut self, scope_policy: ScopePolicy) -> Self {
         self.scope_policy = Some(scope_policy);
         self
     }
 
-    /// Adds a header. An invalid name or value, or a header that the SDK sets itself, fails the call before it is sent.
+    /// Adds a header. The call fails before it is sent if the name or value is invalid, or if the SDK sets this header
+    /// itself.
     pub fn with_header(mut self, name: &str, value: &str) -> Self {
         match parse_header(name, value, self.headers.len()) {
             Ok(header) => self.headers.push(header),
@@ -128,8 +131,8 @@ impl CallOptions {
         self
     }
 
-    /// Adds a query parameter that the SDK does not know yet, or whose value it would reject. The only check is that the call
-    /// does not already have it.
+    /// Adds a query parameter that the SDK doesn't know yet, or whose value it would reject. The SDK checks only that
+    /// the call doesn't already have this parameter.
     pub fn with_query(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.query.push((name.into(), value.into()));
         self
@@ -152,7 +155,7 @@ impl CallOptions {
         self
     }
 
-    /// The options that set nothing, which all clients without defaults share.
+    /// Options that set nothing. All clients without defaults share them.
     pub(crate) fn unset() -> Arc<Self> {
         static UNSET: LazyLock<Arc<CallOptions>> = LazyLock::new(Arc::default);
         Arc::clone(&UNSET)
@@ -162,7 +165,7 @@ impl CallOptions {
         self.invalid.clone().map_or(Ok(()), Err)
     }
 
-    /// Checks that a request does not already have one of the query parameters, since two would be ambiguous.
+    /// Checks that a request doesn't already have one of the query parameters, because a duplicate would be ambiguous.
     pub(crate) fn check_query(&self, url: &Url) -> Result<(), Error> {
         if self.query.is_empty() || url.query().is_none() {
             return Ok(());
@@ -177,7 +180,7 @@ impl CallOptions {
         })
     }
 
-    /// Whether a header of this name is set.
+    /// Whether a header with this name is set.
     pub(crate) fn has_header(&self, name: &str) -> bool {
         let is_it = |(own, _): &(HeaderName, HeaderValue)| own.as_str().eq_ignore_ascii_case(name);
         self.headers.iter().any(is_it)
@@ -201,7 +204,7 @@ impl CallOptions {
         }
     }
 
-    /// Redacts the values that `Debug` hides, except those that servers are meant to repeat.
+    /// Adds the values that `Debug` hides to the redactor, except values that servers are supposed to repeat.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let headers = self.headers.iter();
         let own = headers.filter(|(name, _)| !is_correlating(name));
@@ -213,7 +216,7 @@ impl CallOptions {
         }
     }
 
-    /// The headers as text; `with_header` rejects other values.
+    /// The headers as strings. `with_header` rejects values that aren't.
     pub(crate) fn headers(&self) -> Vec<(String, String)> {
         self.headers
             .iter()
@@ -222,7 +225,7 @@ impl CallOptions {
     }
 }
 
-// The names of headers and parameters, never their values.
+// Prints the names of headers and parameters, but not their values.
 debug_fields! {
     CallOptions |it|
     timeout: it.timeout, deadline: it.deadline, retry: it.retry, exact_replay: it.exact_replay,
@@ -231,7 +234,7 @@ debug_fields! {
     query: it.query.iter().map(|(name, _)| name).collect::<Vec<_>>(), keyed: it.key.is_some()
 }
 
-/// Redacts a caller's value.
+/// Adds a caller's value to the redactor.
 pub(crate) fn add_secrets_to(value: &str, redactor: &mut Redactor) {
     if value.len() >= SHORTEST_HIDDEN {
         redactor.add(value);
@@ -247,15 +250,15 @@ const PROTECTED: [HeaderName; 22] = [
     header::PROXY_AUTHORIZATION,
     header::COOKIE,
     header::HOST,
-    // `SuiteBuilder::user_agent` adds the program's name.
+    // Set with `SuiteBuilder::user_agent`.
     header::USER_AGENT,
-    // The form of body and reply.
+    // These describe the body and the response.
     header::ACCEPT,
     header::ACCEPT_ENCODING,
     header::CONTENT_TYPE,
     header::CONTENT_LENGTH,
     header::CONTENT_ENCODING,
-    // The connection to the next hop.
+    // These control the connection to the next hop.
     header::TRANSFER_ENCODING,
     header::CONNECTION,
     header::EXPECT,
@@ -265,13 +268,13 @@ const PROTECTED: [HeaderName; 22] = [
     HeaderName::from_static("keep-alive"),
     HeaderName::from_static("proxy-connection"),
     HeaderName::from_static("http2-settings"),
-    // They could turn a read into a command, or one command into another.
+    // These could turn a read into a command, or a command into another command.
     HeaderName::from_static("x-http-method"),
     HeaderName::from_static("x-http-method-override"),
     HeaderName::from_static("x-method-override"),
 ];
 
-/// Headers that servers are meant to repeat, so that people can find a request.
+/// Headers that servers are supposed to repeat, so that operators can find a request.
 const CORRELATING: [&str; 4] = [
     "x-request-id",
     "x-correlation-id",
@@ -279,10 +282,10 @@ const CORRELATING: [&str; 4] = [
     "tracestate",
 ];
 
-/// The most headers that a caller may add: far more than anybody needs, and far fewer than any server takes.
+/// The maximum number of headers from the caller: more than any program needs, and fewer than the limit of any server.
 const MOST: usize = 128;
 
-/// A header from a caller who has set `count` of them before.
+/// Validates a header from a caller who has already set `count` headers.
 pub(crate) fn parse_header(
     name: &str,
     value: &str,
@@ -293,13 +296,16 @@ pub(crate) fn parse_header(
         Err(Error::invalid(&name, rule, found))
     };
     let Ok(header) = name.parse::<HeaderName>() else {
-        return invalid("have a valid HTTP header name", "an invalid one");
+        return invalid("have a valid HTTP header name", "an invalid name");
     };
     if header == IDEMPOTENCY_KEY {
         return invalid("be set with `idempotency_key` on the call", "a header");
     }
     if PROTECTED.contains(&header) {
-        return invalid("be left to the SDK", "one from the caller");
+        return invalid(
+            "not be set by the caller, because the SDK sets it",
+            "a value",
+        );
     }
     if count >= MOST {
         let rule = format!("be one of at most {MOST} headers");
@@ -307,11 +313,11 @@ pub(crate) fn parse_header(
     }
     match HeaderValue::from_str(value) {
         Ok(value) if value.to_str().is_ok() => Ok((header, value)),
-        _ => invalid("have only visible ASCII characters", "others"),
+        _ => invalid("have only visible ASCII characters", "other characters"),
     }
 }
 
-/// Whether the value of a header may appear in errors, because servers are meant to repeat it.
+/// Whether the value of a header may appear in errors, because servers are supposed to repeat it.
 fn is_correlating(name: &HeaderName) -> bool {
     CORRELATING.contains(&name.as_str())
 }

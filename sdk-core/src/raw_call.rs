@@ -21,7 +21,7 @@ use crate::request::check::Check;
 use crate::request::draft::{Draft, encode_segment};
 use crate::request::key::IntoKey;
 
-/// The target of a raw call: a known operation, or a method and path that this SDK does not know yet.
+/// The target of a raw call: a known operation, or a method and path that this SDK doesn't know yet.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum RawTarget {
@@ -32,7 +32,7 @@ pub enum RawTarget {
 }
 
 impl fmt::Debug for RawTarget {
-    /// Without a query, which is not allowed there and may be secret.
+    /// Omits a query, which is not allowed in a path and may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Operation(operation) => f.debug_tuple("Operation").field(&operation.id).finish(),
@@ -62,11 +62,11 @@ impl From<(Method, String)> for RawTarget {
     }
 }
 
-/// A call with raw JSON in and out, and everything else that a call has: token, retry, deadline, key, errors, traces.
+/// A call with raw JSON in and out. Token, retries, deadline, key, errors and traces work as in every call.
 ///
-/// It makes a new endpoint usable before the SDK knows it. The response of a known operation that succeeds with something other
-/// than JSON is null, and [`Receipt::bytes`] has what came.
-/// [The guide](crate::guide::versions#call-an-operation-that-the-sdk-lacks) says what the SDK does not know of a path.
+/// With a raw call, you can use a new endpoint before the SDK knows it. If a known operation succeeds with a body that
+/// isn't JSON, the result is null and [`Receipt::bytes`] returns the body. The guide describes the
+/// [limits of raw paths](crate::guide::versions#call-an-operation-that-the-sdk-lacks).
 ///
 /// ```no_run
 /// # async fn example(api: &sdk_core::codegen::ApiClient) -> Result<(), sdk_core::Error> {
@@ -88,7 +88,7 @@ pub struct RawCall {
 }
 
 impl ApiClient {
-    /// A call with raw JSON, of a known operation or by method and path.
+    /// Creates a call with raw JSON, to a known operation or to a method and path.
     pub fn raw_call(&self, target: impl Into<RawTarget>) -> RawCall {
         RawCall::new(self, target.into())
     }
@@ -128,45 +128,45 @@ impl RawCall {
         self.with(|options| options.with_timeout(timeout))
     }
 
-    /// Limits the whole call: token, attempts and waits.
+    /// Limits the entire call, including the token, all attempts and delays.
     pub fn deadline(self, deadline: Duration) -> Self {
         self.with(|options| options.with_deadline(deadline))
     }
 
-    /// Sets how the call is retried.
+    /// Sets the retry policy.
     pub fn retry(self, policy: RetryPolicy) -> Self {
         self.with(|options| options.with_retry(policy))
     }
 
-    /// Sets what happens to a response with an unexpected `schemaVersion`.
+    /// Sets the reaction to a response with an unexpected `schemaVersion`.
     pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
         self.with(|options| options.with_schema_policy(policy))
     }
 
-    /// Adds a header. One that the SDK sets itself fails the call before it is sent.
+    /// Adds a header. The call fails before it is sent if the SDK sets this header itself.
     pub fn header(self, name: &str, value: &str) -> Self {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet; its value is not checked. A parameter that the
-    /// call already has fails it before it is sent. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version doesn't know yet. Its value isn't checked. The call fails before it is
+    /// sent if it already has this parameter. A name that is added twice here is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
 
-    /// Sends the call without a token, for a service that needs none, such as a readiness probe.
+    /// Sends the call without a token, to an endpoint that requires no token, such as a readiness probe.
     pub fn without_token(self) -> Self {
         self.with(CallOptions::without_token)
     }
 
-    /// Sets whether this command may be retried after an ambiguous failure; see [`ExactReplay`].
+    /// Sets whether this command may be retried after a failure with an unknown effect. See [`ExactReplay`].
     pub fn exact_replay(self, replay: ExactReplay) -> Self {
         self.with(|options| options.with_exact_replay(replay))
     }
 
-    /// Sends an `Idempotency-Key` although the contract shows none, if you know that the service takes one. The
-    /// command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before it
-    /// is sent.
+    /// Sends an `Idempotency-Key` although the contract documents no key. Use this if you know that the service accepts
+    /// keys. The command may then be retried, unless `exact_replay` forbids it. A malformed key fails the call before
+    /// it is sent.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))
     }
@@ -179,7 +179,7 @@ impl RawCall {
     /// Turns the call into a command that can be stored and sent later.
     ///
     /// # Errors
-    /// If it is a read, or if path, parameters or options are invalid.
+    /// If the call is a read, or if the path, parameters or options are invalid.
     pub fn prepare(self) -> Result<crate::PreparedCommand, Error> {
         if !self.call.operation().safety.is_command() {
             let message = "a read cannot be prepared: send it directly";
@@ -225,12 +225,12 @@ impl RawCall {
         })
     }
 
-    /// The path with its parameters, each as one segment.
+    /// Fills the parameters into the path, each as one segment.
     fn filled(&self, route: &str) -> Result<String, Error> {
         let check = Check::new(self.call.operation());
         if route.contains(['?', '#']) {
             let rule = "have no query or fragment (`query` adds parameters)";
-            return Err(Error::invalid("path", rule, "one"));
+            return Err(Error::invalid("path", rule, "a query or fragment"));
         }
         for (name, _) in &self.parameters {
             if !route.contains(&format!("/{{{name}}}")) {
@@ -273,7 +273,7 @@ impl IntoFuture for RawCall {
     }
 }
 
-// Without parameters and body, which may be confidential.
+// Omits parameters and body, which may be confidential.
 debug_fields! {
     RawCall |it|
     call: it.call, target: it.target,

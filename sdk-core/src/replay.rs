@@ -1,6 +1,6 @@
-//! Replay: sending a stored command again exactly as it was prepared.
+//! Sends stored commands exactly as they were prepared.
 //!
-//! The stored command itself belongs in `command`; whether and when to send it, in the crate `sdk-outbox`.
+//! The stored command is defined in `command`. The crate `sdk-outbox` decides whether and when to send it.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -28,13 +28,14 @@ use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
 
-/// A replay of a prepared command. Made by `send_prepared` of a client; `.await` sends it.
+/// A prepared command that is about to be sent. A client's `send_prepared` creates it, and `.await` sends it.
 ///
-/// The command does not change; time limits and retries are set here.
+/// The command itself doesn't change. You can set time limits and retries.
 ///
-/// A command that [was sent](PreparedCommand::was_sent) keeps its [`Effect::Unknown`](crate::Effect) until a response says that
-/// it is done: a rejection, or a token that is missing, says nothing about the earlier attempt. Whoever sends it again after
-/// every such error does so for ever, so let the status decide: the other 4xx stay what they are.
+/// If the command [was sent](PreparedCommand::was_sent) before, an error keeps [`Effect::Unknown`](crate::Effect) until
+/// a response confirms the command. A rejection or a missing token says nothing about the earlier attempt. Resending
+/// after each such error would never end. Stop if the error's [`kind`](crate::Error::kind) is `Rejected`, `NotFound` or
+/// `Conflict`, because the server won't change its answer.
 ///
 /// ```no_run
 /// # async fn example(client: &sdk_core::codegen::ApiClient, command: &sdk_core::PreparedCommand) -> Result<(), sdk_core::Error> {
@@ -45,7 +46,7 @@ use crate::request::draft::Draft;
 /// # impl Client { fn send_prepared(&self, command: &sdk_core::PreparedCommand) -> SendPrepared { SendPrepared::new(&self.0, command) } }
 /// let receipt = calendar.send_prepared(command).deadline(Duration::from_secs(120)).await?;
 /// if receipt.is_replay() == Some(true) {
-///     println!("it had been committed before: {receipt:?}");
+///     println!("it was already committed: {receipt:?}");
 /// }
 /// # Ok(()) }
 /// ```
@@ -53,13 +54,13 @@ use crate::request::draft::Draft;
 pub struct SendPrepared<T = RawJson> {
     call: Call,
     draft: Result<Draft, Error>,
-    /// Whether this is a raw call by path that is not allowed yet.
+    /// Whether this is a raw call by path that isn't allowed yet.
     raw_not_allowed: bool,
     result: PhantomData<fn() -> T>,
 }
 
 impl SendPrepared {
-    /// Checks a command against the client that will send it. A mismatch fails the call when it is sent.
+    /// Checks a command against the client that will send it. If they don't match, the call fails when it is sent.
     pub fn new(client: &ApiClient, command: &PreparedCommand) -> Self {
         let (call, draft) = match request_of(client, command) {
             Ok((operation, draft)) => (call_of(client, operation, command), Ok(draft)),
@@ -80,8 +81,8 @@ impl SendPrepared {
 
     /// Decodes and checks the result as one of the client's types: `typed::<CalendarCommandResult>()`.
     ///
-    /// Without it the result is raw JSON, which [`RawJson::decode`] reads into your own type. It is null where the operation
-    /// succeeds with something else, such as a text, which [`Receipt::bytes`] has.
+    /// Without it, the result is raw JSON, which you can decode into your own type with [`RawJson::decode`]. If the
+    /// operation succeeds with a body that isn't JSON, the result is null and [`Receipt::bytes`] returns the body.
     pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
         SendPrepared {
             call: self.call,
@@ -98,41 +99,45 @@ impl<T: FromReply> SendPrepared<T> {
         self.with(|options| options.with_timeout(timeout))
     }
 
-    /// Limits the whole call: token, attempts and waits.
+    /// Limits the entire call, including the token, all attempts and delays.
     pub fn deadline(self, deadline: Duration) -> Self {
         self.with(|options| options.with_deadline(deadline))
     }
 
-    /// Sets how the call is retried.
+    /// Sets the retry policy.
     pub fn retry(self, policy: RetryPolicy) -> Self {
         self.with(|options| options.with_retry(policy))
     }
 
-    /// Sets what happens to a response with an unexpected `schemaVersion`.
+    /// Sets the reaction to a response with an unexpected `schemaVersion`.
     pub fn schema_policy(self, policy: SchemaPolicy) -> Self {
         self.with(|options| options.with_schema_policy(policy))
     }
 
-    /// Sets whether this command may be retried after an ambiguous failure; see [`ExactReplay`].
+    /// Sets whether this command may be retried after a failure with an unknown effect. See [`ExactReplay`].
     pub fn exact_replay(self, replay: ExactReplay) -> Self {
         self.with(|options| options.with_exact_replay(replay))
     }
 
-    /// Adds a header to those of the command, such as one for tracing.
+    /// Adds a header to the command's headers, for example for tracing.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         if let Some(stored) = &self.call.stored
             && stored
                 .headers()
                 .any(|(own, _)| own.eq_ignore_ascii_case(name))
         {
-            let rule = "be one that the command does not already have";
-            self.reject(Error::invalid(&format!("header {name}"), rule, "it twice"));
+            let found = "it in the command and on the call";
+            self.reject(Error::invalid(
+                &format!("header {name}"),
+                "not be set twice",
+                found,
+            ));
         }
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Allows a command that a raw call by path prepared, which can be any request to the application. Use it only where you
-    /// expect such commands.
+    /// Allows a command that was prepared by a raw call to a path. Such a command can be any request to the
+    /// application. Allow it only where you expect such commands.
     pub fn allow_raw_path(mut self) -> Self {
         self.raw_not_allowed = false;
         self
@@ -141,9 +146,9 @@ impl<T: FromReply> SendPrepared<T> {
     /// Sends the command.
     ///
     /// # Errors
-    /// If the command was changed after it was prepared, or belongs to another client; otherwise as the command itself.
+    /// If the command was changed after it was prepared, or belongs to another client. Otherwise as for every call.
     pub async fn send(self) -> Result<Receipt<T>, Error> {
-        let message = "it is a raw call by path: `allow_raw_path` allows it";
+        let message = "it is a raw call by path, which needs `allow_raw_path`";
         let draft = self.draft.and_then(|draft| {
             let rejected = self.raw_not_allowed.then(|| Error::prepared(message));
             rejected.map_or(Ok(draft), Err)
@@ -156,7 +161,7 @@ impl<T: FromReply> SendPrepared<T> {
         self
     }
 
-    /// The first rejection counts.
+    /// Makes the call fail. Only the first error counts.
     fn reject(&mut self, error: Error) {
         if self.draft.is_ok() {
             self.draft = Err(error);
@@ -164,17 +169,17 @@ impl<T: FromReply> SendPrepared<T> {
     }
 }
 
-/// The client of any application, for code that sends stored commands of several, such as a worker.
+/// A client of any application, for code that sends stored commands of several applications, such as a worker.
 ///
-/// Every client is one. Implement it to wrap a client, such as to count what it sends.
+/// Every client implements it. Implement it yourself to wrap a client, for example to count the commands that it sends.
 pub trait PreparedSender: Send + Sync + 'static {
-    /// The application whose commands it sends.
+    /// The application whose commands the client sends.
     fn application(&self) -> App;
 
-    /// The [label](crate::SuiteBuilder::label) of its installation, if it has one.
+    /// The [label](crate::SuiteBuilder::label) of the client's installation, if it has a label.
     fn installation(&self) -> Option<&str>;
 
-    /// Sends a prepared command exactly as it was prepared, once it is awaited.
+    /// Returns a call that sends a prepared command exactly as it was prepared.
     fn send_prepared(&self, command: &PreparedCommand) -> SendPrepared;
 }
 
@@ -190,10 +195,10 @@ impl<T: FromReply> IntoFuture for SendPrepared<T> {
 debug_fields! { SendPrepared<T> |it| call: &it.call }
 
 impl PreparedCommand {
-    /// Checks that the command is unchanged since it was prepared. Sending does this first.
+    /// Checks that the command is unchanged since it was prepared. Sending a command also checks this.
     ///
     /// # Errors
-    /// If the stored form is of a later SDK, or any part does not match the digest.
+    /// If the stored form is from a later SDK, or a part doesn't match the digest.
     pub fn verify(&self) -> Result<(), Error> {
         let reject = |message: String| Err(Error::prepared(message));
         if !(1..=VERSION).contains(&self.version) {
@@ -202,9 +207,9 @@ impl PreparedCommand {
                 self.version
             ));
         }
-        // The digest of version 1 does not cover the fields of later versions.
+        // The digest of version 1 doesn't cover the fields of later versions.
         let misplaced = self.prepared_at.is_some() || self.flags != CommandFlags::default();
-        // In the digest, the largest time stands for none.
+        // In the digest, the largest time means that there is none.
         let no_time = self.prepared_at == Some(u64::MAX);
         if self.digest != self.compute_digest() || (self.version == 1 && misplaced) || no_time {
             return reject(
@@ -244,7 +249,7 @@ fn request_of(
     Ok((operation, draft))
 }
 
-/// Checks that a command is for the application and the audience of this client.
+/// Checks that a command belongs to the application and the audience of this client.
 fn check_client(client: &ApiClient, command: &PreparedCommand) -> Result<(), Error> {
     let application = client.application().app;
     let its_own: App = command.application().parse()?;
@@ -264,7 +269,7 @@ fn check_client(client: &ApiClient, command: &PreparedCommand) -> Result<(), Err
     Ok(())
 }
 
-/// A call that sends a prepared command as it was prepared.
+/// Creates a call that sends a prepared command exactly as it was prepared.
 fn call_of(client: &ApiClient, operation: &'static Operation, command: &PreparedCommand) -> Call {
     let mut call = Call::new(client, operation);
     call.stored = Some(Arc::new(command.clone()));
@@ -284,7 +289,7 @@ fn call_of(client: &ApiClient, operation: &'static Operation, command: &Prepared
     call
 }
 
-/// The operation of a command, if a call could have prepared it like this.
+/// The operation of a command, if a call could have prepared this command.
 fn operation_of(
     client: &ApiClient,
     command: &PreparedCommand,
@@ -299,7 +304,7 @@ fn operation_of(
             known.ok_or_else(|| format!("this SDK has no command {}", command.operation()))?;
         let path = command.path().split('?').next().unwrap_or_default();
         if command.method() != known.method.as_str() || !matches_route(path, known.route) {
-            return Err(format!("its method or path is not that of {}", known.id));
+            return Err(format!("its method or path does not match {}", known.id));
         }
         known
     };
@@ -315,7 +320,8 @@ fn operation_of(
     Ok(operation)
 }
 
-/// Whether a call could have made this path and query: every segment is valid, and the query does not override the method.
+/// Whether a call could have produced this path and query. Every segment must be valid, and the query must not override
+/// the method.
 fn is_safe_target(target: &str) -> bool {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let odd =
@@ -327,7 +333,7 @@ fn is_safe_target(target: &str) -> bool {
         && !form_urlencoded::parse(query.as_bytes()).any(overrides)
 }
 
-/// Whether a path has the form of a route such as `/people/{reference}`.
+/// Whether a path matches a route such as `/people/{reference}`.
 fn matches_route(path: &str, route: &str) -> bool {
     let (mut path, mut route) = (path.split('/'), route.split('/'));
     loop {
@@ -349,7 +355,7 @@ mod tests {
     use super::{is_safe_target, matches_route};
 
     #[test]
-    fn a_stored_path_is_one_that_a_call_could_have_made() {
+    fn a_stored_path_must_be_a_path_that_a_call_could_produce() {
         for good in ["/a", "/a/b%20c?x=%2e%2e&y", "/a/100%25", "/a?limit=1"] {
             assert!(is_safe_target(good), "{good}");
         }
@@ -379,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_follows_its_route_only() {
+    fn a_path_matches_only_its_own_route() {
         assert!(matches_route("/a/b", "/a/b"));
         assert!(matches_route("/a/PER-1/c", "/a/{reference}/c"));
         for other in ["/a", "/a/b/c", "/a/x", "a/b", "/a/b/", "//a/b", "/a/../a/b"] {

@@ -29,7 +29,7 @@ async fn a_header_that_the_sdk_sets_itself_is_not_taken_from_the_caller() {
 
     for name in owned {
         let call = world.crm.people().list().header(name, "anything");
-        let why = format!("`header {name}` must be left to the SDK: got one from the caller");
+        let why = format!("`header {name}` must not be set by the caller, because the SDK sets it: got a value");
         refuses(&world, call, &why).await;
     }
     let command = world.crm.commands().submit(json!({}));
@@ -42,8 +42,8 @@ async fn a_header_that_the_sdk_sets_itself_is_not_taken_from_the_caller() {
 #[tokio::test]
 async fn a_header_that_http_does_not_allow_is_not_sent() {
     let world = World::in_memory();
-    let visible = "`header x-note` must have only visible ASCII characters: got others";
-    let name = "`header x note` must have a valid HTTP header name: got an invalid one";
+    let visible = "`header x-note` must have only visible ASCII characters: got other characters";
+    let name = "`header x note` must have a valid HTTP header name: got an invalid name";
     for (header, value, why) in [
         ("x-note", "a\r\nx-forged: 1", visible),
         ("x-note", "ü", visible),

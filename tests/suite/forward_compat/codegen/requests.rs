@@ -139,7 +139,7 @@ async fn only_a_body_that_may_be_left_out_is_missing_from_a_stored_command() {
 }
 
 #[test]
-#[should_panic(expected = "a media type is a header")]
+#[should_panic(expected = "a media type must be a valid header value")]
 fn a_media_type_that_is_no_header_does_not_compile_in_a_static() {
     let mut operation = list();
     operation.media_type = Some("text/\nplain");
