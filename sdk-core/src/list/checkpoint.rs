@@ -25,7 +25,7 @@ const LIMIT: &str = "limit";
 const POSITION: [&str; 2] = ["cursor", LIMIT];
 
 /// The position of a list, with which another process can resume without losing or repeating an item
-/// ([the guide](crate::guide::pagination#going-on-after-a-restart)).
+/// ([the guide](crate::guide::pagination#resume-after-a-restart)).
 ///
 /// It implements `Serialize`. Store it in the same transaction, or with the same file rename, as the results of the
 /// items. Then a crash neither loses nor repeats an item. The example `list` saves a checkpoint after each page.

@@ -64,7 +64,7 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// Decodes each further item into your own type. See [the guide](crate::guide::pagination#types-of-yours).
+    /// Decodes each further item into your own type. See [the guide](crate::guide::pagination#decode-into-your-own-struct).
     ///
     /// If the current page was only partly delivered, it is fetched again.
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Items<U> {

@@ -143,7 +143,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
 
     /// Decodes each further record into your own type while its page is decoded. This takes half the time of
     /// [`Record::decode`](crate::Record::decode) for each record. See
-    /// [the guide](crate::guide::pagination#types-of-yours).
+    /// [the guide](crate::guide::pagination#decode-into-your-own-struct).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {
         // A fetch in flight is dropped and repeated.
         let state = match self.state {
