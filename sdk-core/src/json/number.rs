@@ -13,7 +13,7 @@ use crate::json::text::impl_text;
 /// A JSON number exactly as received, with every digit, its sign and its exponent.
 ///
 /// A number of any size is written back unchanged. It converts to a Rust number on demand
-/// ([the guide](crate::guide::records#amounts-stay-exact)).
+/// ([the guide](crate::guide::records#exact-amounts)).
 ///
 /// ```
 /// use sdk_core::Number;
