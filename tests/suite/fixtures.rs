@@ -1,4 +1,4 @@
-//! Servers, token sources, requests and responses that many tests need.
+//! Servers, token sources, requests and responses for many tests.
 
 use std::panic::panic_any;
 use std::pin::pin;
@@ -14,10 +14,10 @@ use crate::peer::{self, Step};
 use crate::samples::{kick_off, new_person};
 use crate::support::{Clients as _, builder_for};
 
-/// A person that a peer may have.
+/// The person in responses of a peer.
 pub(crate) const PERSON: &str = "PER-0123456789AB";
 
-/// A reference server that can break connections, and whose threads no paused clock stops.
+/// Starts a reference server on a socket. It can break connections, and a paused clock doesn't stop its threads.
 pub(crate) async fn server() -> ReferenceServer {
     ReferenceServer::builder()
         .transport(Transport::Hyper)
@@ -25,19 +25,19 @@ pub(crate) async fn server() -> ReferenceServer {
         .await
 }
 
-/// A reference server without a socket, whose clock is that of the test, and a suite of it.
+/// Returns a reference server without a socket, on the clock of the test, and the builder of a suite for it.
 pub(crate) fn in_memory() -> (ReferenceServer, SuiteBuilder) {
     let server = ReferenceServer::in_memory();
     let suite = reaching(&server);
     (server, suite)
 }
 
-/// A suite of a server without a socket.
+/// Returns the builder of a suite for a server without a socket.
 pub(crate) fn reaching(server: &ReferenceServer) -> SuiteBuilder {
     builder_for(server).transport(server.service())
 }
 
-/// Gives a token without a server.
+/// A token source that needs no server.
 pub(crate) struct Given;
 
 impl TokenSource for Given {
@@ -46,7 +46,7 @@ impl TokenSource for Given {
     }
 }
 
-/// A source of tokens made of one function.
+/// A token source made of one function.
 pub(crate) struct Tokens<F>(pub(crate) F);
 
 impl<F, T> TokenSource for Tokens<F>
@@ -59,19 +59,19 @@ where
     }
 }
 
-/// The reply to a request for a person.
+/// Returns the response to a request for a person.
 pub(crate) fn person() -> Step {
     let person = json!({"publicReference": PERSON, "displayName": "Ann Example"});
     peer::json(200, &person)
 }
 
-/// A reply to a CRM command.
+/// Returns a response to a CRM command.
 pub(crate) fn committed() -> Step {
     let result = json!({"outcome": "succeeded", "publicReference": PERSON});
     peer::json(201, &result)
 }
 
-/// A reply to an event command.
+/// Returns a response to an event command.
 pub(crate) fn created() -> Step {
     peer::json(
         201,
@@ -86,41 +86,41 @@ pub(crate) fn created() -> Step {
     )
 }
 
-/// A call that creates a person.
+/// Returns a call that creates a person.
 pub(crate) fn add_person(crm: &sdk_crm::Client) -> sdk_crm::SubmitCommand {
     crm.commands().submit(new_person("Ann Example"))
 }
 
-/// A call for the person that a peer may have.
+/// Returns a call for the person of a peer.
 pub(crate) fn get_person(crm: &sdk_crm::Client) -> sdk_crm::GetPerson {
     crm.people().get(PERSON)
 }
 
-/// Reads a person, and gives the number of attempts.
+/// Reads a person and returns the number of attempts.
 pub(crate) async fn read(suite: &Suite) -> Result<u32, Error> {
     Ok(get_person(&suite.crm()).await?.attempts())
 }
 
-/// Sends a command without a key, and gives the number of attempts.
+/// Sends a command without a key and returns the number of attempts.
 pub(crate) async fn send_unkeyed(suite: &Suite) -> Result<u32, Error> {
     Ok(add_person(&suite.crm()).await?.attempts())
 }
 
-/// Sends a command with a key, and gives the number of attempts.
+/// Sends a command with a key and returns the number of attempts.
 pub(crate) async fn send_keyed(suite: &Suite) -> Result<u32, Error> {
     Ok(kick_off(&suite.calendar()).await?.attempts())
 }
 
-/// What a call fails with that waits for nothing, and needs no runtime to say so.
+/// Returns the error of a call that fails without waiting, even without a runtime.
 pub(crate) fn at_once(call: impl Future<Output = Error>) -> Error {
     let mut context = Context::from_waker(Waker::noop());
     match pin!(call).poll(&mut context) {
         Poll::Ready(error) => error,
-        Poll::Pending => panic!("it waits for nothing"),
+        Poll::Pending => panic!("the call must not wait"),
     }
 }
 
-/// A panic's payload that panics when it is dropped, with a payload that does the same.
+/// A panic payload that panics again when it is dropped.
 pub(crate) struct Bomb(u8);
 
 impl Default for Bomb {

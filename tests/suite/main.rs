@@ -1,8 +1,7 @@
-//! Tests of the clients through their public face, against the reference server or a scripted peer.
+//! Tests of the clients through their public API, against the reference server or a scripted peer.
 
 mod commands;
 mod contract;
-mod face;
 mod faults;
 mod fixtures;
 mod forward_compat;
@@ -10,6 +9,7 @@ mod modules;
 mod pagination;
 mod peer;
 mod programs;
+mod public_api;
 mod replies;
 mod samples;
 mod seams;

@@ -1,4 +1,5 @@
-//! The modules of `sdk-core`, of the generator and of the program `suite` import each other in one direction, file by file and folder by folder.
+//! The modules of `sdk-core`, of the generator and of the program `suite` import each other in one direction, between
+//! files and between folders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -7,8 +8,8 @@ use std::path::Path;
 
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Reads the code of a folder's files, by module path such as `call::run`. Tests, the root of the crate and the re-exports
-/// for generated code are left out.
+/// Reads the source files of a folder by module path, such as `call::run`. Skips tests, the crate root and the
+/// re-exports for generated code.
 fn read(folder: &Path, parent: &str, files: &mut BTreeMap<String, String>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -24,7 +25,7 @@ fn read(folder: &Path, parent: &str, files: &mut BTreeMap<String, String>) {
             let code = fs::read_to_string(&path).unwrap();
             let lines = code.split("#[cfg(test)]").next().unwrap().lines();
             let lines = lines.filter(|line| !line.trim_start().starts_with("//"));
-            // Generated code uses the paths in macros through the re-exports.
+            // Macros of generated code use these paths through the re-exports.
             let code = lines.collect::<Vec<_>>().join("\n").replace("$crate::", "");
             let above = module.rsplit_once("::").map_or("", |(above, _)| above);
             let code = code.replace("super::", &format!("crate::{above}::"));
@@ -33,7 +34,7 @@ fn read(folder: &Path, parent: &str, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Which file imports which.
+/// Returns the imports between files.
 fn imports(package: &str) -> Graph {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(package);
     let mut files = BTreeMap::new();
@@ -48,7 +49,7 @@ fn imports(package: &str) -> Graph {
             for name in group.split('}').next().unwrap_or_default().split(',') {
                 let name = name.split_whitespace().next().unwrap_or_default();
                 let path = format!("{}{name}", &rest[..end]);
-                // The longest beginning of the path that is a file.
+                // The longest prefix of the path that is a file.
                 let mut paths = successors(Some(&*path), |path| Some(path.rsplit_once("::")?.0));
                 let target = paths.find(|path| files.contains_key(*path));
                 targets.extend(target.filter(|it| it != module).map(str::to_owned));
@@ -58,7 +59,7 @@ fn imports(package: &str) -> Graph {
     graph
 }
 
-/// The same between the top modules, which are folders and files at the root.
+/// Returns the imports between top modules, which are the folders and files at the root.
 fn between_modules(files: &Graph) -> Graph {
     let top = |module: &String| module.split("::").next().unwrap().to_owned();
     let mut modules = Graph::new();
@@ -72,7 +73,7 @@ fn between_modules(files: &Graph) -> Graph {
     modules
 }
 
-/// The modules that import each other in a cycle, and those that import them.
+/// Returns the modules in a cycle and the modules that import them.
 fn cycles(mut graph: Graph) -> Vec<String> {
     loop {
         let names: BTreeSet<String> = graph.keys().cloned().collect();
@@ -90,7 +91,7 @@ fn files_and_modules_import_in_one_direction() {
     assert!(generator["read::schema"].contains("read::reader"));
     let modules = between_modules(&generator);
     assert!(modules["write"].contains("model"));
-    // A writer reads no document.
+    // Writers must not read documents.
     assert!(!modules["write"].contains("node"));
     assert!(!modules["model"].contains("read") && !modules["model"].contains("write"));
     assert!(program["export::job"].contains("export::target"));

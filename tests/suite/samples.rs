@@ -1,10 +1,10 @@
-//! Commands that many tests send.
+//! Commands for many tests.
 
 use sdk_accounting::types::{ImportMode, ImportRunCreate, InvoiceDraftCreate, TaxAmount};
 use sdk_calendar::types::EventCommand;
 use serde_json::{Value, json};
 
-/// A command that creates an event of one hour, and does not check for conflicts.
+/// Returns a command that creates an event of one hour, without a conflict check.
 pub(crate) fn event(title: &str) -> EventCommand {
     EventCommand::create()
         .collection_reference("team")
@@ -14,12 +14,12 @@ pub(crate) fn event(title: &str) -> EventCommand {
         .timezone("UTC")
 }
 
-/// A call that creates one.
+/// Returns a call that creates an event.
 pub(crate) fn kick_off(calendar: &sdk_calendar::Client) -> sdk_calendar::SubmitEventCommand {
     calendar.events().command(&event("Kick-off"))
 }
 
-/// A draft with so many lines.
+/// Returns a draft with this number of lines.
 pub(crate) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
     let line = || json!({"description": "Workshop"}).into();
     InvoiceDraftCreate::new(counterparty, tax(), (0..lines).map(|_| line()))
@@ -32,13 +32,13 @@ pub(crate) fn tax() -> TaxAmount {
         .scale(2)
 }
 
-/// A run of an adapter of this name.
+/// Returns an import run of this adapter.
 pub(crate) fn import(adapter: &str, mode: ImportMode) -> ImportRunCreate {
     let (source, coverage) = (json!({"name": "legacy"}), json!({"from": "2026-01-01"}));
     ImportRunCreate::new(adapter, "1.0.0", source, mode, coverage)
 }
 
-/// A record command that gives a person another job.
+/// Returns a record command that changes the job of a person.
 pub(crate) fn promotion(person: &str, job: &str) -> Value {
     json!({
         "commandType": "person.update",
@@ -47,7 +47,7 @@ pub(crate) fn promotion(person: &str, job: &str) -> Value {
     })
 }
 
-/// A CRM command that adds a person.
+/// Returns a CRM command that adds a person.
 pub(crate) fn new_person(name: &str) -> Value {
     json!({"commandType": "person.create", "payload": {"displayName": name}})
 }

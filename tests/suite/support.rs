@@ -1,4 +1,4 @@
-//! What the tests of this binary share: suites that point at a server, clocks that stand still, events that are kept.
+//! Shared test code: builders of suites, checks, paused clocks and recorded events.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -20,22 +20,23 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::peer::{Over, Peer, Script, Seen};
 
-/// A suite of all four applications of a reference server, to be changed before it is built.
+/// Returns the builder of a suite with all four applications of a reference server.
 pub(crate) fn builder_for(server: &ReferenceServer) -> SuiteBuilder {
     quick(Suite::builder()).variables(server.environment())
 }
 
-/// A suite whose applications and token endpoint are all one scripted peer.
+/// Returns a suite whose applications and token endpoint are one scripted peer.
 pub(crate) fn suite_at(peer: &Peer) -> Suite {
     builder_to(peer).build().unwrap()
 }
 
-/// [`suite_at`], to be changed before it is built.
+/// Returns the builder of [`suite_at`].
 pub(crate) fn builder_to(peer: &Peer) -> SuiteBuilder {
     peer.over().set(builder_at(&peer.url()))
 }
 
-/// [`builder_to`] any origin. One origin cannot be the audience of all applications.
+/// Returns the builder of a suite at any origin. All applications need different audiences, so the origin can't be the
+/// audience.
 pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     let builder = quick(Suite::builder()).credentials(ClientCredentials::new("client", "secret"));
     App::all().fold(builder, |builder, app| {
@@ -45,7 +46,7 @@ pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     })
 }
 
-/// The clients of a suite, or of one that is still to be built.
+/// Returns clients from a suite or from its builder.
 pub(crate) trait Clients: Sized {
     fn suite(self) -> Suite;
 
@@ -86,7 +87,7 @@ pub(crate) fn calendar_at(peer: &Peer) -> sdk_calendar::Client {
     builder_to(peer).calendar()
 }
 
-/// Lets an operation of a server answer with this JSON.
+/// Makes an operation of a server return this JSON.
 pub(crate) fn answer(
     server: &ReferenceServer,
     operation: Operation,
@@ -97,12 +98,12 @@ pub(crate) fn answer(
         .body(json.into(), "application/json")
 }
 
-/// What happens to the next request of an operation, and to no other.
+/// Returns a fault for only the next request of an operation.
 pub(crate) fn once(server: &ReferenceServer, operation: Operation) -> Fault {
     server.fault(operation).times(1)
 }
 
-/// What the rule says about a stored command that was first sent then.
+/// Returns the next step that the rule for stored commands gives.
 pub(crate) fn next_step(
     command: &PreparedCommand,
     first_sent: impl Into<Option<SystemTime>>,
@@ -112,26 +113,27 @@ pub(crate) fn next_step(
     StoredRule::default().next(&state, now)
 }
 
-/// What comes back from where it was stored.
+/// Serializes and deserializes a value, like a database.
 pub(crate) fn stored<T: Serialize + DeserializeOwned>(value: &T) -> T {
     serde_json::from_str(&serde_json::to_string(value).unwrap()).unwrap()
 }
 
-/// Three attempts at once for calls, and exchanges that are retried at once.
+/// Sets three attempts without delay for calls, and retries without delay for token exchanges.
 fn quick(builder: SuiteBuilder) -> SuiteBuilder {
     builder
         .retry(quick_retry())
         .token_policy(quick_tokens_with(|_policy| {}))
 }
 
-/// Three attempts in all, at once. Their number is not the default's, which has its own test.
+/// Returns a policy with three attempts without delay. The number differs from the default, which has its own test.
 pub(crate) fn quick_retry() -> RetryPolicy {
     RetryPolicy::default()
         .with_attempts(3)
         .with_backoff(Backoff::none())
 }
 
-/// Retries within one exchange at once, and a change; lifetimes, margins and backoff as they are by default.
+/// Returns a token policy that retries without delay within an exchange. Lifetimes, margins and backoff keep their
+/// defaults, unless `change` sets them.
 pub(crate) fn quick_tokens_with(change: impl FnOnce(&mut TokenPolicy)) -> TokenPolicy {
     let mut policy = TokenPolicy::default();
     policy.backoff = Backoff::none();
@@ -139,17 +141,17 @@ pub(crate) fn quick_tokens_with(change: impl FnOnce(&mut TokenPolicy)) -> TokenP
     policy
 }
 
-/// The outcome of one call against a script: the caller's result, and the requests that the peer received. After the end of a
-/// script, the peer answers with 404.
+/// The result of one call against a script, and the requests that the peer received. After the end of the script, the
+/// peer answers with a 404.
 pub(crate) struct ScriptRun<T> {
     pub(crate) result: Result<T, Error>,
-    /// The attempts; token exchanges are not among them.
+    /// The attempts, without token exchanges.
     pub(crate) requests: Vec<Seen>,
     /// The number of token exchanges.
     pub(crate) exchanges: usize,
 }
 
-/// Makes one call against a new peer with this script, by the default HTTP client.
+/// Makes one call against a new peer with this script, using the default HTTP client.
 pub(crate) async fn run_script<T>(
     script: impl Into<Script>,
     call: impl AsyncFnOnce(&Suite) -> Result<T, Error>,
@@ -157,7 +159,7 @@ pub(crate) async fn run_script<T>(
     run_script_over(Over::DEFAULT, script, call).await
 }
 
-/// [`run_script`] with another client or protocol.
+/// Makes one call like [`run_script`], with another client or protocol.
 pub(crate) async fn run_script_over<T>(
     over: Over,
     script: impl Into<Script>,
@@ -173,12 +175,12 @@ pub(crate) async fn run_script_over<T>(
 }
 
 impl<T> ScriptRun<T> {
-    /// The number of requests that the peer received.
+    /// Returns the number of requests that the peer received.
     pub(crate) fn attempts(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether every attempt has the idempotency key and the body of the first.
+    /// Returns whether every attempt has the idempotency key and the body of the first attempt.
     pub(crate) fn same_bytes(&self) -> bool {
         let sent = |seen: &Seen| (seen.key().map(str::to_owned), seen.body.clone());
         self.requests
@@ -186,7 +188,7 @@ impl<T> ScriptRun<T> {
             .all(|pair| sent(&pair[0]) == sent(&pair[1]))
     }
 
-    /// The error of a failed call, which counts the attempts as the peer does.
+    /// Returns the error of a failed call. The error must report the attempts that the peer received.
     #[track_caller]
     pub(crate) fn error(&self) -> &Error {
         let error = self.result.as_ref().err().expect("the call fails");
@@ -194,7 +196,7 @@ impl<T> ScriptRun<T> {
         error
     }
 
-    /// Checks the kind, the effect and the attempts of a failed call, whose resends all had the same bytes.
+    /// Checks the kind, the effect and the attempts of a failed call, and that all resends had the same bytes.
     #[track_caller]
     pub(crate) fn assert_failed(&self, kind: ErrorKind, effect: Effect, attempts: u32) -> &Error {
         let error = self.error();
@@ -204,7 +206,7 @@ impl<T> ScriptRun<T> {
     }
 }
 
-/// Checks that what is shown has all of these words.
+/// Checks that the output contains all of these words.
 #[track_caller]
 pub(crate) fn assert_says(shown: &(impl Display + ?Sized), words: &[&str]) {
     let shown = shown.to_string();
@@ -213,20 +215,20 @@ pub(crate) fn assert_says(shown: &(impl Display + ?Sized), words: &[&str]) {
     }
 }
 
-/// Checks what a failure is, and what is known of its effect.
+/// Checks the kind and the effect of an error.
 #[track_caller]
 pub(crate) fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect) {
     assert_eq!((error.kind(), error.effect()), (kind, effect), "{error}");
 }
 
-/// [`assert_failed`], after so many attempts.
+/// Checks an error like [`assert_failed`], and its number of attempts.
 #[track_caller]
 pub(crate) fn assert_tried(error: &Error, kind: ErrorKind, effect: Effect, attempts: u32) {
     assert_failed(error, kind, effect);
     assert_eq!(error.attempts(), attempts, "{error}");
 }
 
-/// Checks that a call failed before anything was sent, in one bounded line with these words.
+/// Checks that a call failed before anything was sent, with one bounded line that contains these words.
 #[track_caller]
 pub(crate) fn assert_unsent(error: &Error, kind: ErrorKind, words: &[&str]) {
     assert_tried(error, kind, Effect::NotSent, 0);
@@ -235,42 +237,46 @@ pub(crate) fn assert_unsent(error: &Error, kind: ErrorKind, words: &[&str]) {
     assert_says(&line, words);
 }
 
-/// Checks that a service refused a call with this status, and that it had no effect.
+/// Checks that a service rejected a call with this status, and that the call had no effect.
 #[track_caller]
 pub(crate) fn assert_refused_with(error: &Error, status: u16) {
-    let told = (error.status(), error.effect());
-    assert_eq!(told, (Some(status), Effect::Refused), "{error}");
+    let got = (error.status(), error.effect());
+    assert_eq!(got, (Some(status), Effect::Refused), "{error}");
 }
 
-/// Whether a test looks at all cases instead of some of each kind, as `.ci/nightly` asks.
+/// Returns whether a test covers all cases instead of some of each kind, as `.ci/nightly` requests.
 pub(crate) fn is_long() -> bool {
     std::env::var_os("LONG_TESTS").is_some()
 }
 
-/// A key that a test can look for.
+/// Parses an idempotency key.
 pub(crate) fn key(text: &str) -> IdempotencyKey {
     text.parse().unwrap()
 }
 
-/// Yields until something holds, or fails the test after a while by the wall clock: the test's own may stand still.
-pub(crate) async fn until(holds: impl Fn() -> bool) {
+/// Yields until a condition is true. Fails the test after 30 seconds of real time, because the clock of the test may be
+/// paused.
+pub(crate) async fn until(condition: impl Fn() -> bool) {
     let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(30), "it never held");
+    while !condition() {
+        assert!(
+            start.elapsed() < Duration::from_secs(30),
+            "the condition stayed false"
+        );
         std::thread::sleep(Duration::from_micros(100));
         tokio::task::yield_now().await;
     }
 }
 
-/// Drops a call that does not end, once this has happened.
+/// Drops a call that does not end, once `happened` completes.
 pub(crate) async fn drop_when(happened: impl Future<Output = ()>, call: impl Future) {
     tokio::select! {
-        _ended = call => panic!("it never ends"),
+        _ended = call => panic!("the call must not end"),
         () = happened => {}
     }
 }
 
-/// Runs something on a thread and a runtime of its own, until what this gives is dropped.
+/// Runs a future on its own thread and runtime until the returned handle is dropped.
 pub(crate) fn apart<F: Future<Output = ()>>(
     run: impl FnOnce() -> F + Send + 'static,
 ) -> oneshot::Sender<()> {
@@ -287,11 +293,10 @@ pub(crate) fn apart<F: Future<Output = ()>>(
     stop
 }
 
-/// Keeps a paused clock where it is while the runtime waits for a socket.
+/// Stops a paused clock from advancing while the runtime waits for a socket.
 ///
-/// On its own, a paused clock jumps to the next timer whenever nothing is ready, so that a timeout strikes before the
-/// reply has a chance to come. A task on the blocking pool prevents that for as long as it runs. Move the clock with
-/// `tokio::time::advance`.
+/// A paused clock jumps to the next timer whenever no task is ready, so a timeout would expire before a response can
+/// arrive. A task on the blocking pool prevents that while it runs. To advance the clock, call `tokio::time::advance`.
 pub(crate) struct HoldClock {
     _running: mpsc::Sender<()>,
 }
@@ -300,22 +305,22 @@ impl HoldClock {
     pub(crate) fn new() -> Self {
         let (running, ended) = mpsc::channel::<()>();
         tokio::task::spawn_blocking(move || {
-            // A test that waits in vain is let go after a while, to fail.
+            // Releases a test that waits in vain, so that it can fail.
             let _ = ended.recv_timeout(Duration::from_secs(60));
         });
         Self { _running: running }
     }
 }
 
-/// Everything that is reported through `tracing` or `log` on the thread that it was made on.
+/// The `tracing` and `log` events of the thread that created this value.
 #[derive(Clone, Default)]
 pub(crate) struct Events(Arc<Mutex<Vec<u8>>>);
 
 impl Events {
-    /// Collects what this thread reports, at every level, until the guard is dropped.
+    /// Collects the events of this thread, at every level, until the guard is dropped.
     pub(crate) fn here() -> (Self, DefaultGuard) {
-        // While there is only one subscriber, `tracing` lets any thread decide for all whether an event is wanted;
-        // a second one, kept for good, prevents that.
+        // With only one subscriber, `tracing` decides once for all threads whether an event is enabled. A second,
+        // permanent subscriber prevents that.
         static SECOND: OnceLock<Dispatch> = OnceLock::new();
         SECOND.get_or_init(|| {
             tracing_log::LogTracer::init().unwrap();
@@ -326,18 +331,18 @@ impl Events {
         (events, guard)
     }
 
-    /// All lines so far.
+    /// Returns all lines so far.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }
 
-    /// All lines since the last time.
+    /// Returns the lines since the last call.
     pub(crate) fn take(&self) -> String {
         let bytes = std::mem::take(&mut *self.bytes());
         String::from_utf8_lossy(&bytes).into_owned()
     }
 
-    /// The lines of one level, such as `WARN`, that have all these words.
+    /// Returns the lines of one level, such as `WARN`, that contain all these words.
     pub(crate) fn lines(&self, level: &str, words: &[&str]) -> Vec<String> {
         self.text()
             .lines()
@@ -382,7 +387,7 @@ impl MakeWriter<'_> for Events {
     }
 }
 
-/// A walk that reads ahead, or the same one that does not.
+/// Enables read-ahead if `ahead` is true.
 pub(crate) trait Ahead: Sized {
     fn ahead(self, on: bool) -> Self;
 }

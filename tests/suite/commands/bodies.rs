@@ -1,4 +1,4 @@
-//! Typed bodies of commands: documented fields are checked, the rest stays open, and amounts are exact.
+//! Typed bodies of commands: documented fields are checked, other fields are allowed, and amounts are exact.
 
 use jiff::civil::date;
 use jiff::tz::TimeZone;
@@ -12,7 +12,7 @@ use super::Stage;
 use crate::samples::{import, tax};
 use crate::support::{assert_says, assert_unsent};
 
-/// A zone with a name that doesn't depend on the machine's time zone database.
+/// Returns a named zone that doesn't depend on the machine's time zone database.
 fn berlin() -> TimeZone {
     let header =
         b"TZif2\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\x04";
@@ -22,9 +22,9 @@ fn berlin() -> TimeZone {
 }
 
 #[tokio::test]
-async fn an_event_goes_out_with_instants_and_the_name_of_its_zone() {
+async fn an_event_is_sent_with_instants_and_the_name_of_its_zone() {
     let stage = Stage::start();
-    // Winter time on one side of the night, summer time on the other.
+    // The clocks change to summer time during this night.
     let night = [
         date(2026, 3, 28).at(22, 0, 0, 0),
         date(2026, 3, 29).at(8, 30, 0, 0),
@@ -53,7 +53,7 @@ async fn an_event_goes_out_with_instants_and_the_name_of_its_zone() {
 }
 
 #[tokio::test]
-async fn a_field_of_another_type_or_that_has_its_own_method_is_rejected() {
+async fn a_field_with_a_wrong_type_or_its_own_method_is_rejected() {
     let stage = Stage::start();
     let (events, runs) = (stage.calendar.events(), stage.accounting.import_runs());
     let odd = EventCommand::create().recurrence(RawJson::from(json!("weekly")));
@@ -73,7 +73,7 @@ async fn a_field_of_another_type_or_that_has_its_own_method_is_rejected() {
 }
 
 #[tokio::test]
-async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
+async fn minor_units_are_sent_with_exactly_the_given_digits() {
     let stage = Stage::start();
     let counterparty = stage.server.sample_counterparty();
     let thirty = 123_456_789_012_345_678_901_234_567_890_i128;
@@ -105,7 +105,7 @@ async fn minor_units_go_out_digit_by_digit_whatever_they_are() {
         let body = stage.sent(Operation::CreateInvoiceDraft);
         let sent = format!(r#""taxAmount":{{"currency":"EUR","minorUnits":{digits},"scale":2}}"#);
         assert_says(&body, &[&sent, r#""dueDate":null"#]);
-        // Reading the body and writing it again changes nothing.
+        // Decoding and encoding the body changes nothing.
         let again: InvoiceDraftCreate = serde_json::from_str(&body).unwrap();
         let units = again.tax_amount.minor_units.as_ref().unwrap();
         assert_eq!(units.as_str(), digits);

@@ -1,4 +1,5 @@
-//! Rows 22, 23, 46, 47 and 82: a key stands for one command, the service decides which, and what it rejects is final.
+//! Rows 22, 23, 46, 47 and 82: a key identifies one command, the service decides about conflicts, and its rejections
+//! are final.
 
 use futures_util::future::join_all;
 use sdk_calendar::types::EventCommand;
@@ -29,7 +30,7 @@ async fn send(stage: &Stage, command: &EventCommand) -> Result<bool, Error> {
     Ok(receipt.replayed)
 }
 
-/// Rejected by the service, and reported as such.
+/// Checks that the service rejected the command with a conflict of its key.
 fn assert_conflict(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(error.is_idempotency_conflict());
@@ -38,11 +39,11 @@ fn assert_conflict(error: &Error) {
     assert!(!error.is_retryable() && error.command().is_none() && error.body().is_some());
     assert_eq!(error.attempts(), 1);
     assert_eq!(error.idempotency_key(), Some(&key()));
-    assert!(!format!("{error} {error:?}").contains(KEY), "{error}");
+    assert!(!format!("{error} {error:#?}").contains(KEY), "{error}");
 }
 
 #[tokio::test]
-async fn fault_22_a_key_with_another_command_is_a_conflict_whichever_way_it_is_sent() {
+async fn fault_22_a_key_with_another_command_is_a_conflict_in_every_kind_of_call() {
     let stage = Stage::start();
     assert!(!send(&stage, &event("First")).await.unwrap());
     let other = serde_json::to_value(event("Second")).unwrap();
@@ -57,7 +58,7 @@ async fn fault_22_a_key_with_another_command_is_a_conflict_whichever_way_it_is_s
     let raw = calendar.raw_call((Method::Post, "/calendar/v1/event-commands"));
     assert_conflict(&raw.body(other).idempotency_key(key()).await.unwrap_err());
 
-    // Stored, and as another process sends it.
+    // The command is stored and sent by another process.
     let elsewhere = builder_for(&stage.server).transport(stage.server.service());
     let elsewhere = elsewhere.calendar();
     let call = elsewhere.events().command(&event("Second"));
@@ -69,7 +70,7 @@ async fn fault_22_a_key_with_another_command_is_a_conflict_whichever_way_it_is_s
 }
 
 #[tokio::test]
-async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
+async fn fault_23_no_envelope_makes_a_rejection_retryable() {
     for (status, code, kind) in [
         (400, "validation_failed", ErrorKind::Rejected),
         (403, "insufficient_scope", ErrorKind::Forbidden),
@@ -83,14 +84,14 @@ async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
             "error": {"code": code, "message": "no", "requestId": "req-23", "retryable": true},
         });
         let run = run_script(always(reply_of(status, &body)), async |suite| {
-            Ok(errors_of_all_sorts_of_calls(suite).await)
+            Ok(errors_of_all_kinds_of_calls(suite).await)
         });
         let run = run.await;
         for error in run.result.as_ref().unwrap() {
             assert_failed(error, kind, Effect::Refused);
             assert_eq!((error.status(), error.attempts()), (Some(status), 1));
-            let told = (error.code(), error.request_id());
-            assert_eq!(told, (Some(code), Some("req-23")));
+            let got = (error.code(), error.request_id());
+            assert_eq!(got, (Some(code), Some("req-23")));
             assert!(
                 !error.is_retryable() && error.command().is_none(),
                 "{error}"
@@ -100,8 +101,9 @@ async fn fault_23_no_envelope_makes_a_refusal_repeatable() {
     }
 }
 
-/// A read of each kind of envelope, a keyed command, one without a key that may be resent, and both as stored commands.
-async fn errors_of_all_sorts_of_calls(suite: &Suite) -> [Error; 6] {
+/// Returns the errors of a read with each kind of envelope, a command with a key, a resendable command without a key,
+/// and both commands in stored form.
+async fn errors_of_all_kinds_of_calls(suite: &Suite) -> [Error; 6] {
     let (crm, calendar) = (suite.crm(), suite.calendar());
     let unkeyed = add_person(&crm).exact_replay(ExactReplay::Allowed);
     let event = kick_off(&calendar).prepare().unwrap();
@@ -117,8 +119,8 @@ async fn errors_of_all_sorts_of_calls(suite: &Suite) -> [Error; 6] {
 }
 
 #[tokio::test]
-async fn fault_46_commands_under_one_key_are_told_apart_by_the_service_at_any_moment() {
-    // Concurrently: one of two commands is committed, and the other is a conflict.
+async fn fault_46_the_service_decides_between_commands_with_one_key_at_any_moment() {
+    // Two different commands run concurrently. One is committed, and the other is a conflict.
     let stage = Stage::start();
     let (one, other) = (event("First"), event("Second"));
     let both = join_all([send(&stage, &one), send(&stage, &other)]).await;
@@ -127,7 +129,7 @@ async fn fault_46_commands_under_one_key_are_told_apart_by_the_service_at_any_mo
     assert_conflict(refused[0].as_ref().unwrap_err());
     assert_eq!(stage.server.commits(Operation::SubmitEventCommand), 1);
 
-    // Concurrently, and the same: one is committed, and the others are its replays.
+    // Twenty equal commands run concurrently. One is committed, and the others get its replay.
     let stage = Stage::start();
     let replayed = join_all((0..20).map(|_| send(&stage, &one))).await;
     let replays = replayed
@@ -135,7 +137,7 @@ async fn fault_46_commands_under_one_key_are_told_apart_by_the_service_at_any_mo
         .filter(|replayed| *replayed.as_ref().unwrap());
     assert_eq!(replays.count(), 19);
 
-    // The first was rejected: the corrected command goes out with its key.
+    // The first command was rejected. The corrected command is sent with the same key.
     let stage = Stage::start();
     let refused = event("First").ends_at("2026-02-02T08:00:00Z");
     let error = send(&stage, &refused).await.unwrap_err();
@@ -143,7 +145,8 @@ async fn fault_46_commands_under_one_key_are_told_apart_by_the_service_at_any_mo
     assert!(!send(&stage, &event("Corrected")).await.unwrap());
     assert_conflict(&send(&stage, &event("First")).await.unwrap_err());
 
-    // The first may have been committed, and was: the other is a conflict, the same a replay.
+    // The first command was committed, although its effect is unknown. Another command is then a conflict, and the same
+    // command gets a replay.
     let stage = Stage::start();
     let fault = stage.server.fault(Operation::SubmitEventCommand);
     let fault = fault.reply_after_commit_with(503);
@@ -179,7 +182,7 @@ async fn fault_47_the_same_parsed_command_in_another_notation_is_a_replay() {
 }
 
 #[test]
-fn fault_82_keys_can_be_derived_so_that_nobody_guesses_them() {
+fn fault_82_keys_derived_with_a_secret_cannot_be_guessed() {
     let [secret, another] = ["from the vault: 1", "from the vault: 2"].map(Secret::from);
     let plain = IdempotencyKey::derive("payroll", ["ann@example.com"]);
     let derive =
@@ -190,7 +193,7 @@ fn fault_82_keys_can_be_derived_so_that_nobody_guesses_them() {
     assert_ne!(keyed, derive(&another));
     assert_eq!(keyed, parsed(keyed.as_str()));
     assert_eq!(format!("{keyed:?}"), "IdempotencyKey(redacted)");
-    // A variable that was not set is no secret.
+    // An unset variable is not accepted as a secret.
     for short in ["", "fifteen bytes !"] {
         let short = Secret::from(short);
         let error = IdempotencyKey::derive_keyed(&short, "payroll", ["x"]).unwrap_err();

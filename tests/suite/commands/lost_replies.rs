@@ -1,5 +1,5 @@
-//! Row 21: a committed command whose response is lost. With a key, it is resent and its result comes back. Without one, its
-//! effect is unknown, and the stored command finds out.
+//! Row 21: the response to a committed command is lost. A command with a key is resent, and the caller gets its result.
+//! A command without a key has an unknown effect, and resending the stored command returns the result.
 
 use sdk_core::{Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, RawJson, Receipt};
 use sdk_reference_server::{Fault, Operation};
@@ -11,13 +11,13 @@ use crate::samples::{draft, kick_off};
 use crate::support::{Clients, assert_says, assert_tried, builder_for, once, stored};
 
 over_all! {
-    fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply
-    fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had
+    fault_21_a_keyed_command_is_committed_once_however_its_response_is_lost
+    fault_21_a_command_without_a_key_is_committed_once_and_a_resend_returns_its_result
 }
 
 type Lose = fn(Fault) -> Fault;
 
-/// What follows the commit instead of its response, and the error of a caller who gets nothing else.
+/// The faults after the commit, and the error of a caller that gets no other response.
 const LOST: [(Lose, ErrorKind); 4] = [
     (Fault::lose_reply, ErrorKind::Transport),
     (Fault::truncate_body, ErrorKind::Decode),
@@ -28,7 +28,7 @@ const LOST: [(Lose, ErrorKind); 4] = [
     ),
 ];
 
-/// The status that is followed by another attempt of any command: it says that there was no effect, here falsely.
+/// A 401 leads to another attempt of any command. It claims that the command had no effect, which is false here.
 const UNAUTHENTICATED: Lose = |fault| fault.reply_after_commit_with(401);
 
 async fn stage_over(over: Over) -> Stage {
@@ -37,7 +37,7 @@ async fn stage_over(over: Over) -> Stage {
     Stage::of(server, suite)
 }
 
-async fn fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_reply(over: Over) {
+async fn fault_21_a_keyed_command_is_committed_once_however_its_response_is_lost(over: Over) {
     for lose in LOST
         .map(|(lose, _)| lose)
         .into_iter()
@@ -59,11 +59,11 @@ async fn fault_21_a_keyed_command_is_committed_once_whatever_happens_to_the_repl
     }
 }
 
-/// One commit, whose result came with the second of two equal requests.
+/// Checks that there was one commit, and that the second of two equal requests returned its result.
 fn assert_committed_once<T>(stage: &Stage, receipt: &Receipt<T>) {
     let operation = receipt.api_operation().id;
-    let told = (receipt.is_replay(), receipt.attempts());
-    assert_eq!(told, (Some(true), 2), "{operation}");
+    let got = (receipt.is_replay(), receipt.attempts());
+    assert_eq!(got, (Some(true), 2), "{operation}");
     assert_eq!(stage.server.commits(operation), 1);
     let seen = stage.server.requests_for(operation);
     assert_eq!(seen.len(), 2);
@@ -74,7 +74,9 @@ fn assert_committed_once<T>(stage: &Stage, receipt: &Receipt<T>) {
     }
 }
 
-async fn fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_be_had(over: Over) {
+async fn fault_21_a_command_without_a_key_is_committed_once_and_a_resend_returns_its_result(
+    over: Over,
+) {
     for (lose, kind) in LOST {
         let stage = stage_over(over).await;
         let (submit, decide) = (Operation::SubmitCommand, Operation::ReviewIntakeSubmission);
@@ -82,15 +84,21 @@ async fn fault_21_a_command_without_a_key_is_committed_once_and_its_result_can_b
         lose(once(&stage.server, decide));
 
         let error = add_person(&stage.crm).await.unwrap_err();
-        assert_found_out(&stage, submit, error, kind).await;
+        assert_resend_returns_result(&stage, submit, error, kind).await;
         let call = stage.crm.intake().review(review(&stage.server));
         let error = call.await.unwrap_err();
-        assert_found_out(&stage, decide, error, kind).await;
+        assert_resend_returns_result(&stage, decide, error, kind).await;
     }
 }
 
-/// Not repeated on its own. The command, stored and sent by another process, gives the result of the one commit.
-async fn assert_found_out(stage: &Stage, operation: Operation, error: Error, kind: ErrorKind) {
+/// Checks that the SDK does not resend the command, and that another process gets the result of the one commit when it
+/// sends the stored command.
+async fn assert_resend_returns_result(
+    stage: &Stage,
+    operation: Operation,
+    error: Error,
+    kind: ErrorKind,
+) {
     assert_tried(&error, kind, Effect::Unknown, 1);
     assert_says(&error, &["its effect is unknown"]);
     let counts = || {
@@ -117,8 +125,8 @@ async fn assert_found_out(stage: &Stage, operation: Operation, error: Error, kin
 }
 
 #[tokio::test]
-async fn fault_21_a_command_without_a_key_is_resent_where_the_caller_or_a_401_allows_it() {
-    // The contract calls an exact replay harmless.
+async fn fault_21_a_command_without_a_key_is_resent_if_the_caller_or_a_401_allows_it() {
+    // The contract says that an exact replay is harmless.
     let allowed = LOST.map(|(lose, _)| (lose, Some(ExactReplay::Allowed)));
     for (lose, replay) in allowed.into_iter().chain([(UNAUTHENTICATED, None)]) {
         let stage = Stage::start();

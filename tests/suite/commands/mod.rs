@@ -1,6 +1,6 @@
 //! Commands: keys, receipts, bodies, lost replies and stored commands.
 //!
-//! `fault_NN_…` is row NN of the list of faults, as in `faults/`.
+//! `fault_NN_…` tests row NN of `faults/FAULTS.md`.
 
 mod bodies;
 mod keys;
@@ -26,7 +26,7 @@ struct Stage {
 }
 
 impl Stage {
-    /// A server in memory.
+    /// Starts a server in memory.
     fn start() -> Stage {
         let (server, suite) = in_memory();
         Self::of(server, suite)
@@ -42,14 +42,14 @@ impl Stage {
         }
     }
 
-    /// The last body that the server saw for an operation.
+    /// Returns the last body that the server received for an operation.
     fn sent(&self, operation: Operation) -> String {
         let seen = self.server.requests_for(operation).pop().unwrap();
         String::from_utf8(seen.body().to_vec()).unwrap()
     }
 }
 
-/// A review of an intake submission.
+/// Returns a review of an intake submission.
 fn review(server: &ReferenceServer) -> Value {
     json!({"submissionReference": server.sample_intake_submission(), "decision": "accept"})
 }

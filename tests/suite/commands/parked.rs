@@ -15,13 +15,13 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_person() {
+async fn fault_64_a_stored_command_older_than_the_trust_in_its_key_waits_for_a_person() {
     let peer = Peer::start([reply(500), created()]);
     let calendar = calendar_at(&peer);
     let (hour, before) = (Duration::from_secs(3_600), SystemTime::now());
     let fresh = kick_off(&calendar);
     let error = fresh.clone().retry(RetryPolicy::none()).await.unwrap_err();
-    // Whether it was sent or not, its age begins with its preparation, unless the store knows when it was first sent.
+    // The age counts from the preparation, sent or not, unless the store knows when the command was first sent.
     for command in [&fresh.prepare().unwrap(), error.command().unwrap()] {
         let command = stored(command);
         let prepared = command.prepared_at().unwrap();
@@ -32,7 +32,7 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
             rule.next(&state, prepared + 26 * hour)
         };
         let StoredStep::Park(reason) = next(None) else {
-            panic!("it is too old");
+            panic!("the command is too old to send");
         };
         let words = [
             "26 h 0 min old",
@@ -42,12 +42,12 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
         assert_says(&reason, &words);
         assert_eq!(next(Some(prepared + 2 * hour)), StoredStep::Send);
     }
-    // A form of version 1 does not say when it was prepared.
+    // The stored form of version 1 doesn't contain the time of preparation.
     let old: PreparedCommand = serde_json::from_str(EVENT_V1).unwrap();
     let unknown = StoredStep::Park(ParkReason::UnknownAge);
     assert_eq!(next_step(&old, None, before), unknown);
     assert_eq!(next_step(&old, Some(before), before), StoredStep::Send);
-    // A person can send it all the same: `send_prepared` doesn't apply the rule.
+    // A person can still send the command, because `send_prepared` doesn't apply the rule.
     calendar
         .send_prepared(error.command().unwrap())
         .await
@@ -55,7 +55,7 @@ async fn fault_64_a_stored_command_older_than_its_key_is_trusted_waits_for_a_per
 }
 
 #[tokio::test]
-async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
+async fn fault_64_a_stored_command_without_replay_protection_is_sent_once() {
     // The contract documents neither a key nor an exact replay for a counterparty.
     let peer = Peer::start(script([close(), close()]).then_always(reply_of(201, &json!({}))));
     let accounting = suite_at(&peer).accounting();
@@ -69,7 +69,7 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     assert_eq!(next_step(&fresh, None, now), StoredStep::Send);
     assert_eq!(next_step(&fresh, Some(now), now), parked);
 
-    // A command out of an error says by itself that it was sent, and so does one that was sent out of a table.
+    // The command in an error records that it was sent, also if it was sent from a table.
     for error in [
         call().await.unwrap_err(),
         accounting.send_prepared(&fresh).await.unwrap_err(),
@@ -83,14 +83,14 @@ async fn fault_64_a_stored_command_that_nobody_would_recognise_is_sent_once() {
     }
     assert_says(&ParkReason::NoReplay, &["check whether it happened"]);
     assert_eq!(peer.requests().len(), 2);
-    // One that was not sent stays as it was.
+    // A command that was not sent stays unchanged.
     let closed = Reserved::new();
     let nowhere = builder_at(&closed.url()).accounting();
     let error = nowhere.send_prepared(&fresh).await.unwrap_err();
     assert_eq!(error.effect(), Effect::NotSent, "{error}");
     assert!(error.command() == Some(&fresh));
 
-    // A service recognizes a command by the caller's key, and in the CRM by its contract.
+    // A service recognizes a command by the caller's key. The CRM contract recognizes equal commands without a key.
     let keyed = call().idempotency_key(key("counterparty-4711"));
     let keyed = keyed.prepare().unwrap();
     let shown = add_person(&crm_at(&peer)).prepare().unwrap();

@@ -1,4 +1,4 @@
-//! Receipts: result, status, whether it is a replay, key and attempts, in the same way for every application.
+//! Receipts: result, status, replay, key and attempts, with the same methods for every application.
 
 use sdk_accounting::types::ImportMode;
 use sdk_calendar::types::EventCommand;
@@ -11,7 +11,7 @@ use crate::fixtures::add_person;
 use crate::samples::{draft, event, import};
 use crate::support::key;
 
-/// Status, replay, attempts and whether there is a key.
+/// Returns the status, the replay, the attempts and whether there is a key.
 fn facts<T>(receipt: &Receipt<T>) -> (u16, Option<bool>, u32, bool) {
     (
         receipt.http_status(),
@@ -22,7 +22,7 @@ fn facts<T>(receipt: &Receipt<T>) -> (u16, Option<bool>, u32, bool) {
 }
 
 #[tokio::test]
-async fn calendar_receipts_tell_creation_update_cancellation_and_replay_apart() {
+async fn calendar_receipts_distinguish_creation_update_cancellation_and_replay() {
     let stage = Stage::start();
     let events = stage.calendar.events();
     let created = events.command(&event("Kick-off")).await.unwrap();
@@ -31,7 +31,7 @@ async fn calendar_receipts_tell_creation_update_cancellation_and_replay_apart() 
         command.member("publicReference", &*created.public_reference)
     };
     let update = about("update").member("expectedRecordVersion", 1);
-    // A 200 alone does not say that it is a replay.
+    // A 200 alone doesn't mean a replay.
     for (command, status, version, operation) in [
         (event("Again"), 201, 1, "event.create"),
         (update.title("Start"), 200, 2, "event.update"),
@@ -55,7 +55,7 @@ async fn calendar_receipts_tell_creation_update_cancellation_and_replay_apart() 
 }
 
 #[tokio::test]
-async fn each_application_shows_a_replay_in_its_own_way() {
+async fn replays_are_recognized_in_every_application() {
     let stage = Stage::start();
     let Stage {
         crm,
@@ -68,7 +68,7 @@ async fn each_application_shows_a_replay_in_its_own_way() {
     let review = review(server);
     let mut results = Vec::new();
     for again in [false, true] {
-        // Accounting has a field and not the status.
+        // Accounting reports replays with a field, not with the status.
         let call = accounting.invoice_drafts().create(&draft);
         let receipt = call.idempotency_key(key("receipts.draft.1")).await.unwrap();
         assert_eq!(facts(&receipt), (201, Some(again), 1, true));
@@ -79,7 +79,7 @@ async fn each_application_shows_a_replay_in_its_own_way() {
             .unwrap();
         assert_eq!(facts(&receipt), (201, Some(again), 1, true));
 
-        // The CRM has the status.
+        // The CRM reports replays with the status.
         let by_status = (if again { 200 } else { 201 }, Some(again), 1, false);
         let receipt = add_person(crm).await.unwrap();
         assert_eq!(facts(&receipt), by_status);
@@ -87,8 +87,7 @@ async fn each_application_shows_a_replay_in_its_own_way() {
         let receipt = crm.intake().review(review.clone()).await.unwrap();
         assert_eq!(facts(&receipt), by_status);
 
-        // The contract documents nothing for an operation that is known by name only. The reference server's result has the
-        // field all the same.
+        // The contract documents no replay for a name-only operation. The reference server still sends the field.
         let receipt = calendar
             .holds()
             .manage(json!({"note": "any"}))
@@ -104,7 +103,7 @@ async fn each_application_shows_a_replay_in_its_own_way() {
 }
 
 #[test]
-fn a_field_that_comes_twice_says_nothing_certain() {
+fn a_duplicate_field_leaves_the_replay_unknown() {
     let told = |fields: &str| {
         let reply = testing::reply(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND, 201);
         let version = r#""schemaVersion": "suite-calendar-command-result.v1""#;

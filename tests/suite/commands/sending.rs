@@ -1,4 +1,4 @@
-//! Row 72: a stored command is sent as it was prepared, with the time, the attempts and the policy of the new call.
+//! Row 72: a stored command is sent as prepared, with the deadline, the attempts and the policy of the new call.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::support::{
 };
 
 #[tokio::test]
-async fn fault_72_a_stored_command_is_sent_as_prepared_whatever_its_client_has_become() {
+async fn fault_72_a_stored_command_is_sent_as_prepared_despite_new_client_defaults() {
     let peer = Peer::start(always(committed()));
     let crm = crm_at(&peer);
     let with = |tenant: &str, trace: &str| {
@@ -48,7 +48,7 @@ async fn fault_72_a_stored_command_is_sent_as_prepared_whatever_its_client_has_b
         let tenants: Vec<_> = tenants.map(|(_, tenant)| &**tenant).collect();
         assert_eq!(tenants, ["north", "east"]);
     }
-    // A header can be added, and not replaced.
+    // A header can be added but not replaced.
     let sending = after.send_prepared(&command).header("x-more", "1");
     sending.await.unwrap();
     let seen = peer.requests();
@@ -59,7 +59,7 @@ async fn fault_72_a_stored_command_is_sent_as_prepared_whatever_its_client_has_b
     }
     assert_eq!(peer.requests().len(), 4);
 
-    // A failed call hands back exactly what it sent.
+    // The error of a failed call returns exactly the sent command.
     let peer = Peer::start([close(), committed()]);
     let crm = crm_at(&peer);
     let defaults = CallOptions::default().with_header("x-tenant", "north");
@@ -74,7 +74,7 @@ async fn fault_72_a_stored_command_is_sent_as_prepared_whatever_its_client_has_b
 }
 
 #[tokio::test]
-async fn fault_72_a_stored_command_goes_without_a_token_if_the_call_did() {
+async fn fault_72_a_stored_command_is_sent_without_a_token_if_the_call_had_none() {
     let peer = Peer::start(always(committed()));
     let crm = crm_at(&peer);
     let command = add_person(&crm).without_token().prepare().unwrap();
@@ -86,44 +86,45 @@ async fn fault_72_a_stored_command_goes_without_a_token_if_the_call_did() {
 }
 
 #[tokio::test]
-async fn fault_72_resends_are_allowed_by_the_call_before_the_client_and_the_suite() {
-    type Said = Option<ExactReplay>;
-    const YES: Said = Some(ExactReplay::Allowed);
-    const NO: Said = Some(ExactReplay::Forbidden);
-    // A caller who knows better can give a key to a command that has no documented one.
+async fn fault_72_the_call_overrides_client_and_suite_on_resends() {
+    type Setting = Option<ExactReplay>;
+    const YES: Setting = Some(ExactReplay::Allowed);
+    const NO: Setting = Some(ExactReplay::Forbidden);
+    // A caller may give a key to a command for which the contract documents none.
     let (key, without) = (key("person-4711.create"), None);
     let with = Some(key.as_str());
-    // How often a command is sent whose first response is lost.
-    let requests = async |suite: Said, client: Said, call: Said, key: Option<&str>, is_stored| {
-        let peer = Peer::start([close(), committed()]);
-        let mut builder = builder_at(&peer.url());
-        if let Some(replay) = suite {
-            builder = builder.exact_replay(replay);
-        }
-        let mut defaults = CallOptions::default();
-        if let Some(replay) = client {
-            defaults = defaults.with_exact_replay(replay);
-        }
-        let crm = builder.crm().with_defaults(defaults);
-        let mut submit = add_person(&crm);
-        if let Some(replay) = call {
-            submit = submit.exact_replay(replay);
-        }
-        if let Some(key) = key {
-            submit = submit.idempotency_key(key);
-        }
-        let ended = if is_stored {
-            let command = stored(&submit.prepare().unwrap());
-            crm.send_prepared(&command).await.map(drop)
-        } else {
-            submit.await.map(drop)
+    // Returns how often a command is sent if its first response is lost.
+    let requests =
+        async |suite: Setting, client: Setting, call: Setting, key: Option<&str>, is_stored| {
+            let peer = Peer::start([close(), committed()]);
+            let mut builder = builder_at(&peer.url());
+            if let Some(replay) = suite {
+                builder = builder.exact_replay(replay);
+            }
+            let mut defaults = CallOptions::default();
+            if let Some(replay) = client {
+                defaults = defaults.with_exact_replay(replay);
+            }
+            let crm = builder.crm().with_defaults(defaults);
+            let mut submit = add_person(&crm);
+            if let Some(replay) = call {
+                submit = submit.exact_replay(replay);
+            }
+            if let Some(key) = key {
+                submit = submit.idempotency_key(key);
+            }
+            let ended = if is_stored {
+                let command = stored(&submit.prepare().unwrap());
+                crm.send_prepared(&command).await.map(drop)
+            } else {
+                submit.await.map(drop)
+            };
+            if let Err(error) = &ended {
+                assert_eq!(error.effect(), Effect::Unknown);
+            }
+            assert!(peer.requests().iter().all(|seen| seen.key() == key));
+            peer.requests().len()
         };
-        if let Err(error) = &ended {
-            assert_eq!(error.effect(), Effect::Unknown);
-        }
-        assert!(peer.requests().iter().all(|seen| seen.key() == key));
-        peer.requests().len()
-    };
     for is_stored in [false, true] {
         for (suite, client, call, key, expected) in [
             (None, None, None, without, 1),
@@ -170,7 +171,7 @@ async fn a_stored_command_is_sent_with_the_time_attempts_and_policy_of_the_new_c
     assert_says(&error, &["2s"]);
     slow.remove();
 
-    // A schema that this SDK does not know is not taken for the known one, also as raw JSON.
+    // An unknown schema is not accepted as the known schema, even for raw JSON.
     let fault = server.fault(operation).schema_suffix("v9");
     let error = calendar.send_prepared(&command).await.unwrap_err();
     assert_failed(&error, ErrorKind::SchemaVersion, Effect::Unknown);

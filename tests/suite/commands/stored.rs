@@ -1,4 +1,4 @@
-//! Rows 55, 78 and 79: stored commands. Forms of all versions are read and sent as they are, and forms that were changed are
+//! Rows 55, 78 and 79: stored commands. Forms of all versions are read and sent unchanged, and modified forms are
 //! rejected.
 
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -20,7 +20,7 @@ use crate::support::{
     stored,
 };
 
-/// Each file is the output of a release. Never change one: add another next to it.
+/// Each file is the output of a release. Never change a file; add another file next to it.
 pub(crate) const EVENT_V1: &str = include_str!("fixtures/event-v1.json");
 const CRM_V1: &str = include_str!("fixtures/crm-v1.json");
 const EVENT_V2: &str = include_str!("fixtures/event-v2.json");
@@ -28,7 +28,7 @@ const EVENT_V2: &str = include_str!("fixtures/event-v2.json");
 const CALENDAR: &str = "https://calendar.example";
 const CRM: &str = "https://crm.example";
 
-/// A server, and a suite, whose audiences are those of the files.
+/// Returns a server and a suite with the audiences of the files.
 fn audiences_of_the_files() -> (ReferenceServer, Suite) {
     let server = ReferenceServer::builder()
         .audience(sdk_reference_server::App::Calendar, CALENDAR)
@@ -45,7 +45,7 @@ fn form(command: &PreparedCommand) -> Value {
     serde_json::to_value(command).unwrap()
 }
 
-/// A stored form with another value, and a digest that fits. A digest protects against accidents only.
+/// Returns a stored form with another value and a matching digest. The digest protects against accidental changes only.
 fn edited(command: &PreparedCommand, field: &str, value: Value) -> PreparedCommand {
     let mut form = form(command);
     form[field] = value;
@@ -94,12 +94,12 @@ async fn a_command_of_any_version_is_read_verified_and_sent() {
         command.verify().unwrap();
         let read: Value = serde_json::from_str(file).unwrap();
         assert_eq!(form(&command), read);
-        // A program can sign the form, since writing it again changes no byte.
+        // A program can sign the form, because encoding it again changes no byte.
         let written = serde_json::to_string(&command).unwrap();
         assert_eq!(serde_json::to_string(&stored(&command)).unwrap(), written);
         let since = |at: SystemTime| at.duration_since(UNIX_EPOCH).unwrap().as_millis();
         assert_eq!(command.prepared_at().map(since), prepared_at);
-        // A form of version 1 doesn't say whether it was sent.
+        // A form of version 1 doesn't record whether it was sent.
         assert_eq!(command.was_sent(), prepared_at.is_none());
         let key = command.idempotency_key().map(IdempotencyKey::as_str);
         for (field, shown) in [
@@ -132,7 +132,7 @@ async fn a_command_of_any_version_is_read_verified_and_sent() {
 }
 
 #[test]
-fn today_writes_what_the_files_hold() {
+fn the_current_version_writes_the_content_of_the_files() {
     let (_server, suite) = audiences_of_the_files();
     let (calendar, crm) = (suite.calendar(), suite.crm());
     let call = calendar.events().command(&event("Fixture"));
@@ -154,7 +154,7 @@ fn today_writes_what_the_files_hold() {
 }
 
 #[tokio::test]
-async fn fault_55_a_form_that_was_changed_in_the_store_is_rejected() {
+async fn fault_55_a_form_that_was_modified_in_the_store_is_rejected() {
     let (server, suite) = audiences_of_the_files();
     let (calendar, crm) = (suite.calendar(), suite.crm());
     let event = kick_off(&calendar).header("x-tenant", "a").prepare();
@@ -217,7 +217,7 @@ async fn fault_55_a_form_that_was_changed_in_the_store_is_rejected() {
 }
 
 #[tokio::test]
-async fn fault_55_a_stored_command_with_absurd_numbers_is_rejected_or_waits_for_a_person() {
+async fn fault_55_a_stored_command_with_extreme_numbers_is_rejected_or_waits_for_a_person() {
     let peer = Peer::start([]);
     let calendar = calendar_at(&peer);
     let command = kick_off(&calendar).prepare().unwrap();
@@ -227,7 +227,7 @@ async fn fault_55_a_stored_command_with_absurd_numbers_is_rejected_or_waits_for_
         assert_says(&error, &[&format!("version {version}")]);
         calendar.send_prepared(&command).await.unwrap_err();
     }
-    // The digest of the largest time is that of none.
+    // The largest time has the same digest as a missing time.
     let unclear = edited(&command, "preparedAt", json!(u64::MAX));
     unclear.verify().unwrap_err();
     for at in [0, 1 << 62, u64::MAX] {
@@ -293,7 +293,7 @@ async fn fault_78_a_stored_command_is_rejected_as_the_call_would_be() {
         assert!(kinds.contains(&error.kind()), "{about}: {error}");
         assert_unsent(&error, error.kind(), &[]);
     }
-    // A raw call is any request of the application: it goes out only where that is expected.
+    // A raw call can be any request of the application, so it is sent only if the caller allows raw commands.
     let error = calendar.send_prepared(&raw).await.unwrap_err();
     assert_unsent(&error, ErrorKind::PreparedCommand, &["`allow_raw_path`"]);
     let read = calendar.raw_call((Method::Get, "/calendar/v1/notes"));
@@ -305,7 +305,7 @@ async fn fault_78_a_stored_command_is_rejected_as_the_call_would_be() {
 }
 
 #[tokio::test]
-async fn fault_79_tens_of_thousands_of_headers_are_an_error_and_no_panic() {
+async fn fault_79_tens_of_thousands_of_headers_are_an_error_not_a_panic() {
     let peer = Peer::start([]);
     let calendar = calendar_at(&peer);
     let names = (0..40_000).map(|number| format!("x-{number}"));

@@ -1,4 +1,5 @@
-//! Rows 55 and 85: what a checkpoint is bound to, and what becomes of one that was changed or no longer fits.
+//! Rows 55 and 85: the query that a checkpoint belongs to, and checkpoints that were modified or no longer match the
+//! list.
 
 use sdk_core::{App, Checkpoint, Effect, ErrorKind, Items, Record};
 use sdk_crm::types::PersonStatus;
@@ -13,12 +14,12 @@ use crate::support::{Clients, assert_failed, assert_says, assert_unsent, builder
 async fn a_checkpoint_rejects_another_query() {
     let (_server, crm) = crm_of(10);
     let rejects = async |of: Items<Record>, with: Items<Record>, why: &str| {
-        let mut walk = with.resume(of.checkpoint());
-        let error = walk.try_next().await.unwrap_err();
-        // The place is not lost with the error, and the walk is over.
-        let places = [walk.checkpoint(), of.checkpoint()].map(|at| format!("{at:?}"));
-        assert_eq!(places[0], places[1]);
-        assert!(walk.try_next().await.unwrap().is_none());
+        let mut list = with.resume(of.checkpoint());
+        let error = list.try_next().await.unwrap_err();
+        // The error doesn't lose the position, and the list has ended.
+        let positions = [list.checkpoint(), of.checkpoint()].map(|at| format!("{at:?}"));
+        assert_eq!(positions[0], positions[1]);
+        assert!(list.try_next().await.unwrap().is_none());
         assert_eq!(error.kind(), ErrorKind::Pagination);
         assert!(error.operation().is_some());
         assert_says(&error, &[why]);
@@ -37,20 +38,20 @@ async fn a_checkpoint_rejects_another_query() {
     let timeline = |of| crm.people().timeline(of).items();
     rejects(timeline(PERSON), timeline("PER-BA9876543210"), filters).await;
 
-    // The size of the pages and the headers don't change the contents of a list.
+    // The page size and the headers don't change the content of a list.
     let mut ann_so_far = ann().limit(1).items();
     rest(&mut ann_so_far).await;
     let same = people().status(PersonStatus::Active).q("ann");
     let same = same.limit(50).header("x-trace", "1").items();
     let mut same = same.resume(ann_so_far.checkpoint());
     assert!(same.try_next().await.unwrap().is_none());
-    // A walk that is over is rejected like any other.
+    // The checkpoint of a finished list is rejected like any other.
     assert!(ann_so_far.checkpoint().is_finished());
     rejects(ann_so_far, people().items(), filters).await;
 }
 
 #[tokio::test]
-async fn a_walk_that_breaks_a_rule_is_rejected_and_ends_also_from_a_checkpoint() {
+async fn a_list_with_an_invalid_parameter_is_rejected_and_ends_even_from_a_checkpoint() {
     let (server, crm) = crm_of(10);
     let people = || crm.people().list().limit(51);
     let mut pages = people().pages();
@@ -90,7 +91,7 @@ async fn a_checkpoint_survives_another_base_url() {
 }
 
 #[tokio::test]
-async fn the_stored_form_has_a_version_and_names_its_operation() {
+async fn the_stored_form_contains_its_version_and_operation() {
     let first = page(&["a", "b", "c"], "cursor-2");
     let peer = Peer::start([first, page(&["d", "e"], "cursor-3")]);
     let crm = crm_at(&peer);
@@ -115,7 +116,7 @@ async fn the_stored_form_has_a_version_and_names_its_operation() {
 }
 
 #[tokio::test]
-async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is_rejected() {
+async fn fault_55_a_checkpoint_with_extreme_numbers_or_of_another_installation_is_rejected() {
     let peer = Peer::start(always(page(&["a", "b"], "c-2")));
     let crm = crm_at(&peer);
     let mut items = crm.people().list().items();
@@ -138,7 +139,7 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
         ("version", json!(u32::MAX)),
         ("cursor", json!("c".repeat(100_000))),
         ("audience", json!("https://another.suite.test")),
-        // One that names no audience is of no installation.
+        // A checkpoint without an audience belongs to no installation.
         ("audience", Value::Null),
         ("operation", json!("listTasks\u{1b}[31m")),
         ("filters", json!("")),
@@ -147,7 +148,7 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
         let mut items = crm.people().list().items().resume(checkpoint);
         let error = items.try_next().await.unwrap_err();
         assert_failed(&error, ErrorKind::Pagination, Effect::NotSent);
-        assert!(!format!("{error} {error:?}").contains('\u{1b}'));
+        assert!(!format!("{error} {error:#?}").contains('\u{1b}'));
     }
     for (field, value) in [
         ("skip", json!(-1)),
@@ -158,7 +159,7 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
         assert!(changed(field, value).is_err(), "{field}");
     }
     assert_eq!(peer.requests().len(), requests);
-    // At the bounds it is sound.
+    // The largest allowed values are valid.
     for (field, value) in [("version", json!(1)), ("delivered", json!(1_u64 << 53))] {
         let sound = changed(field, value).unwrap();
         let mut items = crm.people().list().items().resume(sound);
@@ -168,17 +169,17 @@ async fn fault_55_a_checkpoint_with_absurd_numbers_or_of_another_installation_is
 
 #[tokio::test]
 async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() {
-    // Three items of the second page were delivered; since then the list has shrunk.
+    // Three items of the second page were delivered. Then the list shrank.
     let last = |items: &[&str]| page(items, Value::Null);
-    let whole = [page(&["a"], "c-2"), last(&["b", "c", "d"])];
-    let peer = Peer::start(whole.clone());
+    let pages = [page(&["a"], "c-2"), last(&["b", "c", "d"])];
+    let peer = Peer::start(pages.clone());
     let mut items = crm_at(&peer).people().list().items();
     for _ in 0..3 {
         items.try_next().await.unwrap().unwrap();
     }
     let checkpoint = items.checkpoint();
 
-    // In pages of the same size, a page that ends early has changed; in others, only a list that does.
+    // With the same page size, a short page shows the change. With another size, only the end of the list does.
     let [early, other] = ["the page ends 1 item before", "the list ends 1 item before"];
     for (limit, shrunk, words) in [
         (None, vec![last(&["b"])], early),
@@ -191,14 +192,17 @@ async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() 
             people = people.limit(limit);
         }
         let mut items = people.items().resume(checkpoint.clone());
-        let error = rest(&mut items).await.1.expect("no complete walk");
-        let told = (error.kind(), error.status());
-        assert_eq!(told, (ErrorKind::Pagination, Some(200)), "{error}");
+        let error = rest(&mut items)
+            .await
+            .1
+            .expect("the list must not seem complete");
+        let got = (error.kind(), error.status());
+        assert_eq!(got, (ErrorKind::Pagination, Some(200)), "{error}");
         assert_says(&error, &[words]);
         assert!(!items.checkpoint().is_finished());
     }
-    // One that fits goes on.
-    let peer = Peer::start(script(whole.into_iter().skip(1)));
+    // A matching checkpoint continues the list.
+    let peer = Peer::start(script(pages.into_iter().skip(1)));
     let mut items = crm_at(&peer).people().list().items().resume(checkpoint);
     assert_eq!(rest(&mut items).await.0, ["d"]);
     assert!(items.checkpoint().is_finished());

@@ -1,16 +1,16 @@
-//! Rows 24, 25 and 58: where a list ends.
+//! Rows 24, 25 and 58: the end of a list.
 
 use futures_util::stream::FusedStream;
 use sdk_core::{Effect, ErrorKind};
 use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
-use super::{PEOPLE, crm_of, page, rest, rest_of_pages, walk};
+use super::{PEOPLE, crm_of, page, read_list, rest, rest_of_pages};
 use crate::peer::{self, Peer, Step, reply, script};
 use crate::support::{Ahead as _, assert_says, crm_at};
 
 #[tokio::test]
-async fn fault_25_empty_pages_and_duplicates_pass_until_a_cursor_is_null_or_empty() {
+async fn fault_25_a_list_passes_empty_pages_and_duplicates_and_ends_at_a_null_or_empty_cursor() {
     for last in [Value::Null, json!("")] {
         let begin = std::iter::once(page(&["a"], "c-1"));
         let empty = (2..=100).map(|at| page(&[], format!("c-{at}")));
@@ -21,7 +21,7 @@ async fn fault_25_empty_pages_and_duplicates_pass_until_a_cursor_is_null_or_empt
         ];
 
         let pages = script(begin.chain(empty).chain(end));
-        let (names, error, items, targets) = walk(pages, false).await;
+        let (names, error, items, targets) = read_list(pages, false).await;
 
         assert!(error.is_none());
         assert_eq!(names, ["a", "a", "b", "b"]);
@@ -34,15 +34,15 @@ async fn fault_25_empty_pages_and_duplicates_pass_until_a_cursor_is_null_or_empt
 }
 
 #[tokio::test]
-async fn fault_24_a_circle_of_cursors_is_an_error_before_its_first_page_is_fetched_again() {
+async fn fault_24_a_cursor_loop_is_an_error_before_a_page_is_fetched_twice() {
     for (round, ahead) in [(1, true), (2, false), (2, true), (1_000, false)] {
         let (server, crm) = crm_of(1_100);
         let people = || crm.people().list().limit(1);
-        let circle = || server.fault(Operation::ListPeople).cursor_loop_of(round);
+        let cursor_loop = || server.fault(Operation::ListPeople).cursor_loop_of(round);
         let requests = round as u64 + 1;
         let delivered = format!("{requests} items were delivered");
 
-        let fault = circle();
+        let fault = cursor_loop();
         let mut items = people().items().ahead(ahead);
         let (names, error) = rest(&mut items).await;
         let error = error.unwrap();
@@ -53,7 +53,7 @@ async fn fault_24_a_circle_of_cursors_is_an_error_before_its_first_page_is_fetch
         assert!(items.try_next().await.unwrap().is_none());
 
         fault.remove();
-        circle();
+        cursor_loop();
         let mut pages = people().pages().ahead(ahead);
         assert!(!pages.is_terminated());
         let (same, error) = rest_of_pages(&mut pages).await;
@@ -63,7 +63,7 @@ async fn fault_24_a_circle_of_cursors_is_an_error_before_its_first_page_is_fetch
         assert_eq!(server.attempts(Operation::ListPeople), 2 * requests);
     }
 
-    // A circle through the cursor of the first page.
+    // A loop through the cursor of the first page.
     let peer = Peer::start([page(&["a"], "B"), page(&["b"], "first")]);
     let mut items = crm_at(&peer).people().list().cursor("first").items();
     let (names, error) = rest(&mut items).await;
@@ -72,7 +72,7 @@ async fn fault_24_a_circle_of_cursors_is_an_error_before_its_first_page_is_fetch
 }
 
 #[tokio::test]
-async fn fault_24_whoever_resumes_in_a_circle_gets_nothing_twice() {
+async fn fault_24_resuming_in_a_cursor_loop_delivers_no_item_twice() {
     let peer = Peer::start([
         page(&["a"], "one"),
         page(&["b", "c"], "one"),
@@ -81,24 +81,24 @@ async fn fault_24_whoever_resumes_in_a_circle_gets_nothing_twice() {
         page(&["d"], ""),
     ]);
     let crm = crm_at(&peer);
-    let mut walk = crm.people().list().items();
+    let mut items = crm.people().list().items();
     let mut all = Vec::new();
     for errors in [true, true, false] {
-        let (taken, error) = rest(&mut walk).await;
+        let (taken, error) = rest(&mut items).await;
         all.extend(taken);
         assert_eq!(error.is_some(), errors);
         if let Some(error) = error {
             assert_says(&error, &["repeated a cursor", "3 items"]);
         }
-        let at = walk.checkpoint();
-        walk = crm.people().list().items().resume(at);
+        let at = items.checkpoint();
+        items = crm.people().list().items().resume(at);
     }
     assert_eq!(all, ["a", "b", "c", "d"]);
     assert_eq!(peer.requests().len(), 5);
 }
 
 #[tokio::test]
-async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there() {
+async fn fault_24_an_endless_list_stops_at_max_pages_and_can_resume_there() {
     for ahead in [false, true] {
         let (server, crm) = crm_of(100);
         let list = || crm.people().list().limit(10).items().ahead(ahead);
@@ -120,7 +120,7 @@ async fn fault_24_a_list_without_an_end_stops_at_its_cap_and_goes_on_from_there(
     }
 }
 
-/// A last page with these fields besides its items.
+/// Returns a last page with these fields next to its items.
 fn last(fields: &str) -> Step {
     let body = format!(r#"{{"items":[{{"publicReference":"b"}}],{fields}}}"#);
     let step = reply(200).header("content-type", "application/json");
@@ -128,8 +128,8 @@ fn last(fields: &str) -> Step {
 }
 
 #[tokio::test]
-async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
-    let whole = page(&["b"], Value::Null);
+async fn fault_58_a_malformed_page_is_an_error_not_the_end_of_a_list() {
+    let page_b = page(&["b"], Value::Null);
     let people = json!({"schemaVersion": "people.v7", "people": [{"publicReference": "b"}], "total": null,
         "nextCursor": "c-3"});
     let fields = "`schemaVersion`, `nextCursor`, `people`, `total` (null)";
@@ -146,15 +146,15 @@ async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
         (and(null, versions), &["schemaVersion"]),
         (object, &["`items`"]),
         (peer::json(200, &people), &[fields, "A07", "`pages()`"]),
-        // The service still works on it, or sent a part of it.
-        (whole.clone().with_status(202), &[]),
-        (whole.clone().with_status(206), &[]),
-        (whole.with_status(299), &[]),
+        // With these statuses, the service is still working, or sent only a part.
+        (page_b.clone().with_status(202), &[]),
+        (page_b.clone().with_status(206), &[]),
+        (page_b.with_status(299), &[]),
     ];
     for (odd, words) in odd {
         for ahead in [false, true] {
             let pages = [page(&["a"], "c-2"), odd.clone()];
-            let (names, error, mut items, targets) = walk(pages, ahead).await;
+            let (names, error, mut items, targets) = read_list(pages, ahead).await;
             let error = error.unwrap();
             assert_says(&error, words);
             assert_eq!(error.status(), Some(odd.status()), "{error}");
@@ -162,10 +162,10 @@ async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
             assert_eq!(error.operation().unwrap().id, "listPeople");
             assert_eq!(names, ["a"], "{error}");
             assert_eq!(targets.len(), 2, "{error}");
-            // The page was not delivered, so the list resumes there.
+            // The page was not delivered, so the checkpoint points to it.
             let at = items.checkpoint();
             assert_eq!((at.cursor(), at.delivered()), (Some("c-2"), 1));
-            // The walk is over all the same, and requests nothing more.
+            // The stream has ended and sends no more requests.
             assert!(!at.is_finished() && items.is_terminated());
             assert!(items.try_next().await.unwrap().is_none());
         }
@@ -173,11 +173,11 @@ async fn fault_58_an_odd_page_is_an_error_and_no_end_of_a_list() {
 }
 
 #[tokio::test]
-async fn only_a_400_for_a_cursor_says_to_start_again_and_how_much_was_delivered() {
+async fn only_a_400_for_a_cursor_advises_to_list_again_with_the_delivered_count() {
     for (pages, status, hints) in [(1, 400, true), (0, 400, false), (1, 422, false)] {
         let begin = (0..pages).map(|_| page(&["a", "b"], "cursor-2"));
         let pages = script(begin).then_always(reply(status));
-        let error = walk(pages, false).await.1.unwrap();
+        let error = read_list(pages, false).await.1.unwrap();
         assert_eq!((error.status(), error.attempts()), (Some(status), 1));
         let hint = "the cursor, list again from the start; 2 items were delivered so far";
         assert_eq!(error.to_string().contains(hint), hints, "{error}");

@@ -1,4 +1,5 @@
-//! Lists as streams: where they end, where they resume, what they survive. `fault_NN_…` is row NN of the list of faults.
+//! Lists as streams: where they end, where they resume, which faults they survive. `fault_NN_…` tests row NN of
+//! `faults/FAULTS.md`.
 
 mod checkpoints;
 mod ends;
@@ -13,22 +14,22 @@ use serde_json::{Value, json};
 use crate::peer::{self, Peer, Script, Step};
 use crate::support::{Ahead as _, Clients as _, builder_for, crm_at};
 
-/// The path of the list that most tests walk.
+/// The path of the list in most tests.
 const PEOPLE: &str = "/api/crm/v1/people";
 
-/// A server in memory with so many people, and a client of it.
+/// Returns a server in memory with this number of people, and a client of it.
 fn crm_of(people: u64) -> (ReferenceServer, sdk_crm::Client) {
     let server = ReferenceServer::builder().people(people).in_memory();
     let crm = client_of(&server);
     (server, crm)
 }
 
-/// A client of a server in memory.
+/// Returns a client of a server in memory.
 fn client_of(server: &ReferenceServer) -> sdk_crm::Client {
     builder_for(server).transport(server.service()).crm()
 }
 
-/// A page of people with these references.
+/// Returns a page of people with these references.
 pub(crate) fn page(names: &[&str], next: impl Into<Value>) -> Step {
     let person = |name: &&str| json!({"publicReference": name});
     let items: Vec<_> = names.iter().map(person).collect();
@@ -39,7 +40,7 @@ fn name(record: &Record) -> String {
     record.text("publicReference").unwrap()
 }
 
-/// The names of all items up to the end or an error.
+/// Returns the names of all items up to the end or an error.
 pub(crate) async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Error>) {
     let mut names = Vec::new();
     loop {
@@ -51,7 +52,7 @@ pub(crate) async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Erro
     }
 }
 
-/// The names on all pages up to the end or an error.
+/// Returns the names on all pages up to the end or an error.
 pub(crate) async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Option<Error>) {
     let mut names = Vec::new();
     loop {
@@ -63,8 +64,9 @@ pub(crate) async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Op
     }
 }
 
-/// The items of a scripted list of people up to the end or an error, the stream after them, and the target of each request.
-async fn walk(
+/// Reads a scripted list of people. Returns the names up to the end or an error, the stream after them, and the target
+/// of each request.
+async fn read_list(
     script: impl Into<Script>,
     ahead: bool,
 ) -> (Vec<String>, Option<Error>, Items<Record>, Vec<String>) {

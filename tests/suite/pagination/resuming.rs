@@ -1,4 +1,4 @@
-//! Rows 26 and 27: lists that resume elsewhere, and a long one through 503s, resets and tokens that are refused.
+//! Rows 26 and 27: lists that resume elsewhere, and a long list through 503s, resets and rejected tokens.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use super::{PEOPLE, client_of, crm_of, name, page, rest, rest_of_pages};
 use crate::peer::{Over, over_all, reply, reset, script};
 use crate::support::{Ahead as _, HoldClock, answer, crm_at, stored};
 
-over_all! { fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another }
-over_all! { paused: fault_27_a_long_walk_through_refused_tokens_503s_and_resets_loses_no_item }
+over_all! { fault_26_after_an_error_the_same_list_continues_and_so_does_a_resumed_list }
+over_all! { paused: fault_27_a_long_list_through_rejected_tokens_503s_and_resets_loses_no_item }
 
-/// The people of a server, in order.
+/// Returns the names of all people of a server, in order.
 async fn all_people(crm: &sdk_crm::Client) -> Vec<String> {
     rest(&mut crm.people().list().limit(50).items()).await.0
 }
 
-/// At most so many people from a checkpoint on, and the checkpoint after them.
+/// Returns at most `count` people after a checkpoint, and the checkpoint after them.
 async fn take(
     items: Items<Record>,
     from: Option<&Checkpoint>,
@@ -39,9 +39,9 @@ async fn take(
 }
 
 #[tokio::test]
-async fn fault_26_a_walk_resumes_at_every_place() {
+async fn fault_26_a_list_resumes_at_every_position() {
     let (server, crm) = crm_of(23);
-    // The second client shares nothing with the first one.
+    // The second client shares no state with the first client.
     let elsewhere = client_of(&server);
     let all = all_people(&crm).await;
     for ahead in [false, true] {
@@ -49,7 +49,7 @@ async fn fault_26_a_walk_resumes_at_every_place() {
             let items = crm.people().list().limit(5).items().ahead(ahead);
             let (mut names, at) = take(items, None, place).await;
             assert_eq!((names.len(), at.delivered()), (place, place as u64));
-            // Only the end of the last page shows that the last item was the last one.
+            // Only the end of the last page shows that an item is the last item.
             assert_eq!(at.is_finished(), place == all.len());
 
             let items = elsewhere.people().list().limit(5).items().ahead(ahead);
@@ -62,7 +62,7 @@ async fn fault_26_a_walk_resumes_at_every_place() {
 }
 
 #[tokio::test]
-async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
+async fn fault_26_pages_resume_after_the_last_delivered_page() {
     let (server, crm) = crm_of(23);
     let all = all_people(&crm).await;
     for done in 0..=5 {
@@ -77,13 +77,13 @@ async fn fault_26_pages_go_on_after_the_page_that_was_delivered_last() {
         let mut again = again.resume(stored(&pages.checkpoint()));
         names.extend(rest_of_pages(&mut again).await.0);
         assert_eq!(names, all);
-        // Between pages nothing is fetched twice.
+        // Resuming between pages fetches no page twice.
         assert_eq!(server.attempts(Operation::ListPeople) - before, 5 - done);
     }
 }
 
 #[tokio::test]
-async fn fault_26_a_list_resumes_with_pages_of_another_size() {
+async fn fault_26_a_list_resumes_with_another_page_size() {
     let (_server, crm) = crm_of(100);
     let all = all_people(&crm).await;
     let of = |limit| crm.people().list().limit(limit).items();
@@ -95,7 +95,7 @@ async fn fault_26_a_list_resumes_with_pages_of_another_size() {
         }
     }
 
-    // And again and again, at last after each item.
+    // The list resumes repeatedly, finally after each item.
     let alternating = [(10, 4), (50, 21), (10, 2), (7, 30), (10, 1), (50, 31)];
     let (mut names, mut at) = (Vec::new(), None);
     for (limit, count) in alternating.into_iter().chain([(5, 1); 11]) {
@@ -123,7 +123,7 @@ async fn fault_26_a_page_without_items_keeps_the_page_size_of_the_checkpoint() {
     assert_eq!(names, all[25..]);
 }
 
-async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over: Over) {
+async fn fault_26_after_an_error_the_same_list_continues_and_so_does_a_resumed_list(over: Over) {
     for ahead in [false, true] {
         let peer = over.start([
             page(&["a", "b"], "cursor-2"),
@@ -136,7 +136,7 @@ async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over:
         let mut items = list.items().ahead(ahead);
 
         let (names, error) = rest(&mut items).await;
-        // A read-ahead that failed is reported when its page is due, and not before.
+        // A failed read-ahead is reported only when its page is due.
         assert_eq!(names, ["a", "b"]);
         assert_eq!(error.unwrap().status(), Some(503));
 
@@ -147,7 +147,7 @@ async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over:
         assert_eq!(names, ["c"]);
         assert!(error.unwrap().is_unavailable());
 
-        // And another one, as in another process.
+        // Another process resumes the list.
         let elsewhere = crm_at(&peer).people().list().items().ahead(ahead);
         let mut others = elsewhere.resume(stored(&items.checkpoint()));
         let (names, error) = rest(&mut others).await;
@@ -157,8 +157,8 @@ async fn fault_26_after_an_error_the_same_walk_goes_on_and_so_does_another(over:
     }
 }
 
-/// Each tenth page is preceded by a 503, each fifteenth by a reset, and each fortieth by a token that is refused.
-async fn fault_27_a_long_walk_through_refused_tokens_503s_and_resets_loses_no_item(over: Over) {
+/// A 503 precedes each tenth page, a reset each fifteenth page, and a rejected token each fortieth page.
+async fn fault_27_a_long_list_through_rejected_tokens_503s_and_resets_loses_no_item(over: Over) {
     const PAGES: u64 = 120;
     let _clock = HoldClock::new();
     let mut steps = Vec::new();
@@ -178,19 +178,19 @@ async fn fault_27_a_long_walk_through_refused_tokens_503s_and_resets_loses_no_it
         let mut names = Vec::new();
         while let Some(page) = pages.try_next().await.unwrap() {
             names.extend(page.items().unwrap().iter().map(name));
-            // Tokens that are refused one right after the other are not renewed each time. These are not.
+            // Consecutive rejected tokens are not renewed each time. With a pause, they are.
             advance(Duration::from_secs(2)).await;
         }
 
         let expected = (1..=PAGES).flat_map(|at| [format!("{at}-a"), format!("{at}-b")]);
         assert!(names.into_iter().eq(expected));
-        // A page is requested again only after its attempt failed.
+        // A page is requested again only after a failed attempt.
         let seen = peer.requests();
         assert_eq!(seen.len(), requests);
         assert!(seen.iter().all(|seen| seen.target.starts_with(PEOPLE)));
         let last = format!("{PEOPLE}?cursor=cursor-{}", PAGES - 1);
         assert_eq!(seen.last().unwrap().target, last);
-        // Three tokens were refused.
+        // The peer rejected three tokens.
         assert_eq!(peer.exchanges().len(), 4);
     }
 }

@@ -1,4 +1,4 @@
-//! Walks as values: lazy, movable, cancellable, with combinators, with read-ahead.
+//! Lists as streams: lazy, movable, cancellable, with combinators and read-ahead.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::peer::Peer;
 use crate::support::{Ahead as _, Clients, Events, assert_says, crm_at, drop_when, suite_at};
 
 #[test]
-fn walks_are_send_sync_unpin_and_static() {
+fn lists_are_send_sync_unpin_and_static() {
     fn holds<T: Send + Sync + Unpin + FusedStream + 'static>() {}
     holds::<Items<Record>>();
     holds::<Pages<Record>>();
 }
 
 #[tokio::test]
-async fn nothing_is_sent_before_the_first_item_is_asked_for() {
+async fn nothing_is_sent_before_the_first_item_is_requested() {
     let (server, crm) = crm_of(10);
     drop(crm.people().list().items().read_ahead());
     drop(crm.people().list().pages().read_ahead());
@@ -30,14 +30,14 @@ async fn nothing_is_sent_before_the_first_item_is_asked_for() {
     assert!(!items.is_terminated());
     assert!(server.requests().is_empty());
 
-    // It outlives the client, and moves into a task.
+    // The stream outlives the client and moves into a task.
     drop(crm);
     let names = tokio::spawn(async move { rest(&mut { items }).await.0 });
     assert_eq!(names.await.unwrap().len(), 10);
 }
 
 #[tokio::test]
-async fn combinators_take_what_they_need_and_no_more() {
+async fn combinators_fetch_only_the_pages_they_need() {
     let (server, crm) = crm_of(100);
     let list = || crm.people().list().limit(10);
 
@@ -56,7 +56,7 @@ async fn combinators_take_what_they_need_and_no_more() {
 }
 
 #[tokio::test]
-async fn collect_has_all_items_or_fails_beyond_its_limit() {
+async fn collect_returns_all_items_or_fails_above_its_limit() {
     let (server, crm) = crm_of(30);
     let list = || crm.people().list().limit(10).items();
     let (names, _) = rest(&mut list()).await;
@@ -73,7 +73,7 @@ async fn collect_has_all_items_or_fails_beyond_its_limit() {
         let fetched = server.attempts(Operation::ListPeople) - before;
         assert_eq!(fetched, pages, "{at_most}");
     }
-    // A page that fails is the error of that call.
+    // The error of a failed page is the error of `collect`.
     server.fault(Operation::ListPeople).status(404).times(1);
     assert!(list().collect(30).await.unwrap_err().is_not_found());
 }
@@ -92,7 +92,7 @@ async fn take_ends_the_list_after_the_first_items() {
         let fetched = server.attempts(Operation::ListPeople) - before;
         assert_eq!(fetched, pages, "{wanted}");
 
-        // The checkpoint is behind the last of them.
+        // The checkpoint is after the last of these items.
         let after = first.checkpoint();
         let (others, _) = rest(&mut list().resume(after)).await;
         assert_eq!(others, names[delivered..]);
@@ -101,7 +101,7 @@ async fn take_ends_the_list_after_the_first_items() {
     let first_five = list().take(5).take(20).collect(5).await.unwrap();
     assert_eq!(first_five.len(), 5);
     assert_eq!(list().take(15).size_hint(), (0, Some(15)));
-    // Neither another type nor a checkpoint changes how many are left.
+    // Neither another record type nor a checkpoint changes the number of remaining items.
     let mut items = list().take(3);
     items.try_next().await.unwrap();
     let at = items.checkpoint();
@@ -115,7 +115,7 @@ async fn take_ends_the_list_after_the_first_items() {
 }
 
 #[tokio::test]
-async fn a_walk_says_how_much_of_its_page_is_left() {
+async fn size_hint_counts_the_rest_of_the_page() {
     let (_server, crm) = crm_of(15);
     let mut items = crm.people().list().limit(10).items();
     for (taken, left) in [(0, (0, None)), (1, (9, None)), (10, (4, Some(4)))] {
@@ -144,13 +144,13 @@ async fn a_cancelled_try_next_loses_nothing() {
         }
         names.extend(rest(&mut items).await.0);
         assert_eq!(names, ["a", "b", "c"]);
-        // The same requests all along.
+        // Cancelling causes no additional requests.
         assert_eq!(peer.requests().len(), 3);
     }
 }
 
 #[tokio::test]
-async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
+async fn read_ahead_fetches_only_one_page_while_the_consumer_works() {
     let peer = Peer::start([page(&["a"], "2"), page(&["b"], "3"), page(&["c"], "")]);
     let suite = suite_at(&peer);
     let crm = suite.crm();
@@ -158,7 +158,7 @@ async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
     for seen in [2, 3, 3] {
         items.try_next().await.unwrap().unwrap();
         peer.saw(seen).await;
-        // Time enough to begin another request.
+        // Leaves enough time to start another request.
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
@@ -167,7 +167,7 @@ async fn read_ahead_fetches_one_page_while_the_consumer_works_and_no_more() {
 }
 
 #[tokio::test]
-async fn read_ahead_stays_in_the_span_of_the_walk() {
+async fn read_ahead_stays_in_the_span_of_the_list() {
     let peer = Peer::start([page(&["a"], "2"), page(&["b"], "")]);
     let (events, _guard) = Events::here();
     let span = tracing::info_span!("nightly_export");
@@ -184,7 +184,7 @@ async fn read_ahead_stays_in_the_span_of_the_walk() {
 }
 
 #[test]
-fn read_ahead_on_a_runtime_that_is_gone_or_stands_still_is_fetched_anew() {
+fn a_page_read_ahead_on_a_dropped_or_stalled_runtime_is_fetched_again() {
     let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
     for gone in [true, false] {
         let peer = Peer::start([
@@ -199,14 +199,14 @@ fn read_ahead_on_a_runtime_that_is_gone_or_stands_still_is_fetched_anew() {
             items.try_next().await.unwrap().unwrap();
             peer.saw(2).await;
         });
-        // From here on nobody drives it.
+        // From now on, nothing drives the first runtime.
         let first = (!gone).then_some(first);
 
         let rest = runtime().block_on(async {
             let all = async { rest(&mut items).await.0 };
             timeout(Duration::from_secs(60), all).await
         });
-        assert_eq!(rest.expect("it does not hang"), ["b", "c"]);
+        assert_eq!(rest.expect("the list must not hang"), ["b", "c"]);
         assert_eq!(peer.requests().len(), 4);
         drop(first);
     }

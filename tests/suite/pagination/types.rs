@@ -1,4 +1,4 @@
-//! Pages as values, and lists whose records are decoded into a type of the caller's.
+//! Pages as values, and lists whose records are decoded into the caller's type.
 
 use sdk_core::{Effect, ErrorKind, Page, RawJson, Record};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ struct Person {
 }
 
 #[tokio::test]
-async fn a_walk_changes_its_type_at_any_item_and_loses_nothing() {
+async fn a_list_changes_its_record_type_at_any_item_without_losing_items() {
     let (_server, crm) = crm_of(23);
     let all = rest(&mut crm.people().list().limit(50).items()).await.0;
     for ahead in [false, true] {
@@ -42,12 +42,12 @@ async fn a_walk_changes_its_type_at_any_item_and_loses_nothing() {
     let mut pages = crm.people().list().limit(5).pages().decode::<Person>();
     let first = pages.try_next().await.unwrap().unwrap();
     assert_eq!(first.items().unwrap()[4].public_reference, all[4]);
-    // What the type does not name is still in the response.
+    // Fields that the type doesn't have are still in the response.
     assert!(first.bytes().windows(7).any(|part| part == b"\"email\""));
 }
 
 #[tokio::test]
-async fn a_page_that_is_under_way_is_fetched_by_the_walk_of_the_other_type() {
+async fn a_page_in_flight_is_used_by_the_list_with_the_new_type() {
     let person = json!({"publicReference": "b", "displayName": "B"});
     let last = peer::json(200, &json!({"items": [person], "nextCursor": null}));
     let peer = Peer::start([page(&["a"], "second"), stall(), last]);
@@ -64,7 +64,7 @@ async fn a_page_that_is_under_way_is_fetched_by_the_walk_of_the_other_type() {
 }
 
 #[tokio::test]
-async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
+async fn a_record_that_does_not_decode_is_named_and_available_as_raw_json() {
     let odd = json!({"items": [
         {"publicReference": "a", "displayName": "A"},
         {"publicReference": "b", "displayName": ["B"]},
@@ -79,13 +79,16 @@ async fn a_record_that_the_type_cannot_hold_is_named_and_can_be_had_as_it_is() {
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
     assert_says(&error.message(), &["`items[1].displayName`"]);
     assert_eq!(error.body(), Some(odd.to_string().as_bytes()));
-    assert!(people.try_next().await.unwrap().is_none(), "it is over");
+    assert!(
+        people.try_next().await.unwrap().is_none(),
+        "the list has ended"
+    );
 
     let mut records = list().items().resume(people.checkpoint());
     assert_eq!(rest(&mut records).await.0, ["a", "b"]);
 }
 
-/// A person that holds nothing of its own.
+/// A person that borrows its strings.
 #[derive(Debug, Deserialize)]
 struct Seen<'a> {
     #[serde(rename = "publicReference")]
@@ -95,7 +98,7 @@ struct Seen<'a> {
 }
 
 #[tokio::test]
-async fn a_page_is_viewed_without_a_copy_of_its_strings() {
+async fn a_page_can_be_viewed_without_copying_its_strings() {
     let page = peer::json(
         200,
         &json!({"nextCursor": null, "items": [
@@ -119,7 +122,7 @@ async fn a_page_is_viewed_without_a_copy_of_its_strings() {
 }
 
 #[tokio::test]
-async fn pages_deliver_a_page_without_items_and_unknown_fields_as_they_came() {
+async fn pages_deliver_pages_without_items_and_with_unknown_fields() {
     let odd = json!({"people": [{"publicReference": "a"}], "nextCursor": "cursor-2"});
     let last =
         json!({"schemaVersion": "people.v7", "items": null, "total": 1.10, "nextCursor": null});
@@ -150,20 +153,20 @@ async fn pages_deliver_a_page_without_items_and_unknown_fields_as_they_came() {
 }
 
 #[test]
-fn a_page_is_written_with_each_field_once() {
+fn a_page_is_serialized_with_each_field_once() {
     let text = r#"{"schemaVersion":null,"items":null,"nextCursor":null,"total":2}"#;
     let mut page: Page<Record> = serde_json::from_str(text).unwrap();
     let write = |page: &Page<Record>| serde_json::to_value(page).unwrap();
     assert_eq!(write(&page), serde_json::from_str::<Value>(text).unwrap());
-    // A field that a program sets replaces the null that came.
+    // A field that a program sets replaces the received null.
     (page.schema_version, page.items) = (Some("v".into()), Some(Vec::new()));
     page.extra.insert("nextCursor", RawJson::null());
     let text = serde_json::to_string(&page).unwrap();
     for name in ["schemaVersion", "items", "nextCursor"] {
         assert_eq!(text.matches(&format!("\"{name}\"")).count(), 1, "{name}");
     }
-    let whole = json!({"schemaVersion": "v", "items": [], "nextCursor": null, "total": 2});
-    assert_eq!(write(&page), whole);
+    let original = json!({"schemaVersion": "v", "items": [], "nextCursor": null, "total": 2});
+    assert_eq!(write(&page), original);
     let odd = serde_json::from_str::<Page<Record>>("[]").unwrap_err();
     assert_says(&odd, &["an object (Page)"]);
 }

@@ -1,4 +1,4 @@
-//! The public face: what its names promise, whatever the contract shows next.
+//! The public API: exported names, argument types and URLs.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,12 +15,12 @@ use crate::peer::{self, Peer, always};
 use crate::samples::event;
 use crate::support::{Clients, assert_says, assert_unsent, builder_at, stored};
 
-/// A file of this repository.
+/// Reads a file of this repository.
 fn read(file: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
 }
 
-/// The words that follow a mark in a file.
+/// Returns the words that follow `mark` at the start of a line.
 fn words_after(mark: &str, file: &str) -> Vec<String> {
     let text = read(file);
     let lines = text.lines().map(str::trim);
@@ -31,7 +31,7 @@ fn words_after(mark: &str, file: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_public_name_is_written_down_where_it_is_made_public() {
+fn public_names_are_exported_without_globs() {
     for package in ["core", "crm", "calendar", "accounting", "platform"] {
         let text = read(&format!("sdk-{package}/src/lib.rs"));
         assert!(
@@ -41,7 +41,7 @@ fn every_public_name_is_written_down_where_it_is_made_public() {
     }
 }
 
-/// The names at the root of a crate, by the record of its public API.
+/// Returns the names at the root of a crate, according to the recorded public API.
 fn public_names(package: &str) -> BTreeSet<String> {
     let text = read(&format!("api/{package}.txt"));
     let root = format!("{}::", package.replace('-', "_"));
@@ -57,7 +57,7 @@ fn public_names(package: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_a_program_names_comes_from_its_client() {
+fn every_client_reexports_the_names_of_sdk_core() {
     let core = public_names("sdk-core");
     for name in ["Suite", "TokenSource", "one_line", "testing", "transport"] {
         assert!(core.contains(name), "{name}");
@@ -70,18 +70,21 @@ fn what_a_program_names_comes_from_its_client() {
 }
 
 #[test]
-fn what_the_sdk_knows_of_a_call_has_no_name_that_a_member_has() {
-    let room = "sdk-core/src/reply/response.rs";
-    let mut known = words_after("pub fn ", room);
-    let words = words_after("pub ", room).into_iter();
-    known.extend(words.filter(|word| !["fn", "struct"].contains(&word.as_str())));
+fn methods_of_response_never_collide_with_fields_of_generated_types() {
+    let response = "sdk-core/src/reply/response.rs";
+    let mut methods = words_after("pub fn ", response);
+    let words = words_after("pub ", response).into_iter();
+    methods.extend(words.filter(|word| !["fn", "struct"].contains(&word.as_str())));
     for method in ["http_status", "into_inner"] {
-        assert!(known.contains(&method.to_owned()), "{method}");
+        assert!(methods.contains(&method.to_owned()), "{method}");
     }
     for client in ["crm", "calendar", "accounting", "platform"] {
-        let members = words_after("pub ", &format!("sdk-{client}/src/generated/types.rs"));
-        assert!(members.contains(&"extra".to_owned()));
-        let both: Vec<_> = members.iter().filter(|name| known.contains(name)).collect();
+        let fields = words_after("pub ", &format!("sdk-{client}/src/generated/types.rs"));
+        assert!(fields.contains(&"extra".to_owned()));
+        let both: Vec<_> = fields
+            .iter()
+            .filter(|name| methods.contains(name))
+            .collect();
         assert!(both.is_empty(), "{client}: {both:?}");
     }
 }
@@ -113,7 +116,7 @@ async fn a_base_url_with_a_path_may_end_in_a_slash() {
 }
 
 #[tokio::test]
-async fn references_and_keys_are_taken_from_strings_and_values() {
+async fn references_and_keys_can_be_passed_as_strings_or_values() {
     let (server, suite) = in_memory();
     let suite = suite.suite();
     let (calendar, crm) = (suite.calendar(), suite.crm());
@@ -135,7 +138,7 @@ async fn references_and_keys_are_taken_from_strings_and_values() {
 }
 
 #[tokio::test]
-async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
+async fn an_invalid_key_fails_the_call_locally() {
     let (server, suite) = in_memory();
     let suite = suite.suite();
     let (calendar, crm) = (suite.calendar(), suite.crm());
@@ -146,7 +149,7 @@ async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
     let unkeyed = crm.commands().submit(json!({}));
     let command = || calendar.events().command(&kick_off);
     let keyed = || command().idempotency_key("short: canary");
-    // A good one after it does not hide the mistake.
+    // A valid key set later does not hide the mistake.
     let good = keyed().idempotency_key("order-4711.delivery");
     for error in [
         keyed().await.unwrap_err(),
@@ -163,12 +166,12 @@ async fn a_text_that_is_no_key_fails_the_call_before_it_is_sent() {
 }
 
 #[test]
-fn a_receipt_is_kept_when_its_result_does_not_fit_and_a_last_page_has_nothing_extra() {
+fn a_receipt_survives_a_failed_decode_and_a_last_page_has_no_extra_fields() {
     let reply = testing::reply(&SUBMIT_COMMAND, 201).json(&json!({"publicReference": PERSON}));
     let receipt = reply.receipt::<RawJson>().unwrap();
     for error in [
         receipt.decode::<BTreeMap<String, u64>>().unwrap_err(),
-        // An enum, whose own error would quote the unknown variant.
+        // The error of an enum would quote the unknown variant.
         receipt.decode::<BTreeMap<String, Bound<u8>>>().unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::Value);
