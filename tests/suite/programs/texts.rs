@@ -19,7 +19,7 @@ use crate::support::Clients as _;
 /// The texts of the table, which stand between the first pair of marks of each row.
 fn index() -> impl Iterator<Item = &'static str> {
     let page = include_str!("../../../sdk-core/docs/troubleshooting.md");
-    let (_, table) = page.split_once("# Texts").unwrap();
+    let (_, table) = page.split_once("# Error messages").unwrap();
     let (table, _) = table.split_once("\n# ").unwrap();
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
     let text = |row: &'static str| match row.strip_prefix("` ") {
