@@ -1,4 +1,4 @@
-//! The limits of a call: from its own options, else those of its client, else those of the suite, else the defaults.
+//! Resolves the limits of a call. Options of the call override those of the client, which override those of the suite.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use crate::options::{CallOptions, ExactReplay, SchemaPolicy, ScopePolicy};
 use crate::policy::retry::RetryPolicy;
 use crate::token::lifetime::later;
 
-/// A page or a command takes far less, and a connection that hangs is given up in time for a retry.
+/// Far longer than a page or a command takes. A stalled connection is abandoned in time for a retry.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Enough for three attempts with their waits, within the usual request limit of a caller (60 s).
+/// Enough for three attempts with their delays, within the usual request timeout of a caller (60 s).
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// The limits of a call, resolved once when it begins.
+/// The limits of a call, resolved when it begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) attempt_timeout: Duration,
-    /// How long the call may take as a whole.
+    /// The maximum duration of the whole call.
     pub(crate) total: Duration,
     pub(crate) deadline: Instant,
     pub(crate) retry: RetryPolicy,
     pub(crate) schema_policy: SchemaPolicy,
-    /// `None` unless it is set anywhere.
+    /// `None` if it is not set.
     pub(crate) exact_replay: Option<ExactReplay>,
     pub(crate) scope_policy: ScopePolicy,
 }
 
 impl Limits {
-    /// The limits of a call that begins now. The first of the options that sets a limit decides.
+    /// Returns the limits of a call that begins now. The first options that set a limit apply.
     pub(crate) fn resolve(options: [&CallOptions; 3]) -> Self {
         let deadline = options.iter().find_map(|it| it.deadline);
         let timeout = options.iter().find_map(|it| it.timeout);
@@ -48,13 +48,14 @@ impl Limits {
         }
     }
 
-    /// How long an attempt that begins now may take.
+    /// Returns the maximum duration of an attempt that begins now.
     pub(crate) fn attempt_time(&self) -> Duration {
         let left = self.deadline.saturating_duration_since(Instant::now());
         left.min(self.attempt_timeout)
     }
 
-    /// When an attempt that begins now must have ended: its own time limit and the deadline of the call both apply.
+    /// Returns the instant by which an attempt that begins now must end. Both its timeout and the deadline of the call
+    /// apply.
     pub(crate) fn attempt_end(&self) -> Instant {
         let end = Instant::now().checked_add(self.attempt_timeout);
         end.map_or(self.deadline, |end| end.min(self.deadline))
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_overrides_its_client_and_that_overrides_the_suite() {
+    fn options_of_a_call_override_its_client_and_its_suite() {
         let unset = CallOptions::default();
         let (call, client, suite) = (options(1, 1), options(2, 2), options(3, 5));
         let of = |options: [&CallOptions; 3]| {
@@ -95,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_is_taken_from_the_first_options_that_set_it() {
+    fn the_first_options_that_set_a_policy_apply() {
         let unset = CallOptions::default();
         let set = CallOptions::default()
             .with_schema_policy(SchemaPolicy::Warn)
@@ -115,18 +116,19 @@ mod tests {
         assert_eq!(of([&unset; 3]), default);
     }
 
-    /// The only test that states these values. Others read them, or set their own.
+    /// The only test that asserts these values. Other tests read them, or set their own.
     #[test]
-    fn the_defaults_are_those_that_the_guide_states() {
-        let page = include_str!("../../docs/limits.md");
+    fn the_defaults_match_the_guide() {
+        let page = include_str!("../../docs/configuration.md");
         let (mebibytes, times) = (MAX_RESPONSE_BYTES >> 20, [ATTEMPT_TIMEOUT, DEADLINE]);
         let [attempt, call] = times.map(|it| it.as_secs());
-        let retries = RetryPolicy::default().attempts - 1;
+        let attempts = RetryPolicy::default().attempts;
         for row in [
-            format!("| size of a reply, decompressed | {mebibytes} MiB |"),
+            format!("| size of a decompressed response | {mebibytes} MiB |"),
             format!("| {},000 |", MAX_RESPONSE_ELEMENTS / 1_000),
-            format!("| time of an attempt, of a call | {attempt} s, {call} s |"),
-            format!("| retries | {retries}, and a budget"),
+            format!("| `timeout` of an attempt | {attempt} s |"),
+            format!("| `deadline` of a call | {call} s |"),
+            format!("| `retry` | {attempts} attempts,"),
         ] {
             assert!(page.contains(&row), "the page of limits lacks {row}");
         }

@@ -1,4 +1,4 @@
-//! The runtime of an application's client, which its calls share, and where it sends requests.
+//! The runtime of an application's client, which its calls share, and its endpoint.
 
 pub(crate) mod limits;
 
@@ -35,15 +35,15 @@ struct ClientInner {
     suite: Suite,
     endpoint: Endpoint,
     tokens: Arc<TokenEntry>,
-    /// Rarely set, and large.
+    /// Shared, because it is rarely set and large.
     defaults: Arc<CallOptions>,
 }
 
 impl ApiClient {
-    /// A client for an application of the suite.
+    /// Creates a client for an application of the suite.
     ///
     /// # Errors
-    /// When the suite does not know the application's URL.
+    /// If the application's URL is not set.
     pub fn new(suite: &Suite, application: &'static Application) -> Result<Self, Error> {
         Self::of(suite, application).map_err(|error| error.with_installation(suite.shared.label()))
     }
@@ -63,7 +63,7 @@ impl ApiClient {
         })))
     }
 
-    /// The same client with other defaults for its calls.
+    /// Returns this client with different default options for its calls.
     #[must_use]
     pub fn with_defaults(&self, defaults: CallOptions) -> Self {
         let inner = ClientInner::clone(&self.0);
@@ -71,13 +71,13 @@ impl ApiClient {
         Self(Arc::new(ClientInner { defaults, ..inner }))
     }
 
-    /// Its application.
+    /// Returns the application.
     #[must_use]
     pub fn application(&self) -> &'static Application {
         self.0.endpoint.application()
     }
 
-    /// Where it sends requests.
+    /// Returns the endpoint to which it sends requests.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.0.endpoint
@@ -85,16 +85,17 @@ impl ApiClient {
 
     /// Obtains the token before the first call, within the deadline of a call.
     ///
-    /// A failure changes nothing for later calls, which obtain the token themselves. A process with many installations reports
-    /// it and starts: see [the guide](crate::guide::installations#start-while-an-installation-is-down).
+    /// A failure doesn't affect later calls, which obtain the token themselves. A process with many installations
+    /// should report the failure and continue to start: see
+    /// [the guide](crate::guide::installations#start-while-an-installation-is-down).
     ///
     /// # Errors
-    /// When no token can be obtained in time.
+    /// If no token can be obtained in time.
     pub async fn prewarm(&self) -> Result<(), Error> {
         self.token_in_time().await.map(drop)
     }
 
-    /// The label of its installation, if it has one.
+    /// Returns the label of the installation, if any.
     #[must_use]
     pub fn installation(&self) -> Option<&str> {
         self.suite().observers.installation()
@@ -104,12 +105,12 @@ impl ApiClient {
         &self.0.suite.shared
     }
 
-    /// The label of its installation.
+    /// Returns the label of the installation.
     pub(crate) fn label(&self) -> Option<Arc<str>> {
         self.suite().label()
     }
 
-    /// The retries of its application, which all its clients share.
+    /// Returns the application's retry budget, which all its clients share.
     pub(crate) fn budget(&self) -> &RetryBudget {
         self.suite().budgets.of(self.application().app)
     }
@@ -118,7 +119,7 @@ impl ApiClient {
         &self.0.tokens
     }
 
-    /// The permits for its application's attempts, if they are limited.
+    /// Returns the limit on the application's concurrent attempts, if any.
     pub(crate) fn concurrency_limit(&self) -> Option<&ConcurrencyLimit> {
         let limits = self.suite().concurrency.as_ref()?;
         Some(&limits[self.application().app as usize])
@@ -132,7 +133,7 @@ impl ApiClient {
         self.0.tokens.request().audience()
     }
 
-    /// Waits for a token as long as a call of this client may take.
+    /// Waits for a token, at most until the default deadline of this client's calls.
     pub(crate) async fn token_in_time(&self) -> Result<Arc<BearerToken>, Error> {
         Error::without_runtime().map_err(|error| error.with_installation(self.label()))?;
         let limits = self.limits(&CallOptions::default());
@@ -141,7 +142,7 @@ impl ApiClient {
         self.in_time(&limits, self.0.tokens.bearer()).await
     }
 
-    /// The limits of a call with these options that begins now.
+    /// Returns the limits of a call with these options that begins now.
     pub(crate) fn limits(&self, options: &CallOptions) -> Limits {
         Limits::resolve([options, &self.0.defaults, &self.suite().options])
     }
@@ -157,7 +158,7 @@ impl ApiClient {
             let from = endpoint.map(|url| format!(" from {}", describe_target(url, None)));
             let (total, from) = (limits.total, from.unwrap_or_default());
             let message = format!(
-                "the deadline of the call passed, {total:?} after it began, while it waited for a token{from}"
+                "the deadline of the call passed after {total:?} while it waited for a token{from}"
             );
             let error = Error::timeout(Effect::NotSent, message);
             return Err(error.with_installation(self.label()));
@@ -165,9 +166,10 @@ impl ApiClient {
         ended.map_err(|error| self.token_error(error).with_installation(self.label()))
     }
 
-    /// Turns the error of a token into that of a call. The error of a rejected request names the audience, which may be a default.
+    /// Converts a token error into a call error. If the token request was rejected, the error names the audience, which
+    /// may be a default.
     pub(crate) fn token_error(&self, error: TokenError) -> Error {
-        // A server that blames the client or the scopes does not mean the audience.
+        // A server that rejects the client or the scopes doesn't mean the audience.
         let blames_other = matches!(error.code(), Some("invalid_client" | "invalid_scope"));
         let may_be_audience = error.kind() == TokenErrorKind::Refused && !blames_other;
         let error = error.into_error();
@@ -178,17 +180,17 @@ impl ApiClient {
         }
     }
 
-    /// The audience of the token, and where it is set.
+    /// Returns a hint with the audience of the token and the setting that sets it.
     pub(crate) fn audience_hint(&self) -> String {
         let app = self.application().app;
         let set_by = self.0.suite.audience_set_by(app);
         let (variable, call) = (app.audience_variable(), app.audience_setter());
         let prefix = &self.suite().variable_prefix;
-        let text = one_line(self.audience().unwrap_or_default());
+        let audience = one_line(self.audience().unwrap_or_default());
         match set_by {
-            Some(set_by) => format!("the token is for the audience {text}, set by `{set_by}`"),
+            Some(set_by) => format!("the token is for the audience {audience}, set by `{set_by}`"),
             None => format!(
-                "the token is for the audience {text}, the origin of the application: if that is wrong, set {prefix}{variable}, \
+                "the token is for the audience {audience}, the origin of the application; if that is wrong, set {prefix}{variable}, \
                  or call `{call}`"
             ),
         }
@@ -197,21 +199,21 @@ impl ApiClient {
 
 debug_fields! { ApiClient |it| application: it.application().app, base: it.0.endpoint.base(), tokens: it.0.tokens }
 
-/// The address of an application and what sends requests to it.
+/// The address of an application and its sender.
 #[derive(Clone)]
 pub struct Endpoint {
     sender: Sender,
     /// The base URL.
     url: Arc<Url>,
-    /// The proxy that the environment names for it.
+    /// The proxy that the environment sets for it.
     proxy: Option<Arc<str>>,
     server: Server,
     application: &'static Application,
-    /// The URLs of routes without parameters, made when any of them is first used.
+    /// The URLs of routes without parameters, created on the first use of any of them.
     fixed: OnceLock<Arc<[Fixed]>>,
 }
 
-/// A route without parameters, and its URL once it was used.
+/// A route without parameters, and its URL after the first use.
 type Fixed = (&'static str, OnceLock<Box<Url>>);
 
 impl Endpoint {
@@ -231,7 +233,7 @@ impl Endpoint {
         }
     }
 
-    /// What sends requests to it.
+    /// Returns the sender of its requests.
     pub(crate) fn sender(&self) -> &Sender {
         &self.sender
     }
@@ -240,22 +242,22 @@ impl Endpoint {
         self.application
     }
 
-    /// Host and port, for observers.
+    /// Returns the host and port, for observers.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
 
-    /// The base URL.
+    /// Returns the base URL.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The proxy that the environment names for it, without its credential.
+    /// Returns the proxy that the environment sets for it, without its credential.
     pub(crate) fn proxy(&self) -> Option<&str> {
         self.proxy.as_deref()
     }
 
-    /// The base URL without a trailing slash.
+    /// Returns the base URL without a trailing slash.
     #[must_use]
     pub fn base(&self) -> &str {
         self.url.as_str().trim_end_matches('/')

@@ -1,30 +1,30 @@
-//! How many retries the calls of an application may spend.
+//! Limits the retries of an application.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::app::App;
 
-/// The budgets of a suite. An application has one origin in a suite, so each budget belongs to one application at one origin,
-/// and an outage there leaves the retries of the others alone.
+/// The retry budgets of a suite. In a suite, an application has a single origin, so each budget belongs to an
+/// application at an origin. An outage of that origin doesn't use up the retries of other applications.
 #[derive(Debug)]
 pub(crate) struct RetryBudgets([RetryBudget; App::ALL.len()]);
 
 impl RetryBudgets {
-    /// A budget of this capacity for each application.
+    /// Creates a budget of this capacity for each application.
     pub(crate) fn new(capacity: u32) -> Self {
         Self(App::each(|_| RetryBudget::new(capacity)))
     }
 
-    /// The budget of an application.
+    /// Returns the budget of an application.
     pub(crate) fn of(&self, app: App) -> &RetryBudget {
         &self.0[app as usize]
     }
 }
 
-/// The retries of an application, limited so that they do not amplify an outage.
+/// Limits the retries of an application so that they don't amplify an outage.
 ///
-/// Each retry takes a little out of the bucket and each success puts a little back. While it is empty, calls fail with their
-/// first error.
+/// Each retry takes from the budget, and each success returns a little. While the budget is empty, calls fail with
+/// their first error.
 #[derive(Debug)]
 pub(crate) struct RetryBudget {
     capacity: u32,
@@ -32,9 +32,9 @@ pub(crate) struct RetryBudget {
 }
 
 impl RetryBudget {
-    /// What one retry takes out: the default capacity of 500 pays for 100 retries in a row.
+    /// The cost of a retry. The default capacity of 500 allows 100 consecutive retries.
     const COST: u32 = 5;
-    /// What one success puts back: in the long run, one retry for five successes.
+    /// The amount that a success returns. In the long run, five successes allow one retry.
     const DEPOSIT: u32 = 1;
 
     pub(crate) fn new(capacity: u32) -> Self {
@@ -44,14 +44,14 @@ impl RetryBudget {
         }
     }
 
-    /// Takes the cost of one retry, if the budget has it.
+    /// Takes the cost of a retry, if enough is left.
     pub(crate) fn withdraw(&self) -> bool {
         self.update(|left| left.checked_sub(Self::COST))
     }
 
-    /// Puts back what one success is worth.
+    /// Returns the amount for a success.
     pub(crate) fn deposit(&self) {
-        // A full bucket is the normal case and costs one load.
+        // A full budget is the normal case and costs a single load.
         self.update(|left| (left < self.capacity).then(|| left + Self::DEPOSIT));
     }
 
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_application_has_a_budget_of_its_own() {
+    fn each_application_has_its_own_budget() {
         let budgets = RetryBudgets::new(5);
         for app in App::all() {
             assert!(budgets.of(app).withdraw() && !budgets.of(app).withdraw());
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_budget_refuses_and_successes_refill_it() {
+    fn an_empty_budget_denies_retries_until_successes_refill_it() {
         let budget = RetryBudget::new(10);
         assert!(budget.withdraw() && budget.withdraw() && !budget.withdraw());
         for _ in 0..5 {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_budget_takes_no_more() {
+    fn a_full_budget_stays_at_its_capacity() {
         let budget = RetryBudget::new(9);
         budget.deposit();
         assert!(budget.withdraw() && !budget.withdraw());

@@ -1,4 +1,4 @@
-//! How many attempts may be in flight at once.
+//! Limits the number of attempts in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-/// The permits for attempts, given out in the order in which they are asked for.
+/// Permits for attempts, granted in order of request.
 #[derive(Debug)]
 pub(crate) struct ConcurrencyLimit {
     most: usize,
@@ -14,15 +14,15 @@ pub(crate) struct ConcurrencyLimit {
     waiting: AtomicUsize,
 }
 
-/// A permit. It is free again once this is dropped, also with the runtime of its call.
+/// A permit. Dropping it, also with the runtime of its call, frees it.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
-/// No permit became free in time.
+/// The error if no permit became free in time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PermitTimeout {
-    /// How many permits there are.
+    /// The number of permits.
     pub(crate) most: usize,
-    /// How many others wait.
+    /// The number of other waiting calls.
     pub(crate) waiting: usize,
 }
 
@@ -36,7 +36,7 @@ impl ConcurrencyLimit {
         }
     }
 
-    /// A permit, if one is free and nobody waits for it.
+    /// Returns a permit if one is free and no call is waiting.
     pub(crate) fn try_acquire(&self) -> Option<Permit> {
         Arc::clone(&self.permits).try_acquire_owned().ok()
     }
@@ -54,7 +54,7 @@ impl ConcurrencyLimit {
     }
 }
 
-/// Counts one that waits.
+/// Counts a waiting call while it exists.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

@@ -1,6 +1,6 @@
-//! Attempts, waits, budgets and caps: the rules that calls and token exchanges follow.
+//! The policies of calls and token requests: attempts, delays, budgets and limits.
 //!
-//! Nothing here knows what is retried, or sends anything.
+//! This module doesn't decide which failures are retried, and sends nothing.
 
 pub(crate) mod budget;
 pub(crate) mod concurrency;

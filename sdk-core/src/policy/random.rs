@@ -1,29 +1,29 @@
-//! The one source of randomness: waits, margins and random keys.
+//! The only source of randomness, for delays, margins and random keys.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
 
-/// Where a suite draws from.
+/// The random source of a suite.
 ///
-/// By default, waits and margins come from a generator of the thread, which can be guessed, and keys from the operating system.
-/// With a seed, everything comes from one generator, so that a run can be repeated.
+/// By default, delays and margins come from a thread-local generator, which is predictable, and keys come from the
+/// operating system. With a seed, all values come from a single generator, so that a run can be repeated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RandomSource(Option<Arc<Mutex<Rng>>>);
 
 impl RandomSource {
-    /// A source that always draws the same.
+    /// Creates a source that always returns the same sequence.
     #[cfg(any(test, feature = "test-util"))]
     pub(crate) fn seeded(seed: u64) -> Self {
         Self(Some(Arc::new(Mutex::new(Rng::with_seed(seed)))))
     }
 
-    /// A random number from 0 to 1, 1 excluded.
+    /// Returns a random number from 0 (inclusive) to 1 (exclusive).
     pub(crate) fn fraction(&self) -> f64 {
         self.draw(Rng::f64).unwrap_or_else(fastrand::f64)
     }
 
-    /// 128 random bits. Nobody can guess them unless there is a seed.
+    /// Returns 128 random bits. They are unpredictable unless there is a seed.
     ///
     /// # Panics
     /// If the operating system provides no random bytes.
@@ -31,7 +31,7 @@ impl RandomSource {
         self.draw(|rng| rng.u128(..).to_be_bytes())
             .unwrap_or_else(|| {
                 let mut bytes = [0_u8; 16];
-                getrandom::fill(&mut bytes).expect("the operating system provides random bytes");
+                getrandom::fill(&mut bytes).expect("the operating system must provide randomness");
                 bytes
             })
     }

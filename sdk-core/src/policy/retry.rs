@@ -1,38 +1,38 @@
-//! When a failed call or exchange is attempted again: the number of attempts, the delays between them, and `Retry-After`.
+//! Retry policies: the number of attempts, the delays between them, and `Retry-After`.
 
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 use http::header::{DATE, HeaderName, RETRY_AFTER};
 
-/// The longest wait, whatever is set: far from overflow.
+/// The maximum delay, whatever is set. Far from overflow.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How waits grow: at most `base` after the first failure, doubled by each further one, never above `cap`. Each wait is drawn
-/// at random, so that clients that fail together do not come back together.
+/// The growth of delays. The maximum delay is `base` after the first failure, doubles with each further failure, and
+/// never exceeds `cap`. Each delay is random, so that clients that fail together don't retry together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backoff {
-    /// The longest wait after the first failure.
+    /// The maximum delay after the first failure.
     pub base: Duration,
-    /// The longest wait after any number of failures; a day at most.
+    /// The maximum delay after any number of failures. At most a day.
     pub cap: Duration,
 }
 
 impl Backoff {
-    /// Waits of at most `base` at first, and at most `cap` in the end.
+    /// Creates a backoff whose maximum delay grows from `base` to `cap`.
     #[must_use]
     pub const fn new(base: Duration, cap: Duration) -> Self {
         Self { base, cap }
     }
 
-    /// No waits: for tests, or where something else limits the attempts.
+    /// Creates a backoff without delays, for tests or if attempts are limited elsewhere.
     #[must_use]
     pub const fn none() -> Self {
         Self::new(Duration::ZERO, Duration::ZERO)
     }
 
-    /// The longest wait after this many failures.
+    /// Returns the maximum delay after this many failures.
     fn ceiling(self, failures: u32) -> Duration {
         let factor = 1_u32
             .checked_shl(failures.saturating_sub(1))
@@ -40,13 +40,13 @@ impl Backoff {
         self.base.saturating_mul(factor).min(self.cap).min(DAY)
     }
 
-    /// A wait between attempts, from zero to the ceiling: spreads clients the most.
+    /// Returns a delay between attempts, from zero to the maximum. This spreads clients the most.
     pub(crate) fn full_jitter(self, failures: u32, random: f64) -> Duration {
         self.ceiling(failures).mul_f64(random.clamp(0.0, 1.0))
     }
 
-    /// A wait during which nothing is tried, from half the ceiling to the ceiling, so never close to zero. `random` is a number
-    /// from 0 to 1.
+    /// Returns a delay during which nothing is tried, from half the maximum to the maximum, so it is never close to
+    /// zero. `random` is a number from 0 to 1.
     #[must_use]
     pub fn half_jitter(self, failures: u32, random: f64) -> Duration {
         self.ceiling(failures)
@@ -54,10 +54,10 @@ impl Backoff {
     }
 }
 
-/// How often a call is attempted, and how long it waits in between.
+/// The number of attempts of a call, and the delays between them.
 ///
-/// Whether a failure may be retried at all depends on the operation: see [`Safety`](crate::Safety), and
-/// [the guide](crate::guide::retries) for what is retried.
+/// Whether a failure may be retried depends on the operation's [`Safety`](crate::Safety). See
+/// [the guide](crate::guide::retries) for the failures that are retried.
 ///
 /// ```
 /// use std::time::Duration;
@@ -71,11 +71,11 @@ impl Backoff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RetryPolicy {
-    /// Attempts in all, the first included; 0 counts as 1. 3 by default: two retries outlast a restart behind a load
-    /// balancer, and more only prolong an outage.
+    /// The maximum number of attempts, including the first; 0 counts as 1. The default is 3: two retries are enough to
+    /// survive a restart behind a load balancer, and more would prolong an outage.
     pub attempts: u32,
-    /// The waits between attempts. By default they grow from 200 ms, enough to rebuild a connection while a person waits,
-    /// to 5 s, beyond which an error serves the caller better.
+    /// The delays between attempts. By default, they grow from 200 ms, enough to rebuild a connection, to 5 s, beyond
+    /// which an error is more useful to the caller.
     pub backoff: Backoff,
 }
 
@@ -89,7 +89,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// One attempt only.
+    /// Returns a policy with a single attempt.
     #[must_use]
     pub fn none() -> Self {
         Self::default().with_attempts(1)
@@ -110,14 +110,14 @@ impl RetryPolicy {
     }
 }
 
-/// The wait that a server asks for, in seconds or as a date in any of HTTP's three forms. A date is compared with the reply's
-/// own `Date`, so that a wrong local clock does no harm, and with the local clock only if that is missing. A negative, past or
-/// unreadable value asks for nothing.
+/// Returns the delay that a server requests, in seconds or as a date in any of HTTP's three formats. A date is compared
+/// with the response's `Date` header, so a wrong local clock has no effect. The local clock is used only if that header
+/// is missing. A negative, past or unreadable value is ignored.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Too many digits to parse mean a long wait; every use caps it.
-        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
+    if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
+        // A number that is too large to parse means a long delay. Every use caps it.
+        return Some(Duration::from_secs(value.parse().unwrap_or(u64::MAX)));
     }
     let now = date(headers, &DATE).unwrap_or_else(SystemTime::now);
     let wait = date(headers, &RETRY_AFTER)?.duration_since(now).ok()?;
@@ -125,8 +125,8 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 fn date(headers: &HeaderMap, name: &HeaderName) -> Option<SystemTime> {
-    let text = headers.get(name)?.to_str().ok()?;
-    httpdate::parse_http_date(text.trim()).ok()
+    let value = headers.get(name)?.to_str().ok()?;
+    httpdate::parse_http_date(value.trim()).ok()
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_double_up_to_their_cap_whatever_is_asked() {
+    fn delays_double_up_to_the_cap() {
         let backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(30));
         let full = [1, 2, 3, 5, 6, 33, 40, u32::MAX]
             .map(|failures| backoff.full_jitter(failures, 1.0).as_secs());
@@ -149,9 +149,9 @@ mod tests {
         }
     }
 
-    fn asked(retry_after_text: &str, date: Option<&str>) -> Option<Duration> {
+    fn read(value: &str, date: Option<&str>) -> Option<Duration> {
         let mut headers = HeaderMap::new();
-        headers.insert("retry-after", retry_after_text.parse().unwrap());
+        headers.insert("retry-after", value.parse().unwrap());
         if let Some(date) = date {
             headers.insert("date", date.parse().unwrap());
         }
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_and_all_three_forms_of_dates_are_understood() {
+    fn seconds_and_all_three_date_formats_are_parsed() {
         let date = Some("Sun, 06 Nov 1994 08:49:37 GMT");
         for later in [
             "Sun, 06 Nov 1994 08:49:57 GMT",
@@ -167,14 +167,14 @@ mod tests {
             "Sun Nov  6 08:49:57 1994",
             "20",
         ] {
-            assert_eq!(asked(later, date), Some(Duration::from_secs(20)), "{later}");
+            assert_eq!(read(later, date), Some(Duration::from_secs(20)), "{later}");
         }
-        for nothing in ["Sun, 06 Nov 1994 08:49:37 GMT", "-1", "1.5", "soon", ""] {
-            assert_eq!(asked(nothing, date), None, "{nothing}");
+        for ignored in ["Sun, 06 Nov 1994 08:49:37 GMT", "-1", "1.5", "soon", ""] {
+            assert_eq!(read(ignored, date), None, "{ignored}");
         }
-        assert_eq!(asked("Sun, 06 Nov 1994 08:49:57 GMT", None), None);
-        assert!(asked("Fri, 31 Dec 9999 23:59:59 GMT", None).is_some());
+        assert_eq!(read("Sun, 06 Nov 1994 08:49:57 GMT", None), None);
+        assert!(read("Fri, 31 Dec 9999 23:59:59 GMT", None).is_some());
         let endless = Some(Duration::from_secs(u64::MAX));
-        assert_eq!(asked("100000000000000000000", date), endless);
+        assert_eq!(read("100000000000000000000", date), endless);
     }
 }

@@ -159,7 +159,7 @@ async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
             .token_url(format!("{}/oauth/token", peer.url()))
             .credentials(ClientCredentials::new("client", "secret"));
         let origin = format!(
-            "the token is for the audience {}, the origin of the application: if that is wrong, set SUITE_CRM_AUDIENCE",
+            "the token is for the audience {}, the origin of the application; if that is wrong, set SUITE_CRM_AUDIENCE",
             peer.url()
         );
         let set = "the token is for the audience crm, set by `audience(App::Crm, …)`";
