@@ -1,4 +1,4 @@
-//! One attempt: the state of the call that makes it, its request, its outcome on the wire, and its result. `classify` turns
+//! A single attempt: the state of its call, its request, its outcome on the wire, and its result. `classify` converts
 //! the outcome into the result.
 
 use std::sync::Arc;
@@ -30,32 +30,32 @@ use crate::transport::error::TransportError;
 use crate::transport::reply_body::{self, BodyError, Incoming};
 use crate::transport::request_body::{Outgoing, SendTracker};
 
-/// Decodes a reply and stores the value; says whether a mismatch was tolerated. The loop is not generic over it, so it is
-/// compiled once.
+/// Decodes a response and stores the value. Returns whether a mismatch was tolerated. A trait object, so that the retry
+/// loop is compiled only once.
 pub(super) type DecodeResponse<'a> = &'a mut (
             dyn FnMut(ResponseHead<'_>, &Bytes, &dyn Fn(&str) -> String) -> Result<bool, Unreadable>
                 + Send
         );
 
-/// The state of a running call. If it is dropped before the call ended, the caller dropped the call.
+/// The state of a running call. If it is dropped before the call ends, the caller dropped the call.
 pub(super) struct CallState<'a> {
     pub(super) client: &'a ApiClient,
     pub(super) operation: &'static Operation,
     pub(super) limits: &'a Limits,
     pub(super) call_span: CallSpan<'a>,
-    /// How many attempts were made.
+    /// The number of attempts made.
     pub(super) attempts: u32,
     /// The strongest effect that any attempt may have had.
     pub(super) effect: Effect,
     /// The failed attempts.
     pub(super) log: Vec<AttemptRecord>,
-    /// How long the call waited before the attempt that comes next or is in flight.
+    /// The delay before the next attempt or the attempt in flight.
     pub(super) waited: Duration,
-    /// How many attempts followed a 401; they do not count as retries.
+    /// The number of attempts that followed a 401. They don't count as retries.
     pub(super) renewals: u32,
-    /// How many of these followed each other directly.
+    /// The number of consecutive 401 responses.
     pub(super) consecutive_401s: u32,
-    /// Whether an attempt whose effect is unknown may be followed by another.
+    /// Whether the call may be retried after an attempt with an unknown effect.
     pub(super) may_replay: bool,
     pub(super) bearer: Option<Arc<BearerToken>>,
     /// The last 401, while its token is renewed.
@@ -69,7 +69,7 @@ pub(super) struct CallState<'a> {
 impl<'a> CallState<'a> {
     /// Begins the call.
     pub(super) fn new(call: &'a Call, draft: &'a mut Draft, limits: &'a Limits) -> Self {
-        // As after an earlier attempt of the same call, whose effect no later response can prove.
+        // A stored command that was sent may already have been applied. No later response can disprove that.
         let was_sent = call.stored.as_ref().is_some_and(|it| it.was_sent());
         Self {
             client: &call.client,
@@ -96,7 +96,7 @@ impl<'a> CallState<'a> {
         }
     }
 
-    /// Counts an attempt that begins.
+    /// Counts a new attempt.
     pub(super) fn start_attempt(&mut self) {
         self.attempts += 1;
         self.in_flight = true;
@@ -140,12 +140,12 @@ impl<'a> CallState<'a> {
         });
     }
 
-    /// Hides every secret of the call, once this body was received.
+    /// Returns a redactor for every secret of the call, including those in this response body.
     pub(super) fn redactor(&self, body: &[u8]) -> Redactor {
         self.call.redactor_with(self.draft, body)
     }
 
-    /// Whether the reply may be secret. For a raw call by path, this is so at the token endpoint.
+    /// Whether the response may be secret. A raw call's response is secret if its path is the token endpoint.
     pub(super) fn is_secret_reply(&self) -> bool {
         if !self.operation.is_raw() {
             return self.operation.secret_reply;
@@ -166,7 +166,7 @@ impl Drop for CallState<'_> {
     }
 }
 
-/// Whether an attempt whose effect is unknown may be followed by another.
+/// Whether the call may be retried after an attempt with an unknown effect.
 fn may_replay(call: &Call, limits: &Limits) -> bool {
     let allowed = limits
         .exact_replay
@@ -174,12 +174,12 @@ fn may_replay(call: &Call, limits: &Limits) -> bool {
     match call.operation.safety {
         Safety::Read | Safety::Keyed => true,
         Safety::Idempotent => allowed != Some(false),
-        // A caller who set a key vouches for it, unless an option says otherwise.
+        // A caller who sets a key asserts that a retry is safe, unless an option forbids retries.
         Safety::Unkeyed => allowed.unwrap_or(call.options.key.is_some()),
     }
 }
 
-/// The request of one attempt, with its headers.
+/// Builds the request of an attempt, with its headers.
 pub(super) fn build_request(
     call: &Call,
     draft: &Draft,
@@ -202,16 +202,16 @@ pub(super) fn build_request(
     Ok(request)
 }
 
-/// A media type, which is JSON if none is named.
+/// Returns the header value of a media type. The default is JSON.
 fn header_of(media_type: Option<&'static str>) -> HeaderValue {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     media_type.map_or(JSON, HeaderValue::from_static)
 }
 
-/// A request with the method, URL and body of a draft. The body is shared.
+/// Returns a request with the method, URL and body of a draft. The body is shared.
 fn request_of(draft: &Draft, media_type: Option<&'static str>) -> Outgoing {
     const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
-    // With those that the HTTP client adds, such as the host and the length.
+    // Includes capacity for the HTTP client's headers, such as host and length.
     let mut headers = HeaderMap::with_capacity(12);
     if draft.body.is_some() {
         let form = draft.is_form.then_some(FORM);
@@ -225,7 +225,7 @@ fn request_of(draft: &Draft, media_type: Option<&'static str>) -> Outgoing {
     }
 }
 
-/// The key as a header that does not print and shares the memory of the key.
+/// Returns the key as a sensitive header value that shares the key's memory.
 fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
     struct Shared(Arc<IdempotencyKey>);
 
@@ -237,24 +237,24 @@ fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
 
     let bytes = Bytes::from_owner(Shared(Arc::clone(key)));
     let mut value = HeaderValue::from_maybe_shared(bytes).map_err(|error| {
-        Error::invalid("Idempotency-Key", "be a header value", "other characters").with_cause(error)
+        Error::invalid("Idempotency-Key", "be a valid header value", "invalid characters").with_cause(error)
     })?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// The outcome of one attempt.
+/// The outcome of an attempt.
 pub(crate) enum AttemptOutcome {
-    /// The head of a reply, and its body if that could be read.
+    /// The head of a response, and its body if that could be read.
     Reply {
         status: u16,
         version: Version,
         headers: HeaderMap,
         body: Result<Bytes, BodyError>,
     },
-    /// No reply.
+    /// No response.
     Failed(TransportError),
-    /// The time limit passed before a reply began.
+    /// The time limit passed before a response began.
     TimedOut {
         /// Whether the request was still waiting for a connection, so that nothing was sent.
         not_sent: bool,
@@ -262,7 +262,7 @@ pub(crate) enum AttemptOutcome {
 }
 
 impl AttemptOutcome {
-    /// The status of the reply and the version of HTTP, if there is a reply.
+    /// Returns the status and HTTP version of the response, if any.
     pub(super) fn head(&self) -> Option<(u16, Version)> {
         match self {
             Self::Reply {
@@ -276,19 +276,19 @@ impl AttemptOutcome {
 /// The result of an attempt.
 pub(super) enum AttemptResult {
     Done(Reply),
-    /// A 401: worth one more attempt with another token.
+    /// A 401, which is retried once with a new token.
     RefreshToken(Error),
     Failed {
         error: Error,
-        /// Whether another attempt may help and is allowed.
+        /// Whether a retry may help and is allowed.
         retry: bool,
-        /// How long the server asked to wait.
+        /// The delay that the server requested.
         retry_after: Option<Duration>,
     },
 }
 
 impl AttemptResult {
-    /// The error, unless the reply was accepted.
+    /// Returns the error, unless the response was accepted.
     pub(super) fn error(&self) -> Option<&Error> {
         match self {
             Self::Done(_) => None,
@@ -297,7 +297,7 @@ impl AttemptResult {
     }
 }
 
-/// An error for which the server did not ask to wait.
+/// Returns a failure without a `Retry-After`.
 pub(super) fn failed(error: Error, retry: bool) -> AttemptResult {
     AttemptResult::Failed {
         error,
@@ -306,10 +306,11 @@ pub(super) fn failed(error: Error, retry: bool) -> AttemptResult {
     }
 }
 
-/// What a transport returns for a request.
+/// The result of a transport's `send`.
 pub(super) type Answer = Result<Incoming, TransportError>;
 
-/// Waits for a reply and reads it within the time limit. If reading the body fails, the outcome still has status and headers.
+/// Waits for a response and reads it within the time limit. If the body can't be read, the outcome still contains
+/// status and headers.
 pub(super) async fn run(
     sending: impl Future<Output = Answer>,
     max_bytes: usize,

@@ -1,4 +1,4 @@
-//! What the outcome of an attempt means: done, worth another attempt, or an error with its effect.
+//! Classifies the outcome of an attempt: success, a failure worth a retry, or an error with its effect.
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -21,7 +21,7 @@ use crate::transport::error::{
 };
 use crate::transport::reply_body::BodyError;
 
-/// Classifies an attempt. `whole_call` says that its time limit was the deadline of the call.
+/// Classifies an attempt. `whole_call` means that its time limit was the deadline of the call.
 pub(super) fn classify(
     outcome: AttemptOutcome,
     whole_call: bool,
@@ -58,11 +58,11 @@ pub(super) fn classify(
             key: None,
             mismatch,
         }),
-        Err(unreadable) => unreadable_reply(unreadable, status, &headers, body, state),
+        Err(unreadable) => unreadable_response(unreadable, status, &headers, body, state),
     }
 }
 
-/// As much of a body as was received and can be read.
+/// Returns the part of a body that was received and can be read.
 fn received_part(body: Result<Bytes, BodyError>) -> Bytes {
     body.unwrap_or_else(|unread| match unread {
         BodyError::TooLarge(excerpt) => excerpt,
@@ -70,7 +70,7 @@ fn received_part(body: Result<Bytes, BodyError>) -> Bytes {
     })
 }
 
-/// A 2xx whose body was not received whole, or cannot be decompressed.
+/// Returns the result for a 2xx whose body was not received completely, or can't be decompressed.
 fn unread_body(
     unread: BodyError,
     whole_call: bool,
@@ -82,12 +82,12 @@ fn unread_body(
     let error = match unread {
         BodyError::TooLarge(excerpt) => {
             let limit = state.client.suite().max_response_bytes;
-            Error::decode(format!("the reply is larger than {limit} bytes"))
+            Error::decode(format!("the response is larger than {limit} bytes"))
                 .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
                 .with(|parts| parts.body = Some(excerpt))
         }
         BodyError::Broken(error) => {
-            let message = "the reply was cut off";
+            let message = "the response was cut off";
             Error::new(ErrorKind::Transport, Effect::Unknown, message)
                 .with_cause(error)
                 .with(|parts| parts.retryable = true)
@@ -96,29 +96,29 @@ fn unread_body(
         BodyError::Encoded(encoding) => {
             let encoding = redactor.line(TextKind::Message, &encoding);
             Error::decode(format!(
-                "the reply is compressed ({encoding}), and its transport did not decode it"
+                "the response is compressed ({encoding}), and the transport did not decompress it"
             ))
         }
     };
     let retry = error.is_retryable() && state.may_replay;
-    failed(with_reply(error, status, headers, &redactor), retry)
+    failed(with_response(error, status, headers, &redactor), retry)
 }
 
-fn unreadable_reply(
+fn unreadable_response(
     unreadable: Unreadable,
     status: u16,
     headers: &HeaderMap,
     body: Bytes,
     state: &CallState<'_>,
 ) -> AttemptResult {
-    // The messages quote the reply.
+    // The messages quote the response.
     let redactor = state.redactor(&body);
     let redact = |text: &str| redactor.line(TextKind::Message, text);
     let is_secret = state.is_secret_reply();
     let is_truncated = matches!(unreadable, Unreadable::Truncated(_));
     let error = match unreadable {
         Unreadable::Truncated(error) => {
-            let message = format!("the reply is truncated: {}", redact(&error.to_string()));
+            let message = format!("the response is truncated: {}", redact(&error.to_string()));
             Error::decode(message)
                 .with_cause(error)
                 .with(|parts| parts.retryable = true)
@@ -126,7 +126,7 @@ fn unreadable_reply(
         Unreadable::Malformed(_) if is_secret => malformed_secret(&body),
         Unreadable::Malformed(message) => malformed(&redact(&message), &body, &redactor),
         Unreadable::TooMany(most) => {
-            let message = format!("the reply has more than {most} elements and members");
+            let message = format!("the response has more than {most} elements and fields");
             let hint = "raise `max_response_elements` of the suite's builder if that is expected";
             Error::decode(message).with_hint(hint)
         }
@@ -140,23 +140,23 @@ fn unreadable_reply(
             other_schema(expected, found, decodes, detail)
         }
     };
-    let error = with_reply(error, status, headers, &redactor).with(|parts| parts.body = Some(body));
+    let error = with_response(error, status, headers, &redactor).with(|parts| parts.body = Some(body));
     failed(error, is_truncated && state.may_replay)
 }
 
-/// A reply that may be secret. Anything more specific would quote it.
+/// Returns the error of a response that may be secret. A more specific message would quote it.
 fn malformed_secret(body: &Bytes) -> Error {
     let is_json = serde_json::from_slice::<IgnoredAny>(body).is_ok();
     Error::decode(if is_json {
-        "the reply does not match its schema"
+        "the response does not match its schema"
     } else {
-        "the reply is not JSON"
+        "the response is not JSON"
     })
 }
 
 fn malformed(message: &str, body: &Bytes, redactor: &Redactor) -> Error {
     let error = Error::decode(message);
-    // JSON of the service may hold personal data. A page of a proxy says what the proxy is.
+    // JSON of the service may contain personal data. A proxy's page identifies the proxy.
     if body.is_empty() || serde_json::from_slice::<IgnoredAny>(body).is_ok() {
         return error;
     }
@@ -170,28 +170,28 @@ fn other_schema(
     decodes: bool,
     detail: Option<String>,
 ) -> Error {
-    // `Warn` does not help where decoding fails.
+    // `SchemaPolicy::Warn` doesn't help if decoding fails.
     let hint = if decodes {
         "update the SDK, or set `SchemaPolicy::Warn`"
     } else {
-        "it does not decode anyway: update the SDK, or take it as raw JSON with `raw_call`"
+        "it can't be decoded: update the SDK, or read it as raw JSON with `raw_call`"
     };
     let detail = detail.map_or_else(String::new, |detail| format!(" ({detail})"));
     let found = found.map_or_else(
         || "no schemaVersion".to_owned(),
         |found| format!("schemaVersion {found}"),
     );
-    let message = format!("the reply has {found}, but this SDK was built for {expected}{detail}");
+    let message = format!("the response has {found}, but this SDK was built for {expected}{detail}");
     Error::new(ErrorKind::SchemaVersion, Effect::Unknown, message).with_hint(hint)
 }
 
-/// The beginning of a body, longer than the excerpt in an error, so that redaction sees whole secrets.
+/// Returns the beginning of a body, longer than the excerpt in an error, so that redaction finds complete secrets.
 fn beginning_of(body: &Bytes) -> String {
     String::from_utf8_lossy(&body[..body.len().min(16 * TextKind::Excerpt.longest())]).into_owned()
 }
 
-/// Adds status, request id, headers and effect of a received reply to an error.
-fn with_reply(error: Error, status: u16, headers: &HeaderMap, redactor: &Redactor) -> Error {
+/// Adds the status, request ID, headers and effect of a received response to an error.
+fn with_response(error: Error, status: u16, headers: &HeaderMap, redactor: &Redactor) -> Error {
     let id = request_id(headers).map(|id| redactor.line(TextKind::RequestId, id));
     error.with_headers(headers, redactor).with(|parts| {
         parts.status = Some(status);
@@ -200,7 +200,7 @@ fn with_reply(error: Error, status: u16, headers: &HeaderMap, redactor: &Redacto
     })
 }
 
-/// A reply with a status other than 2xx.
+/// Returns the result for a status other than 2xx.
 fn error_status(
     status: u16,
     headers: &HeaderMap,
@@ -214,7 +214,7 @@ fn error_status(
     let retryable = envelope.is_retryable(status);
     let message = envelope.message.unwrap_or_default();
     let error = Error::new(kind, Effect::of_status(status), message);
-    let mut error = with_reply(error, status, headers, &redactor).with(|parts| {
+    let mut error = with_response(error, status, headers, &redactor).with(|parts| {
         parts.code = envelope.code;
         parts.retryable = retryable;
         parts.retry_after = retry_after(headers);
@@ -229,7 +229,7 @@ fn error_status(
             let hint = scope_hint(state.operation, state.bearer.as_deref(), &redactor);
             error = error.with_hint(hint);
         }
-        // Only the owning application knows which (contract, Authentication).
+        // Only the application that owns the record knows which (contract, Authentication).
         404 => error = error.with_hint("it does not exist, or this client may not see it"),
         407 => error = proxy_error(error, state),
         300..=399 => error = error.with_hint("redirects are not followed: check the base URL"),
@@ -242,17 +242,17 @@ fn error_status(
     }
 }
 
-/// A proxy that requires authentication. If a proxy is configured, the request did not pass it.
+/// Returns the error of a proxy that requires authentication. If a proxy is configured, the request did not pass it.
 fn proxy_error(error: Error, state: &CallState<'_>) -> Error {
     match state.client.endpoint().proxy() {
         Some(proxy) => error
             .with(|parts| parts.effect = Effect::NotSent)
-            .with_hint(format!("the proxy {proxy} wants a credential")),
-        None => error.with_hint("a proxy in between wants a credential"),
+            .with_hint(format!("the proxy {proxy} requires a credential")),
+        None => error.with_hint("an intermediate proxy requires a credential"),
     }
 }
 
-/// Which time limit passed, and how long it was.
+/// Describes the time limit that passed, with its duration.
 fn passed_limit(whole_call: bool, state: &CallState<'_>) -> String {
     let limits = state.limits;
     if whole_call {
@@ -262,47 +262,47 @@ fn passed_limit(whole_call: bool, state: &CallState<'_>) -> String {
     }
 }
 
-/// A reply began but did not end in time.
+/// Returns the error if a response began but did not end in time.
 fn late_body(whole_call: bool, state: &CallState<'_>) -> Error {
-    let (what, target) = (passed_limit(whole_call, state), target(state));
-    let message = format!("{what} while {target} was sending its reply");
+    let (limit, target) = (passed_limit(whole_call, state), target(state));
+    let message = format!("{limit} while {target} was sending its response");
     Error::timeout(Effect::Unknown, message)
 }
 
-/// No reply began in time.
+/// Returns the result if no response began in time.
 fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_>) -> AttemptResult {
-    let (what, target) = (passed_limit(whole_call, state), target(state));
+    let (limit, target) = (passed_limit(whole_call, state), target(state));
     let (message, effect, retry) = if not_sent {
         let or_proxy = state.client.endpoint().sender().or_proxy(None);
-        let message = format!("{what} while waiting for a connection to {target}{or_proxy}");
+        let message = format!("{limit} while waiting for a connection to {target}{or_proxy}");
         (message, Effect::NotSent, true)
     } else {
-        let message = format!("{what} without a reply from {target}");
+        let message = format!("{limit} without a response from {target}");
         (message, Effect::Unknown, state.may_replay)
     };
     failed(Error::timeout(effect, message), retry)
 }
 
-/// No reply at all. The transport's message may quote the request.
+/// Returns the result if there is no response. The transport's message may quote the request.
 fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult {
-    let (target, mut why) = (target(state), root_cause(&error).to_string());
+    let (target, mut reason) = (target(state), root_cause(&error).to_string());
     let redactor = state.redactor(b"");
-    if redactor.matches(&why) {
-        why = redactor.line(TextKind::Message, &why);
+    if redactor.matches(&reason) {
+        reason = redactor.line(TextKind::Message, &reason);
     }
     let tls = state.client.endpoint().sender().opens_connections() && is_tls(&error);
     let sending = error.send_state();
     let (kind, message, retryable) = match sending {
         SendState::Unsendable => {
-            let message = format!("the HTTP client cannot send the request: {why}");
+            let message = format!("the HTTP client cannot send the request: {reason}");
             (ErrorKind::InvalidInput, message, false)
         }
-        // A certificate does not change by retrying.
+        // A retry can't fix a certificate.
         SendState::NotSent => {
             let sender = state.client.endpoint().sender();
             let or_proxy = sender.or_proxy(Some(&error));
-            let (what, why) = no_connection(tls, &error, why, sender);
-            let message = format!("{what} {target}{or_proxy}: {why}");
+            let (failure, reason) = no_connection(tls, &error, reason, sender);
+            let message = format!("{failure} {target}{or_proxy}: {reason}");
             (ErrorKind::Connect, message, !tls)
         }
         SendState::Unprocessed | SendState::Unknown | SendState::Unspecified => {
@@ -311,12 +311,12 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
             } else {
                 ErrorKind::Transport
             };
-            (kind, format!("no reply from {target}: {why}"), true)
+            (kind, format!("no response from {target}: {reason}"), true)
         }
-        SendState::Redirected => (ErrorKind::UnexpectedStatus, why, false),
+        SendState::Redirected => (ErrorKind::UnexpectedStatus, reason, false),
     };
     let effect = sending.effect();
-    // What was not sent may be retried, whatever the operation.
+    // An unsent request may be retried for any operation.
     let retry = retryable && (effect == Effect::NotSent || state.may_replay);
     let error = Error::new(kind, effect, message)
         .with_cause(error)
@@ -325,14 +325,14 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
     failed(error, retry)
 }
 
-/// What failed before anything was sent, and why.
+/// Describes the step that failed before anything was sent, and the reason.
 fn no_connection(
     tls: bool,
     error: &TransportError,
-    why: String,
+    reason: String,
     sender: &Sender,
 ) -> (&'static str, String) {
-    let what = match (
+    let failure = match (
         tls,
         !sender.opens_connections() && !is_refused_connection(error),
     ) {
@@ -340,11 +340,11 @@ fn no_connection(
         (false, true) => "not sent to",
         (false, false) => "cannot connect to",
     };
-    // The root cause of a timeout does not say how long it was.
+    // The root cause of a timeout doesn't state its duration.
     let timeout = sender.connect_timeout().filter(|_| error.is_timeout());
     (
-        what,
-        timeout.map_or(why, |most| format!("timed out after {most:?}")),
+        failure,
+        timeout.map_or(reason, |most| format!("timed out after {most:?}")),
     )
 }
 
@@ -353,7 +353,7 @@ fn target(state: &CallState<'_>) -> String {
     describe_target(endpoint.url(), endpoint.proxy())
 }
 
-/// The error of a call that is not sent, because its token certainly lacks the scope.
+/// Returns the error of a call that is not sent, because its token certainly lacks the scope.
 pub(super) fn missing_scope(
     operation: &Operation,
     bearer: &BearerToken,
@@ -364,7 +364,7 @@ pub(super) fn missing_scope(
     Error::new(ErrorKind::Forbidden, Effect::NotSent, message).with_hint(hint)
 }
 
-/// The scopes that the operation requires and those that the token was granted.
+/// Returns a hint with the scopes that the operation requires and the scopes that the token was granted.
 fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>, redactor: &Redactor) -> String {
     let Some(bearer) = bearer else {
         return "the call was sent without a token".to_owned();
@@ -378,7 +378,8 @@ fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>, redactor: &Re
         None => "the token endpoint did not list the granted scopes".to_owned(),
         Some([]) => "the token was granted no scope".to_owned(),
         Some(scopes) => {
-            // Searched with blanks, as received: with commas, a secret that has blanks is not found.
+            // Search the scopes joined with spaces, as received. With commas, a secret that contains spaces would not
+            // be found.
             let received = scopes.join(" ");
             let granted = if redactor.matches(&received) {
                 received

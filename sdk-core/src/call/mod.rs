@@ -1,6 +1,6 @@
-//! One call: its attempts, the waits between them, and its result. Nothing else sends.
+//! Runs a call: its attempts, the waits between them, and its result. No other module sends requests.
 //!
-//! What a request contains belongs in `request`, what a reply contains in `reply`.
+//! The module `request` builds the content of requests, and `reply` decodes responses.
 
 mod attempt;
 mod classify;
@@ -32,18 +32,18 @@ use crate::request::draft::Draft;
 use crate::secret::redactor::Redactor;
 use crate::text::{TextKind, counted};
 
-/// A call under construction: client, operation and options. Generated builders hold one.
+/// A call under construction: client, operation and options. Generated builders contain it.
 #[derive(Clone)]
 pub struct Call {
     pub(crate) client: ApiClient,
     pub(crate) operation: &'static Operation,
     pub(crate) options: CallOptions,
-    /// The stored command, if this call replays one. Its request is complete.
+    /// The stored command, if this call resends it. Its request is complete.
     pub(crate) stored: Option<Arc<PreparedCommand>>,
 }
 
 impl Call {
-    /// A call of an operation.
+    /// Creates a call of an operation.
     #[must_use]
     pub fn new(client: &ApiClient, operation: &'static Operation) -> Self {
         Self {
@@ -54,20 +54,20 @@ impl Call {
         }
     }
 
-    /// The operation.
+    /// Returns the operation.
     #[must_use]
     pub fn operation(&self) -> &'static Operation {
         self.operation
     }
 
-    /// An error of this call, with its operation and installation.
+    /// Adds the operation and the installation to an error.
     pub(crate) fn failed(&self, error: Error) -> Error {
         error
             .with_operation(self.operation)
             .with_installation(self.client.label())
     }
 
-    /// Where the request goes.
+    /// Returns the endpoint of the request.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         self.client.endpoint()
@@ -78,13 +78,13 @@ impl Call {
         self.options = change(std::mem::take(&mut self.options));
     }
 
-    /// Sets a header that is a parameter of the operation. If the client or the call sets it too, the service would read a
-    /// list of two values, so the call fails before it is sent.
+    /// Sets a header that is a parameter of the operation. If the client or the call also sets it, the call fails
+    /// before it is sent, because the service would read a list of two values.
     pub fn set_header(&mut self, name: &str, value: &str) {
         if self.client.defaults().has_header(name) || self.options.has_header(name) {
             let rule =
-                "be set once, by its own method or argument, and not among the client's defaults";
-            let error = Error::invalid(&format!("header {name}"), rule, "it twice");
+                "be set only once, by its own method or argument, not in the client's defaults";
+            let error = Error::invalid(&format!("header {name}"), rule, "two values");
             self.change(|options| options.invalid(error));
         } else {
             self.change(|options| options.with_header(name, value));
@@ -97,16 +97,16 @@ impl Call {
         self.operation.authenticated && !without
     }
 
-    /// Checks for the operation's parameters.
+    /// Returns the checks for the operation's parameters.
     #[must_use]
     pub fn check(&self) -> Check<'static> {
         Check::new(self.operation)
     }
 
-    /// Sends a request and decodes its reply.
+    /// Sends a request and decodes its response.
     ///
     /// # Errors
-    /// Any result other than a decoded 2xx reply.
+    /// For any result other than a decoded 2xx response.
     pub fn send<T: FromReply>(
         self,
         draft: Result<Draft, Error>,
@@ -114,10 +114,10 @@ impl Call {
         self.deliver(draft, |response| response)
     }
 
-    /// Sends a command and returns its key with the result.
+    /// Sends a command and returns its result with its idempotency key.
     ///
     /// # Errors
-    /// As [`send`](Self::send). The error contains the prepared command, unless the application rejected it.
+    /// Like [`send`](Self::send). The error contains the prepared command, unless the application rejected it.
     pub fn command<T: FromReply>(
         mut self,
         draft: Result<Draft, Error>,
@@ -126,7 +126,7 @@ impl Call {
         self.deliver(draft, Receipt::new)
     }
 
-    /// Turns a command into a form that can be stored and sent later.
+    /// Converts a command into a form that can be stored and sent later.
     ///
     /// # Errors
     /// If a parameter or the body breaks a rule of the contract.
@@ -139,8 +139,8 @@ impl Call {
         prepared.map_err(|error| self.failed(error))
     }
 
-    /// The path and query of a request, with the query of the options, relative to the base URL, which may differ in another
-    /// process.
+    /// Returns the path and query of a request, including the options' query, relative to the base URL. The base URL
+    /// may differ in another process.
     pub(crate) fn target(&self, draft: Result<Draft, Error>) -> Result<String, Error> {
         let target = draft.and_then(|mut draft| {
             self.apply_options(&mut draft)?;
@@ -169,8 +169,8 @@ impl Call {
         check_length(draft.url.as_str())
     }
 
-    /// The future of a call. Only this future owns what the call needs; passing it on by value would double the size and copy
-    /// it twice per call.
+    /// Returns the future of a call. The future owns all parts of the call. Passing them to a nested future by value
+    /// would double the size and copy them twice per call.
     fn deliver<T: FromReply, R: 'static>(
         self,
         draft: Result<Draft, Error>,
@@ -196,11 +196,11 @@ impl Call {
             // `execute` succeeds only if `decode` did.
             value
                 .map(|value| wrap(Response::new(value, reply)))
-                .ok_or_else(|| self.failed(Error::decode("the reply was not decoded")))
+                .ok_or_else(|| self.failed(Error::decode("the response was not decoded")))
         }
     }
 
-    /// What a reply is checked against.
+    /// Returns the rules for decoding a response.
     fn decode_rules(&self, limits: &Limits) -> DecodeRules {
         DecodeRules {
             schema_version: self.operation.schema_version,
@@ -218,7 +218,7 @@ impl Call {
         CallSpan::begin(&suite.observers, self.operation)
     }
 
-    /// The error of a call that fails before its first step. It counts as a call, and observers are notified of it.
+    /// Returns the error of a call that fails before its first step. The call is counted, and observers are notified.
     fn fail_locally(&self, error: &Error) -> Error {
         let error = self.failed(error.clone());
         self.begin().end(0, &Err(error.clone()), &str::to_owned);
@@ -232,8 +232,8 @@ impl Call {
         }
     }
 
-    /// The command as prepared or first sent `at` a time, with the headers of the client, so that a replay does not depend on
-    /// the client's defaults. In a stored command only `sent` can change.
+    /// Returns the command as prepared or first sent at `at`. It includes the client's default headers, so that a later
+    /// resend doesn't depend on them. For a stored command, only `sent` can change.
     fn prepared_from(
         &self,
         request: &Draft,
@@ -244,7 +244,7 @@ impl Call {
             let stored = (**stored).clone();
             return Ok(if sent { stored.into_sent() } else { stored });
         }
-        // A form holds the client's secret, and would be replayed as JSON.
+        // A form contains the client's secret, and a stored command would be sent as JSON.
         if request.is_form {
             let message = "a call with a form body cannot be prepared: send it directly";
             return Err(Error::prepared(message));
@@ -282,7 +282,7 @@ impl Call {
         }
     }
 
-    /// Hides the credential, the tokens, the key, and the caller's values in headers and query.
+    /// Returns a redactor for the credential, the tokens, the key, and the caller's values in headers and query.
     pub(super) fn redactor(&self) -> Redactor {
         let suite = self.client.suite();
         let mut redactor = Redactor::default();
@@ -306,7 +306,7 @@ impl Call {
         redactor
     }
 
-    /// [`redactor`](Self::redactor) with the secrets in a request and its response.
+    /// Returns the [`redactor`](Self::redactor) with the secrets in a request and its response.
     pub(super) fn redactor_with(&self, draft: &Draft, body: &[u8]) -> Redactor {
         let mut redactor = self.redactor();
         draft.add_secrets_to(&mut redactor);
@@ -316,7 +316,7 @@ impl Call {
         redactor
     }
 
-    /// An error about the content of a reply that was received and decoded.
+    /// Returns an error about the content of a decoded response.
     pub(crate) fn response_error<T>(&self, error: Error, response: &Response<T>) -> Error {
         let redactor = self.redactor();
         let id = response.request_id();
@@ -329,9 +329,9 @@ impl Call {
 
 debug_fields! { Call |it| operation: it.operation.id, options: it.options }
 
-/// Checks that a URL can be sent, so that one that is too long fails before a token is requested.
+/// Checks that a URL can be sent, so that a URL that is too long fails before a token is requested.
 fn check_length(url: &str) -> Result<(), Error> {
-    // `Uri` knows the limit. It copies what it parses, so the URLs of most calls are not parsed here.
+    // `Uri` defines the limit. It copies the string it parses, so short URLs are not parsed here.
     const SHORT: usize = 8 * 1024;
     if url.len() <= SHORT {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The steps of a call, in their order: options, token, permit, request, attempt, and the wait before the next attempt.
+//! The steps of a call in order: options, token, permit, request, attempt, and the delay before the next attempt.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,7 +27,7 @@ use crate::token::bearer::BearerToken;
 use crate::transport::request_body::{Outgoing, SendTracker};
 
 impl Call {
-    /// Runs the call in a span of its own.
+    /// Runs the call in its own span.
     pub(super) async fn execute(
         &self,
         draft: &mut Draft,
@@ -41,7 +41,7 @@ impl Call {
         result
     }
 
-    /// Makes attempts until one succeeds, or until another would not help or is not allowed.
+    /// Makes attempts until an attempt succeeds, or until a retry would not help or is not allowed.
     async fn run(
         &self,
         state: &mut CallState<'_>,
@@ -79,7 +79,8 @@ impl Call {
         Err(self.add_error_context(error, state))
     }
 
-    /// The token, if the operation takes one, unless it certainly lacks the scope and [`ScopePolicy::Refuse`] is set.
+    /// Returns the token, if the operation requires a token. Fails if the token certainly lacks the scope and
+    /// [`ScopePolicy::Refuse`] is set.
     async fn token(
         &self,
         limits: &Limits,
@@ -111,7 +112,7 @@ impl Call {
         Ok(bearer)
     }
 
-    /// A permit for the next attempt; `None` if any number may be in flight.
+    /// Returns a permit for the next attempt, or `None` without a limit.
     async fn acquire_permit(&self, state: &mut CallState<'_>) -> Result<Option<Permit>, Error> {
         let Some(limit) = self.client.concurrency_limit() else {
             return Ok(None);
@@ -137,38 +138,38 @@ impl Call {
             drop(waiting);
             spans::waited_for_permit(since.elapsed());
             let permit = acquired.map_err(|timeout| {
-                // It is not the token that was missing.
+                // The permit was missing, not the token.
                 state.last_401 = None;
                 self.no_permit(timeout, limits)
             })?;
             if state.bearer.is_none() {
                 return Ok(permit);
             }
-            // Meanwhile the token may have been replaced, or have expired.
+            // The token may have been replaced or have expired during the wait.
             if let Some(live) = self.client.tokens().live() {
                 state.bearer = Some(self.check_scopes(limits, live)?);
                 return Ok(permit);
             }
-            // A call that waits for a token holds no permit that others could use.
+            // A call that waits for a token must not occupy a permit that other calls could use.
             drop(permit);
             state.bearer = self.token(limits, &state.call_span).await?;
         }
     }
 
-    /// The error of a call whose deadline passed while it waited for a permit.
+    /// Returns the error of a call whose deadline passed while it waited for a permit.
     fn no_permit(&self, timeout: PermitTimeout, limits: &Limits) -> Error {
         let PermitTimeout { most, waiting } = timeout;
         let (app, total) = (self.operation.application, limits.total);
         let message = format!(
-            "the deadline of the call passed, {total:?} after it began, while it waited for its turn: {} of {app} in flight, as \
-             many as `max_in_flight` allows, and {waiting} more wait",
+            "the deadline of the call passed after {total:?} while it waited for a permit: {} of {app} in flight, the maximum \
+             of `max_in_flight`, and {waiting} more waiting",
             counted(most, "attempt")
         );
-        let hint = "raise `max_in_flight` of the suite's builder, or make fewer calls at once";
+        let hint = "raise `max_in_flight` of the suite's builder, or make fewer concurrent calls";
         Error::timeout(Effect::NotSent, message).with_hint(hint)
     }
 
-    /// One attempt in a span of its own, classified. It returns its permit once the reply was read.
+    /// Makes and classifies an attempt in its own span. The permit is freed when the response has been read.
     async fn send_once(
         &self,
         state: &mut CallState<'_>,
@@ -181,7 +182,7 @@ impl Call {
             return failed(Error::timeout(Effect::NotSent, message), false);
         }
         let tracker = self.send_tracker(limits);
-        // A call that is dropped cancels its request too.
+        // Dropping the call also cancels its request.
         let _cancelled = tracker.as_ref().map(SendTracker::cancel_on_drop);
         let (tracker, until) = (tracker.as_ref(), limits.attempt_end());
         let (sending, mut attempt_span) = match self.start_request(state, tracker, started, until) {
@@ -202,17 +203,17 @@ impl Call {
         result
     }
 
-    /// What proves whether the request of an attempt was sent.
+    /// Returns a tracker that records whether the request of an attempt was sent, if one is needed.
     ///
-    /// If the HTTP client's own connect timeout is shorter, its error proves that nothing was sent. Otherwise the tracked body
-    /// proves it, at the price that the HTTP client cannot resend that body by itself.
+    /// If the HTTP client's connect timeout is shorter than the attempt's, its error proves that nothing was sent.
+    /// Otherwise, the tracked body proves it. In return, the HTTP client can't resend that body by itself.
     fn send_tracker(&self, limits: &Limits) -> Option<SendTracker> {
         let connecting = self.client.endpoint().sender().connect_timeout();
         let proven = connecting.is_some_and(|connecting| connecting <= limits.attempt_time());
         (!proven).then(SendTracker::default)
     }
 
-    /// Starts the request of an attempt before anything awaits it, so that no future has to hold the request.
+    /// Starts the request of an attempt before it is awaited, so that the future doesn't contain the request.
     fn start_request<'a>(
         &'a self,
         state: &mut CallState<'_>,
@@ -242,7 +243,7 @@ impl Call {
         Ok((sending, attempt_span))
     }
 
-    /// Reads from the head of a reply whether the token was accepted, and whether the operation is deprecated.
+    /// Records from the head of a response whether the token was accepted, and whether the operation is deprecated.
     fn note_reply(state: &CallState<'_>, outcome: &AttemptOutcome) {
         let AttemptOutcome::Reply {
             status, headers, ..
@@ -266,10 +267,11 @@ impl Call {
         }
     }
 
-    /// Whether a call that got a 401 is sent again with another token, without a wait; otherwise the error.
+    /// Decides whether a call that got a 401 is resent with a new token, without a delay. Otherwise, returns the error.
     ///
-    /// Always after the first 401. After that only a few times, and only if some call got the rejected token accepted: then
-    /// the token died early, while one that is rejected from the start means that no token will be accepted.
+    /// The first 401 is always followed by a resend. Further consecutive 401s are followed by a resend only a few
+    /// times, and only if some call used the rejected token successfully. Such a token was revoked early. If a new
+    /// token is rejected immediately, the next token would probably be rejected too.
     fn may_resend(&self, state: &mut CallState<'_>, error: Error) -> NextAttempt {
         state.last_401 = None;
         let allowed = state.bearer.as_ref().is_some_and(|bearer| {
@@ -289,7 +291,7 @@ impl Call {
         Ok(None)
     }
 
-    /// How long and why to wait before the next attempt; the error if there must be none.
+    /// Returns the delay before the next attempt and its reason, or the error if no attempt may follow.
     fn next_wait(
         &self,
         state: &mut CallState<'_>,
@@ -314,13 +316,13 @@ impl Call {
         state.call_span.retrying(&error, state.attempts, wait);
         let reason = match retry_after {
             _ if error.kind() == ErrorKind::RateLimited => WaitReason::Rate,
-            Some(_asked) => WaitReason::RetryAfter,
+            Some(_) => WaitReason::RetryAfter,
             None => WaitReason::Backoff,
         };
         Ok(Some((wait, reason)))
     }
 
-    /// The delay between attempts, or why there must be no other attempt.
+    /// Returns the delay between attempts, or the reason why no attempt may follow.
     fn delay(
         &self,
         limits: &Limits,
@@ -330,12 +332,12 @@ impl Call {
         if made >= limits.retry.attempts {
             return Err(Denial::Attempts);
         }
-        // Never earlier than the server asked, and with jitter, so that callers do not all return at once.
+        // Wait at least as long as the server asked, plus jitter so that callers don't retry simultaneously.
         let random = self.client.suite().random.fraction();
         let delay = retry_after
             .unwrap_or_default()
             .saturating_add(limits.retry.backoff.full_jitter(made, random));
-        // If the delay does not end before the deadline, the caller gets the error now.
+        // If the delay would not end before the deadline, return the error immediately.
         let until = Instant::now().checked_add(delay);
         if until.is_none_or(|until| until >= limits.deadline) {
             return Err(Denial::Deadline);
@@ -347,9 +349,9 @@ impl Call {
         }
     }
 
-    /// Completes an error with what is known of all attempts, and with the command to send again.
+    /// Adds the attempts and the command to resend to an error.
     fn add_error_context(&self, error: Error, state: &mut CallState<'_>) -> Error {
-        // A failed renewal explains why the call was not sent again; the 401 is its result.
+        // A failed renewal explains why the call was not resent. The 401 is its result.
         let error = match state.last_401.take() {
             Some(rejected) => rejected.after_failed_renewal(error),
             None => error,
@@ -373,7 +375,7 @@ impl Call {
     }
 }
 
-/// Whether and when a call is attempted again: at once, or after a wait with its reason; or the error with which it ends.
+/// Whether and when a call is retried: immediately, or after a delay with its reason. Otherwise, the error of the call.
 type NextAttempt = Result<Option<(Duration, WaitReason)>, Error>;
 
 /// Whether a status proves that the application accepted the token. A status that a proxy may send proves nothing.

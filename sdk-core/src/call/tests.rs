@@ -1,4 +1,4 @@
-//! `classify` over every status, safety and kind of body: what each attempt means for the effect and for a retry.
+//! Tests `classify` for every status, safety and kind of body: the effect of each attempt, and whether it is retried.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -56,8 +56,8 @@ static KEYED: Operation = operation(Safety::Keyed);
 static IDEMPOTENT: Operation = operation(Safety::Idempotent);
 static UNKEYED: Operation = operation(Safety::Unkeyed);
 
-/// Each safety, and whether an attempt whose effect is unknown may be followed by another: by default, if the caller allows
-/// it, and if the caller forbids it.
+/// Each safety, and whether an attempt with an unknown effect may be retried: by default, if the caller allows it, and
+/// if the caller forbids it.
 static SAFETIES: [(&Operation, [bool; 3]); 4] = [
     (&READ, [true, true, true]),
     (&KEYED, [true, true, true]),
@@ -71,7 +71,7 @@ const REPLAYS: [Option<ExactReplay>; 3] = [
     Some(ExactReplay::Forbidden),
 ];
 
-/// Sends nothing: outcomes are made up.
+/// Sends nothing, because the tests construct the outcomes.
 #[derive(Clone)]
 struct Nowhere;
 
@@ -98,17 +98,17 @@ fn client() -> ApiClient {
     ApiClient::new(&suite.build().unwrap(), &APPLICATION).unwrap()
 }
 
-/// When an attempt is followed by another.
+/// The condition for a retry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Retry {
-    /// Nothing happened: every operation.
+    /// For every operation, because nothing was applied.
     Always,
-    /// Something may have happened: if that is safe.
+    /// Only if a retry is safe, because something may have been applied.
     IfSafe,
     Never,
 }
 
-/// The effect and the retry of an outcome, the same for each operation; `None` for success.
+/// Returns the effect and the retry of an outcome, which must be the same for each operation; `None` for success.
 fn classified(client: &ApiClient, outcome: impl Fn() -> AttemptOutcome) -> Option<(Effect, Retry)> {
     let mut results = Vec::new();
     for (operation, may_replay) in &SAFETIES {
@@ -157,7 +157,7 @@ fn classified(client: &ApiClient, outcome: impl Fn() -> AttemptOutcome) -> Optio
 
 type Body = fn() -> Result<Bytes, BodyError>;
 
-/// What a reply may have as its body.
+/// The possible bodies of a response.
 const BODIES: [(&str, Body); 7] = [
     ("json", || Ok(Bytes::from_static(b"{\"a\":1}"))),
     ("html", || Ok(Bytes::from_static(b"<html>"))),
@@ -172,7 +172,7 @@ const BODIES: [(&str, Body); 7] = [
     ("compressed", || Err(BodyError::Encoded("br".to_owned()))),
 ];
 
-fn reply(status: u16, body: Body) -> AttemptOutcome {
+fn response(status: u16, body: Body) -> AttemptOutcome {
     AttemptOutcome::Reply {
         status,
         version: Version::HTTP_11,
@@ -182,7 +182,7 @@ fn reply(status: u16, body: Body) -> AttemptOutcome {
 }
 
 #[test]
-fn the_body_of_a_2xx_decides() {
+fn a_2xx_is_classified_by_its_body() {
     let client = client();
     for status in 200..300 {
         for (body, make) in BODIES {
@@ -192,14 +192,14 @@ fn the_body_of_a_2xx_decides() {
                 "truncated" | "cut off" | "late" => Some((Effect::Unknown, Retry::IfSafe)),
                 _ => unreachable!(),
             };
-            let actual = classified(&client, || reply(status, make));
+            let actual = classified(&client, || response(status, make));
             assert_eq!(actual, expected, "{status} {body}");
         }
     }
 }
 
 #[test]
-fn the_status_of_any_other_reply_decides_whatever_its_body() {
+fn any_other_response_is_classified_by_its_status() {
     let client = client();
     for status in (100..200).chain(300..1000) {
         let expected = match status {
@@ -210,16 +210,16 @@ fn the_status_of_any_other_reply_decides_whatever_its_body() {
             _ => (Effect::Unknown, Retry::Never),
         };
         for (body, make) in BODIES {
-            let actual = classified(&client, || reply(status, make));
+            let actual = classified(&client, || response(status, make));
             assert_eq!(actual, Some(expected), "{status} {body}");
         }
     }
 }
 
 #[test]
-fn without_a_reply_the_evidence_of_sending_decides() {
+fn a_missing_response_is_classified_by_its_send_state() {
     let client = client();
-    let failed = |state| move || AttemptOutcome::Failed(TransportError::at(state, "no reply"));
+    let failed = |state| move || AttemptOutcome::Failed(TransportError::at(state, "no response"));
     for (state, expected) in [
         (SendState::Unsendable, (Effect::NotSent, Retry::Never)),
         (SendState::NotSent, (Effect::NotSent, Retry::Always)),
@@ -245,7 +245,7 @@ fn without_a_reply_the_evidence_of_sending_decides() {
 
 /// The only result that depends on a header.
 #[test]
-fn a_retry_after_is_passed_on() {
+fn retry_after_is_returned() {
     let client = client();
     let call = Call::new(&client, &READ);
     let url = Url::parse("https://crm.suite.test/test").unwrap();
@@ -259,7 +259,7 @@ fn a_retry_after_is_passed_on() {
     };
     let result = classify(outcome, false, &state, &mut |_, _, _| unreachable!());
     let AttemptResult::Failed { retry_after, .. } = result else {
-        panic!("it failed")
+        panic!("the attempt must fail")
     };
     assert_eq!(retry_after, Some(Duration::from_secs(7)));
 }

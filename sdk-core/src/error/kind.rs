@@ -132,7 +132,7 @@ impl fmt::Display for ErrorKind {
             Self::Connect => "no connection",
             Self::Transport => "connection lost",
             Self::Timeout => "timeout",
-            Self::Decode => "unreadable reply",
+            Self::Decode => "unreadable response",
             Self::SchemaVersion => "unexpected schema version",
             Self::Pagination => "pagination",
             Self::PreparedCommand => "prepared command",

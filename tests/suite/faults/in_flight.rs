@@ -135,11 +135,11 @@ async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
 
     // A call that its caller dropped no longer waits.
     assert!(gone.is_err());
-    let words = ["500ms", "1 attempt of crm in flight", "0 more wait"];
+    let words = ["500ms", "1 attempt of crm in flight", "0 more waiting"];
     let second = second.unwrap_err();
     assert_crowded(&second, &words);
     assert!(second.into_command().is_some());
-    assert_crowded(&third, &["250ms", "and 1 more wait"]);
+    assert_crowded(&third, &["250ms", "and 1 more waiting"]);
     assert_eq!(start.elapsed(), half);
     let waited = events.lines("DEBUG", &["the attempt waited for a permit", "suite.call"]);
     assert_eq!(waited.len(), 2, "{waited:?}");

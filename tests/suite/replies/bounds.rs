@@ -106,7 +106,7 @@ async fn fault_30_a_token_response_is_read_up_to_its_limit(over: Over) {
         (
             400,
             ErrorKind::Unauthenticated,
-            "token refused (status 400)",
+            "token request rejected (status 400)",
         ),
     ] {
         let step = endless(None).with_status(status);
@@ -175,7 +175,7 @@ async fn assert_floods(body: String, is_flood: bool) {
         assert_tried(&error, ErrorKind::Decode, Effect::Unknown, 1);
         assert!(error.status() == Some(200) && error.body().is_some() && !error.is_retryable());
         let words = [
-            "more than 1000 elements and members",
+            "more than 1000 elements and fields",
             "`max_response_elements`",
         ];
         assert_says(&error, &words);

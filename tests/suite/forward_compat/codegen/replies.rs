@@ -79,7 +79,7 @@ fn each_status_has_its_own_type_and_another_one_keeps_everything() {
         let receipt = read::<Export>(&LIST, status, JSON, body).unwrap();
         assert_eq!((&*receipt, &receipt.bytes()[..]), (&expected, body));
     }
-    let other = "203 unreadable reply: expected value";
+    let other = "203 unreadable response: expected value";
     assert_says(&error::<Export>(202, JSON, b"7"), &["expected an object"]);
     assert_says(&error::<Export>(203, JSON, b"<html>"), &[other]);
 }
