@@ -35,7 +35,7 @@ fn assumptions(register: &str) -> Vec<Value> {
     let entry = |section: &str| {
         let (heading, text) = section.split_once('\n')?;
         let (id, title) = heading.split_once(' ')?;
-        let remedy = text.split("**Override**:").nth(1)?;
+        let remedy = text.split("**Override.**").nth(1)?;
         let words = remedy.split("\n\n").next()?.split_whitespace();
         let remedy = words.collect::<Vec<_>>().join(" ");
         Some(json!({"id": id, "title": title, "override": remedy}))
