@@ -1,5 +1,5 @@
-//! The client of a vendor's document against the reference server, which serves the same document from its schemas: what
-//! the caller got, and what the server saw.
+//! Calls of the client against the reference server, which serves the same vendor's document from its schemas. The tests
+//! check the results of the caller and the requests that the server recorded.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -21,10 +21,10 @@ use serde_json::{Value, json};
 use crate::{PERSON, assert_failed};
 
 const DOCUMENT: &str = include_str!("../specs/crm.yaml");
-// Tasks, exports and webhooks alike.
+// The ID of tasks, exports and webhooks.
 const TASK: &str = "0190b2a4-5c1d-7e3f-8a9b-0c1d2e3f4a5b";
 
-fn world() -> (ReferenceServer, Client) {
+fn setup() -> (ReferenceServer, Client) {
     let server = ReferenceServer::builder()
         .frozen_clock()
         .contract(App::Crm, DOCUMENT)
@@ -35,7 +35,7 @@ fn world() -> (ReferenceServer, Client) {
     (server, client.unwrap())
 }
 
-/// The one request for an operation, by the id that the document gives it.
+/// The only request for an operation, by the ID in the document.
 fn only(server: &ReferenceServer, operation: &str) -> RecordedRequest {
     let requests = server.requests_for(operation);
     let [request] = requests.as_slice() else {
@@ -44,7 +44,7 @@ fn only(server: &ReferenceServer, operation: &str) -> RecordedRequest {
     request.clone()
 }
 
-/// The JSON that was sent; null without a body.
+/// The JSON that was sent, or null without a body.
 fn json(request: &RecordedRequest) -> Value {
     match &request.body()[..] {
         [] => Value::Null,
@@ -54,7 +54,7 @@ fn json(request: &RecordedRequest) -> Value {
 
 #[tokio::test(start_paused = true)]
 async fn each_request_has_the_documented_method_header_and_body() {
-    let (server, crm) = world();
+    let (server, crm) = setup();
     let (people, tasks, exports) = (crm.people(), crm.tasks(), crm.exports());
     let person = PersonInput::new("Ada Lovelace").given_name("Ada");
     let replaced = people.replace(PERSON, "\"7\"", &person).await.unwrap();
@@ -72,7 +72,7 @@ async fn each_request_has_the_documented_method_header_and_body() {
     assert!(!file.is_empty());
     let body = DeleteExportsBody::new([TASK]);
     exports.delete(&body).await.unwrap();
-    // Unions go out with their tag.
+    // Unions are sent with their tag.
     let command = CrmCommand::from(CompleteTask::new(TASK));
     let receipt = crm.commands().submit(&command).await.unwrap();
     assert!(receipt.idempotency_key().is_some());
@@ -110,11 +110,11 @@ async fn each_request_has_the_documented_method_header_and_body() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_merge_patch_clears_a_field_by_an_explicit_null() {
+async fn an_explicit_null_in_a_merge_patch_clears_a_field() {
     let null = |patch: PersonPatch| patch.member("givenName", RawJson::null());
     let named = PersonPatch::new().given_name("x");
     for patch in [null(named), null(PersonPatch::new())] {
-        let (server, crm) = world();
+        let (server, crm) = setup();
         crm.people().update(PERSON, &patch).await.unwrap();
         let sent = json(&only(&server, "People_Update"));
         assert_eq!(sent, json!({"givenName": null}));
@@ -135,7 +135,7 @@ async fn retries_follow_the_safety_of_each_method() {
     ] {
         assert_eq!(operation.safety, safety, "{operation}");
     }
-    let (server, crm) = world();
+    let (server, crm) = setup();
     server.fault("tasks-delete").lose_reply().times(1);
     let gone = crm.tasks().delete(TASK).await.unwrap();
     assert_eq!((gone.attempts(), server.attempts("tasks-delete")), (2, 2));
@@ -149,8 +149,8 @@ async fn retries_follow_the_safety_of_each_method() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_successes_arrive_as_what_they_are() {
-    let (server, crm) = world();
+async fn each_success_status_decodes_into_its_variant() {
+    let (server, crm) = setup();
     let export = CreateExportBody::new(CreateExportBodyResource::People, ExportFormat::Csv);
     let prefer = |status: &str| crm.exports().create(&export).header("Prefer", status);
     let done = prefer("status=200").await.unwrap();
@@ -162,9 +162,9 @@ async fn several_successes_arrive_as_what_they_are() {
     assert!(!job.job_id.is_empty());
     let received: Value = serde_json::from_slice(later.bytes()).unwrap();
     assert_eq!(serde_json::to_value(&*later).unwrap(), received);
-    let nothing = prefer("status=204").await.unwrap().into_inner();
-    assert_eq!(nothing, CreateExportReply::NoContent);
-    assert_eq!(serde_json::to_string(&nothing).unwrap(), "null");
+    let empty = prefer("status=204").await.unwrap().into_inner();
+    assert_eq!(empty, CreateExportReply::NoContent);
+    assert_eq!(serde_json::to_string(&empty).unwrap(), "null");
     assert_eq!(server.attempts("CreateExport"), 3);
 
     let moved = MoveOpportunityBody::new(OpportunityStage::Qualified);
@@ -177,8 +177,8 @@ async fn several_successes_arrive_as_what_they_are() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lists_and_unions_come_in_as_their_types() {
-    let (server, crm) = world();
+async fn lists_and_unions_decode_into_their_types() {
+    let (server, crm) = setup();
     let people = crm.people().list().limit(2).items();
     let people: Vec<_> = people.try_collect().await.unwrap();
     assert!(people.len() > 2 && people.iter().all(|it| !it.display_name.is_empty()));
@@ -198,12 +198,12 @@ async fn lists_and_unions_come_in_as_their_types() {
 
 #[tokio::test(start_paused = true)]
 async fn parameters_of_every_kind_are_written_as_documented() {
-    let (server, crm) = world();
+    let (server, crm) = setup();
     let page = crm
         .people()
         .list()
         .status([ListPeopleStatusItem::Active, ListPeopleStatusItem::Inactive])
-        // It has no setter: items between pipes are not supported.
+        // It has no setter, because lists that are separated by pipes are not supported.
         .query("tags", "a b|c")
         .min_score("0.50".parse::<Number>().unwrap())
         .include_archived(true)
@@ -214,8 +214,8 @@ async fn parameters_of_every_kind_are_written_as_documented() {
         .query("filter[city]", "London")
         .await
         .unwrap();
-    let further = page.members::<PeoplePageMembers>().unwrap();
-    assert!(further.total >= 0 && page.header("x-total-count").is_some());
+    let others = page.members::<PeoplePageMembers>().unwrap();
+    assert!(others.total >= 0 && page.header("x-total-count").is_some());
     let statuses = [IntakeStatus::KNOWN[0], IntakeStatus::KNOWN[1]].map(IntakeStatus::from);
     crm.intake().list().status(statuses).await.unwrap();
     let urgent = crm.tasks().list().priority(3).await.unwrap();
@@ -234,7 +234,7 @@ async fn parameters_of_every_kind_are_written_as_documented() {
     }
 }
 
-/// Checks that a call failed before anything was sent, with these words.
+/// Checks that a call failed locally, with these words in its error.
 #[track_caller]
 fn rejected<T: Debug>(result: Result<T, Error>, words: &[&str]) {
     let error = result.unwrap_err();
@@ -242,15 +242,15 @@ fn rejected<T: Debug>(result: Result<T, Error>, words: &[&str]) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_breaks_a_rule_never_leaves() {
-    let (server, crm) = world();
+async fn invalid_requests_fail_locally() {
+    let (server, crm) = setup();
     let (people, person) = (crm.people(), PersonInput::new("Ada"));
     let replace = people.replace(PERSON, "\"7\"", &person);
     // A default must not set a header that the operation has as a parameter.
     let defaults = CallOptions::default().with_header("if-match", "*");
     let crm_with_defaults = crm.with_defaults(defaults);
     let with_default = crm_with_defaults.people().replace(PERSON, "\"7\"", &person);
-    // A required field can't be cleared, and one with a setter can't be set in another way.
+    // A required field can't be cleared, and a field with a setter can't be set with `member`.
     let cleared = PersonInput::new("Ada").member("displayName", RawJson::null());
     let twice = PersonPatch::new().member("displayName", RawJson::from("x"));
     let defaults = &["header If-Match", "defaults"];

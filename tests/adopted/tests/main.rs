@@ -1,4 +1,4 @@
-//! Tests of the client that `cargo xtask codegen` makes of a vendor's document.
+//! Tests of the client that `cargo xtask codegen` generates from a vendor's document.
 
 mod calls;
 mod pages;
@@ -10,7 +10,7 @@ use sdk_adopted::{Effect, Error, ErrorKind};
 
 const PERSON: &str = "PER-A0B1C2D3E4F5";
 
-/// Checks that what is shown has all of these words.
+/// Checks that the displayed value contains all of these words.
 #[track_caller]
 fn assert_says(shown: &impl Display, words: &[&str]) {
     let shown = shown.to_string();
@@ -19,7 +19,7 @@ fn assert_says(shown: &impl Display, words: &[&str]) {
     }
 }
 
-/// Checks why a call failed, and the words of its error.
+/// Checks the kind, the effect and the message of an error.
 #[track_caller]
 fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect, words: &[&str]) {
     assert_eq!((error.kind(), error.effect()), (kind, effect));

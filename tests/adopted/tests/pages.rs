@@ -1,4 +1,4 @@
-//! Pages of typed items with further members.
+//! Pages with typed items and other fields.
 
 use futures_util::TryStreamExt as _;
 use sdk_adopted::testing::ScriptedTransport;
@@ -16,23 +16,23 @@ fn pages(transport: &ScriptedTransport) -> Pages<Activity> {
 }
 
 #[tokio::test]
-async fn items_are_typed_and_further_members_too() {
+async fn items_and_other_fields_of_a_page_are_typed() {
     let script = || ScriptedTransport::new().json(200, FIRST).json(200, LAST);
-    let mut walk = pages(&script());
-    let first = walk.try_next().await.unwrap().unwrap();
+    let mut stream = pages(&script());
+    let first = stream.try_next().await.unwrap().unwrap();
     assert!(matches!(first.items().unwrap(), [Activity::Call(_)]));
-    let further: PeoplePageMembers = first.members().unwrap();
-    assert_eq!((further.total, further.extra.len()), (2, 0));
-    let [facet] = &further.facets.unwrap()["a"][..] else {
+    let others: PeoplePageMembers = first.members().unwrap();
+    assert_eq!((others.total, others.extra.len()), (2, 0));
+    let [facet] = &others.facets.unwrap()["a"][..] else {
         panic!("it has one facet")
     };
     assert_eq!(facet.value.as_ref().unwrap().as_str(), "1.10");
-    let last = walk.try_next().await.unwrap().unwrap();
+    let last = stream.try_next().await.unwrap().unwrap();
     let error = last.members::<PeoplePageMembers>().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Value);
     let words = "at `total`: required field is missing; the object has took";
     assert_says(&error, &[words]);
-    assert!(walk.try_next().await.unwrap().is_none());
+    assert!(stream.try_next().await.unwrap().is_none());
 
     let items: Vec<Activity> = pages(&script()).items().try_collect().await.unwrap();
     let tags: Vec<_> = items.iter().filter_map(Activity::tag).collect();

@@ -1,4 +1,4 @@
-//! Unions of objects that a member tells apart, as the generator prints them.
+//! Generated unions of objects with a discriminator.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -15,22 +15,22 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
     serde_json::from_str(text).unwrap()
 }
 
-/// The error of a call with this reply.
-fn said(body: impl Into<Vec<u8>>) -> Error {
+/// The error of a call with this response body.
+fn error_of(body: impl Into<Vec<u8>>) -> Error {
     let reply = testing::reply(&ORGANIZATIONS_HIERARCHY_GET, 200).body(body.into());
     let error = reply.response::<HierarchyNode>().unwrap_err();
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown, &[]);
     error
 }
 
-/// Departments within departments, with this one innermost.
+/// Nested departments around an innermost object.
 fn nested(depth: usize, innermost: &str) -> String {
     let open = r#"{"nodeType":"Department","name":"a","children":["#.repeat(depth);
     format!("{open}{innermost}{}", "]}".repeat(depth))
 }
 
 #[test]
-fn the_tag_decides_wherever_it_stands_and_what_is_unknown_is_preserved() {
+fn the_tag_selects_the_variant_and_unknown_objects_are_preserved() {
     let texts = [
         r#"{"kind":"call","occurredAt":"2026-01-01T00:00:00Z"}"#,
         r#"{"kind":"letter","occurredAt":"2026-01-01T00:00:00Z","subject":"a","x":[1.10]}"#,
@@ -61,7 +61,7 @@ fn the_tag_decides_wherever_it_stands_and_what_is_unknown_is_preserved() {
 }
 
 #[test]
-fn an_object_with_two_tags_is_an_error_however_it_is_read() {
+fn an_object_with_two_tags_is_an_error() {
     for text in [
         r#"{"nodeType":"Department","nodeType":"Subsidiary","name":"a"}"#,
         r#"{"nodeType":"Department","a":{},"n\u006fdeType":"Department","name":"a"}"#,
@@ -70,10 +70,10 @@ fn an_object_with_two_tags_is_an_error_however_it_is_read() {
     ] {
         let error = serde_json::from_str::<HierarchyNode>(text).unwrap_err();
         assert_says(&error, &["duplicate field `nodeType`"]);
-        assert_says(&said(text), &["duplicate field `nodeType`"]);
-        assert_says(&said(nested(1, text)), &["duplicate field `nodeType`"]);
+        assert_says(&error_of(text), &["duplicate field `nodeType`"]);
+        assert_says(&error_of(nested(1, text)), &["duplicate field `nodeType`"]);
     }
-    // The name may occur elsewhere.
+    // The name of the tag may occur elsewhere.
     let other = nested(1, r#"{"nodeType":"Branch","nodeTypes":1,"b":"\u0061"}"#);
     assert_eq!(
         read::<HierarchyNode>(&other).tag().as_deref(),
@@ -82,7 +82,7 @@ fn an_object_with_two_tags_is_an_error_however_it_is_read() {
 }
 
 #[test]
-fn an_error_says_that_a_variant_does_not_fit_and_why() {
+fn an_error_explains_why_a_variant_does_not_decode() {
     let wrong = r#"{"name":7,"nodeType":"Department"}"#;
     let texts = [
         wrong,
@@ -97,32 +97,32 @@ fn an_error_says_that_a_variant_does_not_fit_and_why() {
         "expected an object, found null",
     ];
     for (text, words) in texts.into_iter().zip(words) {
-        assert_says(&said(text), &[words]);
+        assert_says(&error_of(text), &[words]);
         let error = read::<sdk_core::RawJson>(text).decode::<HierarchyNode>();
         assert_says(&error.unwrap_err(), &[words]);
     }
     let words = "expected a valid variant (a valid variant (a valid variant (a string)))";
-    assert_says(&said(nested(2, wrong)), &[words]);
+    assert_says(&error_of(nested(2, wrong)), &[words]);
 }
 
 #[test]
-fn no_depth_of_unions_takes_long_or_overflows_the_stack() {
+fn deeply_nested_unions_decode_fast_and_without_stack_overflow() {
     let branch = r#"{"nodeType":"Branch"}"#;
     let deep = nested(60, branch);
     let tree: HierarchyNode = read(&deep);
     assert_eq!(serde_json::to_string(&tree).unwrap(), deep);
     for depth in [64, 30_000] {
-        let error = said(nested(depth, branch));
+        let error = error_of(nested(depth, branch));
         assert_says(&error, &["recursion limit exceeded"]);
     }
-    // If each level were read again because the level within it does not fit, this would never end.
+    // If each level were decoded again after its inner level failed, this would never end.
     let begin = Instant::now();
-    said(nested(60, r#"{"nodeType":"Department"}"#));
+    error_of(nested(60, r#"{"nodeType":"Department"}"#));
     assert!(begin.elapsed() < Duration::from_secs(5));
 }
 
 #[test]
-fn a_variant_is_checked_at_its_place_before_it_is_sent_and_an_unknown_one_is_not() {
+fn a_known_variant_is_validated_before_it_is_sent_but_an_unknown_variant_is_not() {
     let check = Check::new(&LIST_PEOPLE);
     let calls = [86_400, 86_401].map(|it| ActivityInput::from(ActivityInputLogAcall::new(it)));
     let [most, more] = &calls;
