@@ -1,4 +1,4 @@
-//! Rows 13, 14 and 28: connections that end early, cannot be made or are not to be trusted, and redirects to others.
+//! Rows 13, 14 and 28: connections that end early, fail or are not trusted, and redirects.
 
 use std::time::Duration;
 
@@ -19,14 +19,14 @@ use crate::support::{
 };
 
 over_all! {
-    fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt
-    fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed
-    fault_13_a_keyed_command_is_sent_again_with_its_key_and_body
-    fault_14_a_refused_connection_was_never_sent_and_is_tried_again
-    fault_28_a_redirect_is_an_error_and_nothing_goes_where_it_leads
+    fault_13_a_connection_that_ends_after_its_response_costs_no_attempt
+    fault_13_a_read_is_resent_if_its_pooled_connection_was_closed
+    fault_13_a_keyed_command_is_resent_with_its_key_and_body
+    fault_14_a_refused_connection_is_not_sent_and_is_retried
+    fault_28_a_redirect_is_an_error_and_nothing_is_sent_to_its_target
 }
 
-async fn fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt(over: Over) {
+async fn fault_13_a_connection_that_ends_after_its_response_costs_no_attempt(over: Over) {
     let peer = over.start([committed().last(), committed()]);
     let suite = suite_at(&peer);
     for _ in 0..2 {
@@ -35,7 +35,7 @@ async fn fault_13_a_connection_that_ends_with_its_reply_costs_no_attempt(over: O
     assert_eq!((peer.requests().len(), peer.connections()), (2, 2));
 }
 
-async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed(over: Over) {
+async fn fault_13_a_read_is_resent_if_its_pooled_connection_was_closed(over: Over) {
     let script = [person().close_on_reuse(), person()];
     let run = run_script_over(over, script, async |suite| {
         read(suite).await?;
@@ -47,7 +47,7 @@ async fn fault_13_a_read_is_sent_again_when_its_kept_connection_was_closed(over:
     assert!(first == broken && broken != last);
 }
 
-async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body(over: Over) {
+async fn fault_13_a_keyed_command_is_resent_with_its_key_and_body(over: Over) {
     for broken in [close(), reset()] {
         let script = [created().close_on_reuse(), broken, created()];
         let mut run = run_script_over(over, script, async |suite| {
@@ -62,7 +62,7 @@ async fn fault_13_a_keyed_command_is_sent_again_with_its_key_and_body(over: Over
     }
 }
 
-async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again(over: Over) {
+async fn fault_14_a_refused_connection_is_not_sent_and_is_retried(over: Over) {
     const SHORT: Duration = Duration::from_millis(20);
     let tokens = over.start([]);
     let crm_port = Reserved::new();
@@ -79,7 +79,7 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again(over: O
         &[&format!("cannot connect to {address}"), "refused"],
     );
 
-    // The server comes back while a call is being repeated.
+    // The server comes back while the SDK retries.
     let patient = RetryPolicy::default()
         .with_attempts(50)
         .with_backoff(Backoff::new(SHORT, SHORT));
@@ -91,8 +91,8 @@ async fn fault_14_a_refused_connection_was_never_sent_and_is_tried_again(over: O
     assert_eq!(peer.requests().len(), 1);
 }
 
-/// Reqwest's own policy would follow it; over HTTP/2, the caller hands in such a builder.
-async fn fault_28_a_redirect_is_an_error_and_nothing_goes_where_it_leads(over: Over) {
+/// By default, reqwest would follow the redirect. Over HTTP/2, the caller passes such a builder.
+async fn fault_28_a_redirect_is_an_error_and_nothing_is_sent_to_its_target(over: Over) {
     for status in [301, 302, 303, 307, 308] {
         let elsewhere = over.start(always(person()));
         let away = || redirect(status, elsewhere.url());
@@ -105,7 +105,7 @@ async fn fault_28_a_redirect_is_an_error_and_nothing_goes_where_it_leads(over: O
         let run = run_script_over(over, always(away()), send_keyed).await;
         run.assert_failed(ErrorKind::UnexpectedStatus, Effect::Unknown, 1);
 
-        // Of an exchange, nor does the secret.
+        // The secret of a token exchange isn't sent to the target either.
         let moved = redirect(status, format!("{}/oauth/token", elsewhere.url()));
         let peer = over.start(always(person()).tokens_always(moved));
         let in_body = ClientCredentials::new("client", "secret")
@@ -119,7 +119,7 @@ async fn fault_28_a_redirect_is_an_error_and_nothing_goes_where_it_leads(over: O
     }
 }
 
-/// The steps over HTTP/2 of a peer that says that it did nothing with a request, for each client.
+/// Returns the HTTP/2 steps that say that the server did not process a request, for each client.
 fn not_processed() -> impl Iterator<Item = (Over, Step)> {
     let steps = || [refuse(), go_away(Last::Before)];
     let with = move |over| steps().map(|step| (over, step));
@@ -127,14 +127,14 @@ fn not_processed() -> impl Iterator<Item = (Over, Step)> {
 }
 
 #[tokio::test]
-async fn fault_13_an_http2_server_that_did_not_process_a_command_gets_it_again() {
+async fn fault_13_a_command_that_an_http2_server_did_not_process_is_resent() {
     for (over, step) in not_processed() {
         let script = script([step.clone(), committed()]).tokens([step.clone()]);
         let run = run_script_over(over, script, send_unkeyed).await;
         assert_eq!((run.attempts(), run.exchanges), (2, 2));
         assert_eq!(run.result.unwrap(), 2);
 
-        // If it processes nothing, it sees no more attempts than the error counts.
+        // If the server processes nothing, the error counts each attempt that it received.
         let run = run_script_over(over, always(step.clone()), send_unkeyed).await;
         let error = run.assert_failed(ErrorKind::Transport, Effect::NotSent, 3);
         assert!(error.is_retryable() && error.is_unavailable());
@@ -144,14 +144,14 @@ async fn fault_13_an_http2_server_that_did_not_process_a_command_gets_it_again()
 }
 
 #[tokio::test]
-async fn fault_13_an_http2_server_that_goes_away_ends_what_it_has_begun() {
+async fn fault_13_an_http2_server_completes_started_requests_after_a_goaway() {
     for over in Over::HTTP2 {
         let peer = over.start([committed().held(), go_away(Last::Before), committed()]);
         let crm = builder_to(&peer).crm();
         let begun = tokio::spawn(add_person(&crm).send());
         peer.saw(1).await;
 
-        // Both are on one connection, which takes the first and not the second.
+        // Both calls use one connection. The server processes the first call and excludes the second.
         let late = add_person(&crm).await.unwrap();
         peer.release(1);
         let begun = begun.await.unwrap().unwrap();
@@ -163,13 +163,13 @@ async fn fault_13_an_http2_server_that_goes_away_ends_what_it_has_begun() {
 }
 
 #[tokio::test]
-async fn fault_13_an_http2_server_that_may_have_processed_a_command_leaves_its_effect_open() {
+async fn fault_13_the_effect_is_unknown_if_an_http2_server_may_have_processed_a_command() {
     for over in Over::HTTP2 {
         for step in [reset(), close(), go_away(Last::This)] {
             let run = run_script_over(over, [step, committed()], send_unkeyed).await;
             run.assert_failed(ErrorKind::Transport, Effect::Unknown, 1);
         }
-        // The evidence of a later attempt says nothing about the first.
+        // Evidence from a later attempt doesn't apply to the first attempt.
         let script = [reset(), refuse(), refuse()];
         let run = run_script_over(over, script, send_keyed).await;
         run.assert_failed(ErrorKind::Transport, Effect::Unknown, 3);
@@ -177,7 +177,7 @@ async fn fault_13_an_http2_server_that_may_have_processed_a_command_leaves_its_e
 }
 
 #[tokio::test]
-async fn fault_14_a_tls_failure_is_not_tried_again() {
+async fn fault_14_a_tls_failure_is_not_retried() {
     let tokens = Peer::start([]);
     let peer = Peer::start(always(person()));
     let url = peer.url().replace("http:", "https:");
@@ -190,7 +190,7 @@ async fn fault_14_a_tls_failure_is_not_tried_again() {
     assert_says(&error, &["TLS handshake failed"]);
     assert_eq!((peer.connections(), peer.requests().len()), (1, 0));
 
-    // Nor is that of a token endpoint.
+    // A TLS failure of the token endpoint isn't retried either.
     let endpoint = format!("{url}/oauth/token?key=k-1");
     let suite = builder_at(&tokens.url()).token_url(endpoint);
     let error = get_person(&suite.crm()).await.unwrap_err();

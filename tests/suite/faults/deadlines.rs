@@ -1,4 +1,4 @@
-//! Row 15: a server that takes its time, in every way there is. The clock is moved by hand, once the peer has the request.
+//! Row 15: slow servers of every kind. The test advances the clock once the peer has the request.
 
 use std::time::Duration;
 
@@ -15,27 +15,27 @@ use crate::support::{
 };
 
 over_all! {
-    fault_15_limits_beyond_the_clock_are_none
-    fault_15_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is
-    fault_15_a_refused_credential_is_one_whatever_becomes_of_the_body
+    fault_15_limits_beyond_the_clock_never_expire
+    fault_15_the_status_decides_if_the_body_of_an_error_never_ends
+    fault_15_a_rejected_credential_is_recognized_without_its_body
 }
 
 over_all! {
     paused:
-    fault_15_the_deadline_holds_over_all_attempts
-    fault_15_waiting_for_a_token_counts
-    fault_15_a_late_reply_to_a_command_with_a_key_is_replayed
+    fault_15_the_deadline_covers_all_attempts
+    fault_15_the_deadline_covers_the_wait_for_a_token
+    fault_15_a_command_with_a_key_is_resent_after_a_timeout
 }
 
-/// How long an attempt may take, and how long a call: two attempts and a rest.
+/// The limit of an attempt and of a call: two attempts and a rest.
 const ATTEMPT: Duration = Duration::from_secs(4);
 const REST: Duration = Duration::from_secs(2);
 const CALL: Duration = Duration::from_secs(10);
 
-/// A real pause between two bytes: the peer's clock is never paused.
+/// A real pause between two bytes. The peer's clock is never paused.
 const PAUSE: Duration = Duration::from_millis(50);
 
-async fn fault_15_the_deadline_holds_over_all_attempts(over: Over) {
+async fn fault_15_the_deadline_covers_all_attempts(over: Over) {
     let _clock = HoldClock::new();
     for (name, step) in [
         ("black hole", stall()),
@@ -62,7 +62,7 @@ async fn fault_15_the_deadline_holds_over_all_attempts(over: Over) {
     }
 }
 
-async fn fault_15_waiting_for_a_token_counts(over: Over) {
+async fn fault_15_the_deadline_covers_the_wait_for_a_token(over: Over) {
     let _clock = HoldClock::new();
     let needed = [&sdk_crm::operations::LIST_PEOPLE];
     for way in ["a call", "ahead of calls", "a look at scopes"] {
@@ -87,7 +87,7 @@ async fn fault_15_waiting_for_a_token_counts(over: Over) {
     }
 }
 
-async fn fault_15_a_late_reply_to_a_command_with_a_key_is_replayed(over: Over) {
+async fn fault_15_a_command_with_a_key_is_resent_after_a_timeout(over: Over) {
     let _clock = HoldClock::new();
     let peer = over.start([created().held(), created()]);
     let command = kick_off(&calendar_at(&peer));
@@ -99,7 +99,7 @@ async fn fault_15_a_late_reply_to_a_command_with_a_key_is_replayed(over: Over) {
     assert_eq!((first.key(), &first.body), (second.key(), &second.body));
 }
 
-async fn fault_15_limits_beyond_the_clock_are_none(over: Over) {
+async fn fault_15_limits_beyond_the_clock_never_expire(over: Over) {
     let run = run_script_over(over, [reply(503), person()], async |suite| {
         let call = get_person(&suite.crm()).timeout(Duration::MAX);
         call.deadline(Duration::MAX).await
@@ -108,8 +108,8 @@ async fn fault_15_limits_beyond_the_clock_are_none(over: Over) {
     assert_eq!(run.result.unwrap().attempts(), 2);
 }
 
-async fn fault_15_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it_is(over: Over) {
-    // Its head comes at once, and its body byte by byte until long after the test.
+async fn fault_15_the_status_decides_if_the_body_of_an_error_never_ends(over: Over) {
+    // The head arrives immediately. The body arrives byte by byte and outlasts the test.
     let hung = async |status| {
         let body = json!({"error": {"code": "NO"}});
         let script = [json(status, &body).dripped(Duration::from_secs(3_600))];
@@ -134,7 +134,7 @@ async fn fault_15_a_reply_whose_body_never_ends_is_the_refusal_or_outage_that_it
     }
 }
 
-async fn fault_15_a_refused_credential_is_one_whatever_becomes_of_the_body(over: Over) {
+async fn fault_15_a_rejected_credential_is_recognized_without_its_body(over: Over) {
     let body = json!({"error": "invalid_client"});
     let hung = json(401, &body).dripped(Duration::from_secs(3_600));
     let peer = over.start(always(person()).tokens_always(hung));

@@ -11,7 +11,7 @@ use crate::samples::kick_off;
 use crate::support::{Clients, Events, assert_says, assert_tried, run_script};
 
 #[tokio::test]
-async fn fault_33_unknown_values_odd_references_and_missing_fields_are_taken() {
+async fn fault_33_unknown_values_unusual_references_and_missing_fields_are_accepted() {
     let odd = json!({
         "schemaVersion": "suite-crm-today.v1",
         "generatedAt": "2026-01-15T09:00:00Z",
@@ -42,8 +42,7 @@ async fn fault_33_unknown_values_odd_references_and_missing_fields_are_taken() {
 }
 
 #[tokio::test]
-async fn fault_34_another_schema_version_is_a_warning_if_so_configured_and_else_an_error_that_names_both()
- {
+async fn fault_34_another_schema_version_is_an_error_that_names_both_or_a_configured_warning() {
     let (events, _guard) = Events::here();
     let (server, builder) = in_memory();
     server.fault(Operation::GetToday).schema_suffix("v9");
@@ -62,12 +61,12 @@ async fn fault_34_another_schema_version_is_a_warning_if_so_configured_and_else_
 
     let warnings = events.lines("WARN", &["suite-crm-today.v1", "suite-crm-today.v9"]);
     assert_eq!(warnings.len(), 3, "{}", events.text());
-    // The client itself is as strict as before.
+    // The policy of the call doesn't change the client.
     let error = crm.today().get().await.unwrap_err();
     assert_tried(&error, ErrorKind::SchemaVersion, Effect::Unknown, 1);
     assert_says(&error, &["suite-crm-today.v9", "suite-crm-today.v1"]);
 
-    // A command may have been applied.
+    // The command may have been applied.
     let event = Operation::SubmitEventCommand;
     server.fault(event).schema_suffix("v9");
     let error = kick_off(&reaching(&server).calendar()).await.unwrap_err();

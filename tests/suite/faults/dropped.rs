@@ -1,4 +1,4 @@
-//! Rows 36 and 69: calls and streams that their callers drop, on the wire and as operators see them.
+//! Rows 36 and 69: calls and streams that their callers drop, at the connection and in traces and metrics.
 
 use std::pin::pin;
 
@@ -11,12 +11,12 @@ use crate::seams::observe::{Diary, watched};
 use crate::support::{Ahead as _, Clients, Events, builder_to, crm_at, drop_when, until};
 
 over_all! {
-    fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others
-    fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open
+    fault_36_a_cancelled_call_ends_its_request_and_no_other
+    fault_36_a_list_dropped_during_a_page_leaves_nothing_open
     fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled
 }
 
-async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over: Over) {
+async fn fault_36_a_cancelled_call_ends_its_request_and_no_other(over: Over) {
     let peer = over.start(script([person(), stall(), person().held()]).then_always(person()));
     let crm = crm_at(&peer);
     get_person(&crm).await.unwrap();
@@ -24,7 +24,8 @@ async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over:
     drop_when(peer.saw(2), get_person(&crm).send()).await;
     peer.has_open(0).await;
 
-    // Two at once need two connections, which then serve everything; a connection of streams serves everything itself.
+    // Two concurrent calls need two HTTP/1.1 connections, which then serve all calls. One HTTP/2 connection serves all
+    // calls.
     let other = tokio::spawn(get_person(&crm).send());
     peer.saw(3).await;
     get_person(&crm).await.unwrap();
@@ -41,7 +42,7 @@ async fn fault_36_a_cancelled_call_ends_its_exchange_and_leaves_the_others(over:
     assert_eq!(peer.exchanges().len(), 1);
 }
 
-async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open(over: Over) {
+async fn fault_36_a_list_dropped_during_a_page_leaves_nothing_open(over: Over) {
     let first = page(&[PERSON], "cursor-2");
     for ahead in [false, true] {
         let peer = over.start(script([first.clone(), stall()]).then_always(person()));
@@ -54,7 +55,7 @@ async fn fault_36_a_stream_dropped_in_the_middle_of_a_page_leaves_nothing_open(o
         drop_when(peer.saw(2), pages.try_next()).await;
         drop(pages);
         peer.has_open(0).await;
-        // The call of the second page ended like any that is dropped (row 69).
+        // The call of the second page ends like any dropped call (row 69).
         let ended = || diary.lines(&["call listPeople o", "call listPeople c"]);
         until(|| ended().len() == 2).await;
         let cancelled = "call listPeople cancelled after 1 effect unknown";
@@ -94,7 +95,7 @@ async fn fault_69_a_call_dropped_with_its_attempt_ends_as_cancelled(over: Over) 
     );
     let cancelled = "suite.outcome=\"cancelled\"";
     let closed = events.lines("INFO", &["submitCommand", cancelled, "close"]);
-    // The attempt is shown within the call.
+    // The span of the attempt is inside the span of the call.
     assert_eq!(closed.len(), 2, "{closed:?}");
     let closed = closed.concat();
     assert!(
@@ -108,12 +109,12 @@ async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
     let down = always(reply(503).header("retry-after", "9"));
     let (diary, peer, crm) = watched(down.tokens([token("t").held()]));
 
-    // It waits for a token, within a call and without one.
+    // The call waits for a token, and so does a prewarm without a call.
     assert!(poll!(pin!(get_person(&crm).send())).is_pending());
     assert!(poll!(pin!(crm.prewarm())).is_pending());
     peer.release(1);
     crm.prewarm().await.unwrap();
-    // It waits for the next attempt.
+    // The call waits for the next attempt.
     let retried = until(|| !diary.lines(&["retry"]).is_empty());
     drop_when(retried, get_person(&crm).send()).await;
 
@@ -138,12 +139,12 @@ async fn fault_69_a_call_dropped_while_it_waits_ends_as_cancelled() {
             "call getPerson cancelled after 1 effect unknown",
         ]
     );
-    // The renewal went on without its first waiter.
+    // The renewal continued without its first waiter.
     assert_eq!(diary.lines(&["token"]), ["token crm"]);
 }
 
 #[tokio::test]
-async fn fault_69_nothing_stays_active_whenever_calls_are_dropped() {
+async fn fault_69_no_call_stays_active_wherever_it_is_dropped() {
     let (diary, _peer, crm) = watched(always(person()));
     let calls = || diary.lines(&["call"]);
 

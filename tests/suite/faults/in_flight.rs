@@ -1,4 +1,4 @@
-//! Row 51: a cap on what is in flight, and too few file descriptors.
+//! Row 51: the limit on requests in flight, and too few file descriptors.
 
 use std::future::ready;
 use std::io;
@@ -30,25 +30,25 @@ use crate::support::{
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// A server that takes a second for each list of people, and a suite with this cap.
+/// Returns a server that takes a second for each list of people, and a suite with this limit.
 fn slow(cap: usize) -> (ReferenceServer, SuiteBuilder) {
     let (server, builder) = in_memory();
     server.fault(Operation::ListPeople).delay(SECOND);
     (server, builder.max_in_flight(cap).timeout(MINUTE))
 }
 
-/// A call that takes a second.
+/// Returns a call that takes a second.
 fn list(crm: &Client) -> ListPeople {
     crm.people().list().deadline(MINUTE)
 }
 
-/// So many calls at once: how many attempts each took.
+/// Makes this number of concurrent calls and returns the attempts of each.
 async fn crowd(crm: &Client, calls: usize) -> Vec<u32> {
     let calls = join_all((0..calls).map(|_| list(crm).send())).await;
     calls.into_iter().map(|it| it.unwrap().attempts()).collect()
 }
 
-/// A call whose attempt is in flight, and which proceeds only when it is polled: how many attempts it took.
+/// Returns a call whose attempt is in flight, and which proceeds only when polled. It returns its number of attempts.
 async fn begun(crm: &Client) -> Pin<Box<impl Future<Output = Result<u32, Error>>>> {
     crm.prewarm().await.unwrap();
     let call = list(crm).send();
@@ -57,7 +57,7 @@ async fn begun(crm: &Client) -> Pin<Box<impl Future<Output = Result<u32, Error>>
     call
 }
 
-/// Checks that a call waited in vain for its turn.
+/// Checks that a call timed out while it waited for a permit.
 #[track_caller]
 fn assert_crowded(error: &Error, words: &[&str]) {
     assert_unsent(error, ErrorKind::Timeout, words);
@@ -66,11 +66,11 @@ fn assert_crowded(error: &Error, words: &[&str]) {
 }
 
 over_all! {
-    fault_51_a_cap_holds_over_connections_and_streams
+    fault_51_the_limit_counts_requests_over_connections_and_streams
 }
 
-/// Many streams share one connection of HTTP/2, so the cap doesn't count connections.
-async fn fault_51_a_cap_holds_over_connections_and_streams(over: Over) {
+/// An HTTP/2 connection has many streams, so the limit doesn't count connections.
+async fn fault_51_the_limit_counts_requests_over_connections_and_streams(over: Over) {
     let peer = over.start(always(person().held()));
     let crm = builder_to(&peer).max_in_flight(2).crm();
     let calls = (0..6).map(|_| tokio::spawn(get_person(&crm).send()));
@@ -91,7 +91,7 @@ async fn fault_51_a_cap_holds_over_connections_and_streams(over: Over) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_51_a_cap_holds_and_attempts_go_in_the_order_of_their_calls() {
+async fn fault_51_attempts_within_the_limit_start_in_the_order_of_their_calls() {
     let (server, builder) = slow(3);
     let suite = builder.suite();
     let (crm, start) = (suite.crm(), Instant::now());
@@ -107,7 +107,7 @@ async fn fault_51_a_cap_holds_and_attempts_go_in_the_order_of_their_calls() {
         assert_eq!(request.query, Some(format!("limit={limit}")));
     }
 
-    // The same application in other scopes shares the cap; another application has its own.
+    // The same application with other scopes shares the limit. Another application has its own.
     let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
     let (few, calendar, start) = (few.crm(), suite.calendar(), Instant::now());
     let (.., other) = tokio::join!(crowd(&crm, 3), crowd(&few, 3), async {
@@ -118,7 +118,7 @@ async fn fault_51_a_cap_holds_and_attempts_go_in_the_order_of_their_calls() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
+async fn fault_51_a_wait_for_a_permit_ends_at_the_deadline_without_sending() {
     let (events, _guard) = Events::here();
     let (server, builder) = slow(1);
     let crm = builder.crm();
@@ -133,7 +133,7 @@ async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
     };
     let (second, gone, third) = tokio::join!(second, gone, third);
 
-    // A call that its caller dropped no longer waits.
+    // A dropped call no longer waits.
     assert!(gone.is_err());
     let words = ["500ms", "1 attempt of crm in flight", "0 more waiting"];
     let second = second.unwrap_err();
@@ -144,7 +144,7 @@ async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
     let waited = events.lines("DEBUG", &["the attempt waited for a permit", "suite.call"]);
     assert_eq!(waited.len(), 2, "{waited:?}");
     assert!(waited[1].contains("wait_s=0.5"), "{waited:?}");
-    // An attempt that is in flight and not polled, as on a stalled runtime, keeps its place until it is dropped.
+    // An attempt in flight that isn't polled, as on a stalled runtime, keeps its permit until it is dropped.
     let late = list(&crm).await.unwrap_err();
     assert_crowded(&late, &["60s", "1 attempt of crm in flight"]);
     drop(first);
@@ -154,7 +154,7 @@ async fn fault_51_waiting_for_a_turn_ends_with_the_deadline_and_sent_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_51_every_kind_of_call_counts_for_the_cap() {
+async fn fault_51_every_kind_of_call_counts_toward_the_limit() {
     let (_server, builder) = slow(1);
     let suite = builder.deadline(SECOND / 2).suite();
     let crm = suite.crm();
@@ -179,7 +179,7 @@ async fn fault_51_every_kind_of_call_counts_for_the_cap() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_51_a_call_that_waits_for_a_retry_or_a_token_holds_no_place() {
+async fn fault_51_a_call_waiting_for_a_retry_or_a_token_holds_no_permit() {
     let (server, builder) = slow(1);
     let suite = builder.suite();
     let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
@@ -202,14 +202,14 @@ async fn fault_51_a_call_that_waits_for_a_retry_or_a_token_holds_no_place() {
     assert_eq!((all, start.elapsed()), (13 * SECOND, 18 * SECOND));
 }
 
-/// While a call that got its turn renews its token, which takes five seconds, others use its place.
+/// Other calls use the permit while the call renews its token, which takes five seconds.
 #[tokio::test(start_paused = true)]
-async fn fault_51_a_call_whose_token_expired_in_the_queue_gives_its_place_up() {
+async fn fault_51_a_call_whose_token_expired_in_the_queue_gives_up_its_permit() {
     let (server, builder) = slow(1);
     let suite = builder.suite();
     let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
     let (crm, few) = (suite.crm(), few.crm());
-    // The token of these scopes expires while its call waits for the one that is in flight.
+    // The token of these scopes expires while its call waits for the call in flight.
     server.set_token_lifetime(SECOND / 2);
     few.prewarm().await.unwrap();
     server.set_token_lifetime(MINUTE);
@@ -225,9 +225,9 @@ async fn fault_51_a_call_whose_token_expired_in_the_queue_gives_its_place_up() {
     assert_eq!((others, start.elapsed()), (4 * SECOND, 7 * SECOND));
 }
 
-/// Another call has replaced the token meanwhile, by one with fewer scopes.
+/// Meanwhile, another call has replaced the token with a token that has fewer scopes.
 #[tokio::test(start_paused = true)]
-async fn fault_51_a_call_checks_the_scopes_of_a_token_that_replaced_its_own_in_the_queue() {
+async fn fault_51_a_call_checks_the_scopes_of_a_token_replaced_in_the_queue() {
     let issued = AtomicUsize::new(0);
     let narrowing = Tokens(move |_: &TokenRequest| {
         let scopes = ["crm:people:read", "crm:tasks:read"];
@@ -261,7 +261,7 @@ async fn fault_51_a_token_that_expires_during_the_wait_or_lacks_the_scope_is_not
     let (server, builder) = slow(1);
     server.set_token_lifetime(2 * SECOND);
     let crm = builder.scope_policy(ScopePolicy::Refuse).crm();
-    // The last call waits for five seconds. An expired token would cost it an attempt.
+    // The last call waits for five seconds. An expired token would cost an attempt.
     assert_eq!(crowd(&crm, 6).await, [1; 6]);
     assert!(server.exchanges() > 1);
 
@@ -281,7 +281,7 @@ async fn fault_51_a_token_that_expires_during_the_wait_or_lacks_the_scope_is_not
 }
 
 #[tokio::test]
-async fn fault_51_a_process_without_descriptors_sent_nothing_and_a_cap_prevents_it() {
+async fn fault_51_a_process_without_descriptors_sends_nothing_and_the_limit_prevents_it() {
     const PLACES: &str = "IN_FLIGHT_PLACES";
     if let Ok(places) = std::env::var(PLACES) {
         let builder = Suite::builder().environment().retry(quick_retry());
@@ -304,12 +304,12 @@ async fn fault_51_a_process_without_descriptors_sent_nothing_and_a_cap_prevents_
         let mut own = Command::new("sh");
         own.args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\""])
             .arg(std::env::current_exe().unwrap())
-            .args(["--exact", "--nocapture", "faults::in_flight::fault_51_a_process_without_descriptors_sent_nothing_and_a_cap_prevents_it"])
+            .args(["--exact", "--nocapture", "faults::in_flight::fault_51_a_process_without_descriptors_sends_nothing_and_the_limit_prevents_it"])
             .env(PLACES, places)
             .envs(server.environment());
         let output = output(&mut own);
-        let told = String::from_utf8_lossy(&output.stdout);
-        let (_, failed) = told.split_once("failed: ").unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let (_, failed) = printed.split_once("failed: ").unwrap();
         let failed: u64 = failed.lines().next().unwrap().parse().unwrap();
         assert_eq!(failed == 0, suffices, "{failed} with {places}");
         assert_eq!(server.commits(Operation::SubmitCommand), 200 - failed);

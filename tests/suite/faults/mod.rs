@@ -1,5 +1,5 @@
-//! Faults that clients survive: the rows of `FAULTS.md` that have no folder of their own. `fault_NN_…` is row NN, and the last
-//! column of the table says where each row is tested. `table` compares it with the code.
+//! Faults that clients survive: the rows of `FAULTS.md` whose topic has no other folder. `fault_NN_…` tests row NN. The
+//! last column of the table lists the files of each row, and `table` compares it with the code.
 
 mod connections;
 mod deadlines;

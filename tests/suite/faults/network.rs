@@ -16,12 +16,12 @@ use crate::support::{
 };
 
 over_all! {
-    fault_45_where_a_connection_stood_nothing_is_known
-    fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time
+    fault_45_the_effect_is_unknown_on_an_established_connection
+    fault_48_a_pooled_connection_of_a_stalled_runtime_costs_at_most_a_timeout
 }
 
 #[tokio::test]
-async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
+async fn fault_39_a_silent_http2_connection_is_replaced() {
     for over in Over::HTTP2 {
         let peer = over.start(always(person()));
         let wire = Proxy::start(&peer.url());
@@ -34,7 +34,7 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
                 builder_at(&peer.url()).transport(hyper.build())
             }
         };
-        // Without pings, the attempt would take all of its time.
+        // Without pings, the attempt would last until its timeout.
         let attempt = Duration::from_secs(60);
         let suite = suite.timeout(attempt).deadline(2 * attempt);
         let crm = suite.application_url(App::Crm, wire.url()).crm();
@@ -46,19 +46,19 @@ async fn fault_39_an_http2_connection_that_goes_silent_is_left_for_another() {
 
         assert_eq!(again.attempts(), 2);
         assert!(start.elapsed() < attempt, "{:?}", start.elapsed());
-        // One for the token, and two for the calls.
+        // One connection for the token and two for the calls.
         assert_eq!(peer.connections(), 3);
-        // From here on all calls use the new one.
+        // From now on, all calls use the new connection.
         get_person(&crm).await.unwrap();
         assert_eq!((peer.connections(), peer.requests().len()), (3, 4));
     }
 }
 
 #[tokio::test]
-async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent() {
+async fn fault_45_an_attempt_that_ends_before_its_connection_is_established_was_not_sent() {
     const BRIEF: Duration = Duration::from_millis(50);
     const LONG: Duration = Duration::from_secs(3_600);
-    // A connection is accepted, and its TLS handshake never answered.
+    // The server accepts the connection and never answers the TLS handshake.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
     let tokens = Peer::start([]);
@@ -68,7 +68,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     };
     let attempt = suite().timeout(BRIEF);
     let connect = suite().connect_timeout(BRIEF);
-    // Whatever the caller's own client would wait for.
+    // The caller's own client would wait longer.
     let patient = reqwest::Client::builder().connect_timeout(LONG);
     let own = suite().connect_timeout(BRIEF).http_client(patient);
     let waiting = format!("while waiting for a connection to {address}");
@@ -78,7 +78,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
         (own, ErrorKind::Connect, &address),
     ] {
         let error = add_person(&suite.crm()).await.unwrap_err();
-        // So a command without a key is retried like any other.
+        // Therefore a command without a key is retried like any other.
         assert_tried(&error, kind, Effect::NotSent, 3);
         assert_says(&error, &[said, "50ms"]);
     }
@@ -87,7 +87,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_stands_was_not_sent
     assert_eq!((error.attempts(), error.effect()), (1, Effect::NotSent));
 }
 
-async fn fault_45_where_a_connection_stood_nothing_is_known(over: Over) {
+async fn fault_45_the_effect_is_unknown_on_an_established_connection(over: Over) {
     let steps = script([committed().close_on_reuse(), committed()]);
     let script = steps.then_always(committed().held());
     let run = run_script_over(over, script, async |suite| {
@@ -102,10 +102,8 @@ async fn fault_45_where_a_connection_stood_nothing_is_known(over: Over) {
     assert!(error.command().is_some(), "{error}");
 }
 
-async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_more_than_its_time(
-    over: Over,
-) {
-    // This runtime is neither of the two.
+async fn fault_48_a_pooled_connection_of_a_stalled_runtime_costs_at_most_a_timeout(over: Over) {
+    // The calls run on two other runtimes.
     let elsewhere = tokio::task::spawn_blocking(move || {
         let runtime = || Builder::new_current_thread().enable_all().build().unwrap();
         for is_command in [false, true] {
@@ -118,7 +116,7 @@ async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_mo
                 }
                 read(&suite).await
             };
-            // It keeps its connections, and nobody drives it any more.
+            // This runtime keeps its connections, but nothing drives it any more.
             let idle = runtime();
             idle.block_on(call()).unwrap();
 
@@ -126,7 +124,7 @@ async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_mo
 
             let seen = peer.requests();
             match over.protocol {
-                // All attempts wait for the connection that they share.
+                // All attempts wait for the shared connection.
                 Protocol::Http2 if over.client == Client::Reqwest => {
                     let effect = [Effect::Unknown, Effect::NotSent][usize::from(is_command)];
                     assert_tried(&again.unwrap_err(), ErrorKind::Timeout, effect, 3);
@@ -134,15 +132,15 @@ async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_mo
                 }
                 _ => {
                     assert_eq!(again.unwrap(), 2);
-                    assert_eq!(seen.len(), 2, "the first attempt got nowhere");
+                    assert_eq!(seen.len(), 2, "the server received the retry");
                     assert_ne!(seen[0].connection, seen[1].connection);
                 }
             }
-            // An abandoned attempt is not sent when its runtime goes on, which can use its connections.
+            // When the runtime continues, the abandoned attempt is not sent, and new calls can use its connections.
             idle.block_on(tokio::task::yield_now());
             idle.block_on(call()).unwrap();
             assert_eq!(peer.requests().len(), seen.len() + 1);
-            // And a runtime that is gone leaves nobody waiting.
+            // After the runtime is dropped, no call waits.
             drop(idle);
             runtime().block_on(call()).unwrap();
         }
@@ -151,7 +149,7 @@ async fn fault_48_a_pooled_connection_of_a_runtime_that_stands_still_costs_no_mo
 }
 
 #[test]
-fn fault_75_without_a_runtime_calls_lists_and_tokens_are_errors_that_say_so() {
+fn fault_75_calls_lists_and_tokens_without_a_runtime_return_a_clear_error() {
     let peer = Peer::start([]);
     let crm = crm_at(&peer);
     let needed = [&sdk_crm::operations::LIST_PEOPLE];
@@ -166,7 +164,7 @@ fn fault_75_without_a_runtime_calls_lists_and_tokens_are_errors_that_say_so() {
         assert_unsent(&error, ErrorKind::Configuration, &["no Tokio runtime"]);
     }
     assert_eq!(peer.connections(), 0);
-    // A runtime that comes later finds nothing in its way.
+    // A later call on a runtime works.
     let call = Runtime::new().unwrap().block_on(get_person(&crm).send());
     assert_eq!(call.unwrap_err().attempts(), 1);
     assert_eq!(peer.requests().len(), 1);

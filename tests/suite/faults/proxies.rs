@@ -1,4 +1,4 @@
-//! Rows 40 and 70: proxies before an application or the token endpoint, with a credential and without one.
+//! Rows 40 and 70: proxies in front of an application or the token endpoint, with and without a credential.
 
 use std::error::Error as _;
 use std::process::Command;
@@ -10,14 +10,14 @@ use crate::peer::{self, Peer, Reserved, Seen, always, raw, reply};
 use crate::programs::{output, program, told};
 use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_at};
 
-/// Suites of an application behind a proxy that requires a credential, one for each HTTP client. Tokens come from an
-/// endpoint behind the proxy, or from nowhere.
+/// Returns one suite for each HTTP client, for an application behind a proxy that requires a credential. Tokens come
+/// from an endpoint behind the proxy or from a token source.
 fn through(proxy: &Peer, scheme: &str, has_endpoint: bool) -> [SuiteBuilder; 2] {
     let proxy = proxy.url().replace("//", "//ann:hunter2@");
     peer::through(&proxy, || at(scheme, has_endpoint))
 }
 
-/// A suite of an application, with a token endpoint or with tokens.
+/// Returns a suite of an application, with a token endpoint or a token source.
 fn at(scheme: &str, has_endpoint: bool) -> SuiteBuilder {
     let builder = builder_at(&format!("{scheme}://crm.suite.test"));
     let builder = builder.retry(RetryPolicy::none()).allow_insecure_http();
@@ -38,7 +38,7 @@ fn assert_authorized(seen: &[Seen], method: &str, target: &str) {
 }
 
 #[tokio::test]
-async fn fault_70_a_plain_proxy_gets_the_credential_before_either_server() {
+async fn fault_70_an_http_proxy_gets_the_credential_for_both_servers() {
     let proxy = Peer::start(always(person()));
     for suite in through(&proxy, "http", false) {
         get_person(&suite.crm()).await.unwrap();
@@ -53,7 +53,7 @@ async fn fault_70_a_plain_proxy_gets_the_credential_before_either_server() {
 
     let html = "<html>invalid_client</html>";
     let requires = reply(407).header("proxy-authenticate", "Basic").body(html);
-    // If it is known that a proxy answered, the command was not sent.
+    // If the transport knows that the proxy answered, the command was not sent.
     let proxy = Peer::start(always(requires.clone()));
     let effects = [Effect::Refused, Effect::NotSent];
     for (suite, effect) in through(&proxy, "http", false).into_iter().zip(effects) {
@@ -61,12 +61,15 @@ async fn fault_70_a_plain_proxy_gets_the_credential_before_either_server() {
         assert_eq!((error.status(), error.effect()), (Some(407), effect));
     }
     let proxy = Peer::start(always(requires));
-    // Only the hyper transport shows which proxy it used.
-    let names = ["a proxy in between", &format!("the proxy {}", proxy.url())];
+    // Only the hyper transport knows the proxy it used.
+    let names = [
+        "an intermediate proxy",
+        &format!("the proxy {}", proxy.url()),
+    ];
     for (suite, name) in through(&proxy, "http", true).into_iter().zip(names) {
         let (crm, status) = (suite.crm(), "token endpoint unreachable (status 407)");
-        let said = format!("{status}: {name} wants a credential");
-        // The second call gets the error of the first.
+        let said = format!("{status}: {name} requires a credential");
+        // The second call gets the cached error of the first call.
         for _ in 0..2 {
             let error = add_person(&crm).await.unwrap_err();
             assert_unsent(&error, ErrorKind::TokenUnavailable, &[&said]);
@@ -87,7 +90,7 @@ async fn fault_70_a_plain_proxy_gets_the_credential_before_either_server() {
 }
 
 #[tokio::test]
-async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not_sent() {
+async fn fault_70_a_tunnel_gets_the_credential_and_a_rejected_tunnel_is_not_sent() {
     for (answer, begun) in [
         ("200 OK", true),
         ("407 Proxy Authentication Required", false),
@@ -102,7 +105,7 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
             for suite in through(&proxy, "https", attempts == 0) {
                 let error = add_person(&suite.crm()).await.unwrap_err();
 
-                // Behind an open tunnel the handshake begins, which this peer does not answer: it closes.
+                // After the tunnel is open, the TLS handshake begins. This peer closes the connection instead.
                 assert_tried(&error, kind, Effect::NotSent, attempts);
                 let line = error.to_string();
                 assert_says(&line, &[&format!("{host}:443")]);
@@ -117,7 +120,7 @@ async fn fault_70_a_tunnel_is_asked_for_with_the_credential_and_a_refusal_is_not
 }
 
 #[tokio::test]
-async fn fault_70_a_proxy_that_is_down_is_named_wherever_it_was_set() {
+async fn fault_70_an_unreachable_proxy_is_named_wherever_it_was_configured() {
     let down = Reserved::new();
     let address = down.url().replace("http://", "");
     for scheme in ["http", "https"] {
@@ -146,7 +149,7 @@ async fn fault_70_a_proxy_that_is_down_is_named_wherever_it_was_set() {
     }
 }
 
-/// An example with this proxy in its environment.
+/// Returns the command of an example with this proxy in its environment.
 fn tour(proxy: &Peer, credential: &str, variables: &[&str]) -> Command {
     let mut tour = Command::new(program("tour"));
     let url = proxy.url().replace("//", &format!("//{credential}"));
@@ -157,7 +160,7 @@ fn tour(proxy: &Peer, credential: &str, variables: &[&str]) -> Command {
 }
 
 #[test]
-fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
+fn fault_70_an_environment_proxy_that_rejects_is_named() {
     let refusal = "HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n";
     let proxy = Peer::start(always(raw(refusal)));
     let mut tour = tour(&proxy, "ann:hunter2@", &["HTTPS_PROXY"]);
@@ -178,7 +181,7 @@ fn fault_70_a_proxy_of_the_environment_that_refuses_is_named() {
 }
 
 #[test]
-fn fault_40_nothing_to_loopback_goes_over_a_proxy_of_the_environment() {
+fn fault_40_requests_to_loopback_bypass_environment_proxies() {
     let proxy = Peer::start(always(reply(502)));
     let names = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 

@@ -1,4 +1,4 @@
-//! Row 29, paths that could break out, and URLs that are too long: input that never reaches the wire.
+//! Row 29, paths that could escape their prefix, and overlong URLs: input that is never sent.
 
 use sdk_core::{App, ErrorKind, Method, SuiteBuilder};
 
@@ -6,7 +6,7 @@ use crate::fixtures::person;
 use crate::peer::{Peer, always};
 use crate::support::{Clients, assert_unsent, builder_at, suite_at};
 
-/// Every way in which an address can be given.
+/// Returns builders that set the address in every possible way.
 fn with_address(address: &str) -> [SuiteBuilder; 4] {
     let good = || builder_at("https://suite.example");
     [
@@ -39,7 +39,7 @@ fn fault_29_plain_http_beyond_loopback_and_user_information_are_rejected() {
             let error = builder.allow_insecure_http().build().unwrap_err();
             let words = ["have no user name and no password"];
             assert_unsent(&error, ErrorKind::Configuration, &words);
-            let printed = format!("{error} {error:?}");
+            let printed = format!("{error} {error:#?}");
             assert!(!printed.contains("hunter2"), "{printed}");
         }
     }
@@ -53,9 +53,9 @@ fn fault_29_plain_http_beyond_loopback_and_user_information_are_rejected() {
     }
 }
 
-/// The rules of keys, path values and headers are in `contract::rules`.
+/// The rules for keys, path values and headers are tested in `contract::rules`.
 #[tokio::test]
-async fn a_path_that_could_break_out_is_rejected_locally() {
+async fn a_path_that_could_escape_its_prefix_is_rejected_locally() {
     let peer = Peer::start(always(person()));
     let crm = suite_at(&peer).crm();
     for path in [
@@ -75,7 +75,7 @@ async fn a_path_that_could_break_out_is_rejected_locally() {
         let call = crm.raw_call((Method::Get, path));
         assert_unsent(&call.await.unwrap_err(), ErrorKind::InvalidInput, &[]);
     }
-    // Not even a token was requested.
+    // Not even a token is requested.
     assert_eq!(peer.connections(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Rows 6, 7, 8 and 12: the result of a 401 or a 403, and the token that each call is sent with.
+//! Rows 6, 7, 8 and 12: results of a 401 or a 403, and the token of each call.
 
 use futures_util::future::join_all;
 use sdk_core::{App, Effect, ErrorKind};
@@ -27,11 +27,11 @@ async fn fault_06_a_thousand_calls_with_a_revoked_token_share_one_renewal() {
 }
 
 #[tokio::test]
-async fn fault_07_a_late_401_leaves_the_newer_token_alone() {
+async fn fault_07_a_late_401_keeps_the_newer_token() {
     let peer = Peer::start(script([reply(401).held(), reply(401)]).then_always(person()));
     let crm = crm_at(&peer);
 
-    // The first call is still waiting for its 401 when the second has had one, and a new token.
+    // The first call still waits for its 401 when the second call has already got a 401 and a new token.
     let late = tokio::spawn(get_person(&crm).send());
     peer.saw(1).await;
     get_person(&crm).await.unwrap();
@@ -73,7 +73,7 @@ async fn fault_12_each_audience_and_set_of_scopes_has_its_own_token() {
     let (crm, calendar) = (suite.crm(), suite.calendar());
     let calls = join_all((0..20).map(async |_| {
         let (person, event) = tokio::join!(crm.people().list().send(), kick_off(&calendar).send());
-        // The server rejects the token of another audience with 401, which would cost an attempt.
+        // The server rejects the token of another audience with a 401, which would cost an attempt.
         (person.unwrap().attempts(), event.unwrap().attempts())
     }));
     assert_eq!(calls.await, [(1, 1); 20]);
@@ -81,7 +81,7 @@ async fn fault_12_each_audience_and_set_of_scopes_has_its_own_token() {
 
     for (scopes, exchanges) in [
         (&[PEOPLE, TASKS][..], 3),
-        // In another order, or repeated, the scopes are the same.
+        // The order and repetition of scopes doesn't matter.
         (&[TASKS, PEOPLE, TASKS], 3),
         (&[TASKS], 4),
     ] {

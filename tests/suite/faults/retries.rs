@@ -1,4 +1,4 @@
-//! Rows 19, 20, 54 and 63: when a call is retried, and how long it waits before.
+//! Rows 19, 20, 54 and 63: the conditions for a retry and the delay before it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::support::{Clients, once, run_script};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The wait after a 429 with this `Retry-After`, in a call of at most 30 s.
+/// Returns the delay after a 429 with this `Retry-After`, in a call of at most 30 s.
 async fn wait_after(retry_after: &str) -> Result<Duration, Error> {
     let (server, builder) = in_memory();
     once(&server, Operation::ListPeople)
@@ -30,13 +30,13 @@ async fn wait_after(retry_after: &str) -> Result<Duration, Error> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_19_a_retry_after_is_waited_for_within_the_deadline_and_ignored_as_nonsense() {
+async fn fault_19_retry_after_is_respected_within_the_deadline_and_ignored_if_malformed() {
     for (after, asked) in [
         ("100000000000000", 100_000_000_000_000),
         ("99999999999999999999999999", u64::MAX),
         ("31", 31),
         ("7", 7),
-        // Row 54: dates in the three forms of HTTP.
+        // Row 54: dates in the three HTTP formats.
         ("Sun, 06 Nov 1994 08:49:57 GMT", 20),
         ("Sunday, 06-Nov-94 08:49:57 GMT", 20),
         ("Sun Nov  6 08:49:57 1994", 20),
@@ -60,7 +60,7 @@ async fn fault_19_a_retry_after_is_waited_for_within_the_deadline_and_ignored_as
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_54_a_retry_after_that_many_get_is_spread_and_never_early() {
+async fn fault_54_retries_after_a_shared_retry_after_are_spread_and_never_early() {
     const CALLS: u64 = 50;
     const ASKED: Duration = Duration::from_secs(5);
     const JITTER: Duration = Duration::from_millis(200);
@@ -99,7 +99,7 @@ async fn a_renewed_token_neither_costs_a_retry_nor_adds_one() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_20_in_a_long_outage_the_budget_keeps_attempts_per_call_near_one() {
+async fn fault_20_the_budget_keeps_attempts_per_call_near_one_in_a_long_outage() {
     const CALLS: u64 = 1_000;
     let outage = async |budget: u32| {
         let (server, builder) = in_memory();
@@ -121,7 +121,7 @@ async fn fault_20_in_a_long_outage_the_budget_keeps_attempts_per_call_near_one()
 #[tokio::test(start_paused = true)]
 async fn fault_20_the_budget_refills_with_successes_and_pays_for_retries_only() {
     let (server, builder) = in_memory();
-    // It pays for two retries.
+    // The budget pays for two retries.
     let crm = builder.retry_budget(10).crm();
     let call = async |failures, limit: fn(ListPeople) -> ListPeople| {
         let down = server.fault(Operation::ListPeople).times(failures);
@@ -135,7 +135,7 @@ async fn fault_20_the_budget_refills_with_successes_and_pays_for_retries_only() 
     for _ in 0..5 {
         crm.people().list().await.unwrap();
     }
-    // Neither limit takes the retry that has come back.
+    // Calls that cannot retry use none of the restored budget.
     assert_eq!(call(1, |call| call.deadline(MINUTE / 60)).await, 1);
     assert_eq!(call(1, |call| call.retry(RetryPolicy::none())).await, 1);
     assert_eq!(call(1, |call| call).await, 2);
@@ -143,12 +143,12 @@ async fn fault_20_the_budget_refills_with_successes_and_pays_for_retries_only() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_63_the_outage_of_one_application_costs_the_others_no_retry() {
+async fn fault_63_an_outage_of_one_application_leaves_the_budgets_of_others() {
     let (server, builder) = in_memory();
     server.fault(Operation::ListPeople).status(503);
     once(&server, Operation::SubmitEventCommand).status(503);
     let suite = builder.retry_budget(10).suite();
-    // All clients of an application draw on one budget, whatever their scopes.
+    // All clients of an application share one budget, whatever their scopes.
     let other = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
 
     for (suite, attempts) in [(&suite, 3), (&other, 1), (&suite, 1)] {

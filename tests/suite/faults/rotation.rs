@@ -1,4 +1,4 @@
-//! Credentials that change while a program runs.
+//! Credentials that change at run time.
 
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 type Script = dyn Fn(usize) -> CredentialsFuture<'static> + Send + Sync;
 
-/// A source whose answers depend on how often it was asked before.
+/// A source whose results depend on the number of earlier calls.
 #[derive(Clone)]
 struct Source(Arc<(AtomicUsize, Box<Script>)>);
 
@@ -37,8 +37,8 @@ impl Source {
         self.0.0.load(Ordering::SeqCst)
     }
 
-    /// A server with one more client, which has this secret, and the CRM for the credentials of this source. Renewals
-    /// have three attempts and one minute.
+    /// Returns a server with an additional client that has this secret, and a CRM client with this credential source.
+    /// Renewals have three attempts within one minute.
     fn crm(&self, secret: &str) -> (ReferenceServer, sdk_crm::Client) {
         let (server, builder) = in_memory();
         server.add_client(ClientSpec::new("client", secret));
@@ -92,7 +92,7 @@ async fn a_secret_is_rotated_under_load_without_a_failed_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_secret_that_comes_late_is_used_after_the_backoff() {
+async fn a_secret_that_arrives_late_is_used_after_the_backoff() {
     let (events, _guard) = Events::here();
     let source = Source::new(|asked| async move {
         Ok(credential(
@@ -102,34 +102,34 @@ async fn a_secret_that_comes_late_is_used_after_the_backoff() {
     let (server, crm) = source.crm("canary-new-111");
     let rejects = || {
         let basic = "Basic Y2xpZW50OmNhbmFyeS1vbGQtMDAw";
-        let told = format!("{basic} is wrong, and so is canary-old-000");
-        let body = json!({"error": "invalid_client", "error_description": told});
+        let output = format!("{basic} is wrong, and so is canary-old-000");
+        let body = json!({"error": "invalid_client", "error_description": output});
         let fault = once(&server, Operation::ExchangeToken).status(401);
         fault.body(body.to_string(), "application/json");
     };
-    let mut told = Vec::new();
+    let mut output = Vec::new();
     rejects();
     for _ in 0..3 {
         let error = crm.people().list().await.unwrap_err();
         assert_unsent(&error, ErrorKind::Unauthenticated, &["redacted"]);
-        told.push(format!("{error} {error:?}"));
+        output.push(format!("{error} {error:#?}"));
     }
-    // Callers within the backoff ask neither the server nor the source.
+    // During the backoff, callers reach neither the server nor the source.
     assert_eq!(server.attempts(Operation::ExchangeToken), 1);
     assert_eq!(source.asked(), 1);
     sleep(MINUTE).await;
-    // The server knows the new secret only.
+    // The server accepts only the new secret.
     crm.people().list().await.unwrap();
 
-    // The service quotes the old secret long after: row 41.
+    // Much later, the service quotes the old secret (row 41).
     rejects();
     sleep(5 * MINUTE).await;
     let error = crm.people().list().await.unwrap_err();
-    told.push(format!("{error} {error:?} {crm:?} {}", events.text()));
-    let told = told.join(" ");
-    assert!(told.contains("token renewal failed"));
+    output.push(format!("{error} {error:#?} {crm:?} {}", events.text()));
+    let output = output.join(" ");
+    assert!(output.contains("token renewal failed"));
     for secret in ["canary-old", "canary-new", "Y2xpZW50OmNhbmFye"] {
-        assert!(!told.contains(secret), "{secret} in {told}");
+        assert!(!output.contains(secret), "{secret} in {output}");
     }
 }
 
@@ -150,22 +150,22 @@ async fn an_old_secret_in_the_error_of_a_source_is_redacted() {
         let error = crm.people().list().await.unwrap_err();
         assert_unsent(&error, ErrorKind::TokenUnavailable, &[]);
         let cause = std::error::Error::source(&error).unwrap();
-        let told = format!("{error} {error:?} {cause:?}");
-        assert!(!told.contains("canary"), "{told}");
+        let output = format!("{error} {error:#?} {cause:?}");
+        assert!(!output.contains("canary"), "{output}");
     }
-    // A transient failure is retried within the attempts of a renewal.
+    // A temporary failure is retried within the attempts of a renewal.
     assert_eq!(source.asked(), 1 + 1 + 3);
     assert!(!events.text().contains("canary"), "{}", events.text());
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
+async fn a_failed_source_is_a_typed_error_and_sends_nothing() {
     let failing = Source::new(|_| async { Err(TokenError::from_source("no such file")) });
     let slow = Source::new(|_| pending());
     let late = "timed out: the token source did not answer within 60s";
     let panics = Source::new(|_| async { panic!("canary") });
     let panics_early = Source::new(|_| -> Ready<_> { panic!("canary") });
-    // Row 91: dropping its payload panics, too.
+    // Row 91: dropping the panic payload panics too.
     let explodes = Source::new(|_| async { panic_any(Bomb::default()) });
     let panicked = "the credential source panicked";
     let empty = Source::new(|_| async { Ok(credential("")) });
@@ -182,8 +182,8 @@ async fn a_source_that_fails_is_a_typed_error_and_never_reaches_the_wire() {
         let (server, crm) = source.crm("right");
         let error = crm.people().list().await.unwrap_err();
         assert_unsent(&error, ErrorKind::TokenUnavailable, &[says]);
-        let told = (error.is_retryable(), source.asked());
-        assert_eq!(told, (retryable, asked), "{says}");
+        let output = (error.is_retryable(), source.asked());
+        assert_eq!(output, (retryable, asked), "{says}");
         assert!(server.requests().is_empty(), "{says}");
     }
 }

@@ -1,4 +1,5 @@
-//! Rows 44, 49, 60, 61, 74, 83 and 93: addresses, names and credentials, what is rejected where it is set, and what takes precedence.
+//! Rows 44, 49, 60, 61, 74, 83 and 93: addresses, names and credentials, what is rejected where it is set, and what
+//! takes precedence.
 
 use std::process::Command;
 
@@ -28,13 +29,13 @@ fn sound() -> SuiteBuilder {
         .credentials(credentials())
 }
 
-/// Checks that a setting was rejected, in a line that has these words.
+/// Checks that a setting was rejected, with a line that contains these words.
 #[track_caller]
 fn assert_refused(error: &Error, words: &[&str]) {
     assert_unsent(error, ErrorKind::Configuration, words);
 }
 
-/// [`assert_refused`], of a suite that is about to be built.
+/// Checks with [`assert_refused`] that building a suite fails.
 #[track_caller]
 fn assert_unbuilt(builder: SuiteBuilder, words: &[&str]) {
     assert_refused(&builder.build().unwrap_err(), words);
@@ -42,7 +43,7 @@ fn assert_unbuilt(builder: SuiteBuilder, words: &[&str]) {
 
 #[tokio::test]
 async fn fault_44_a_name_below_localhost_goes_to_loopback() {
-    // No resolver is asked about these, whatever it would say: with the SDK's own client, and with the caller's.
+    // No DNS resolver is used for these names, neither with the SDK's client nor with the caller's.
     let peer = Peer::start(always(person()));
     for host in ["localhost", "LOCALHOST", "evil.localhost", "a.b.localhost"] {
         let url = peer.url().replace("127.0.0.1", host);
@@ -66,7 +67,7 @@ async fn fault_49_a_token_url_keeps_its_query() {
 }
 
 #[test]
-fn fault_60_a_misspelt_application_is_refused_where_it_is_parsed() {
+fn fault_60_a_misspelled_application_is_rejected_where_it_is_parsed() {
     for wrong in ["cmr", "CRM", "crm ", ""] {
         let error = Error::from(wrong.parse::<App>().unwrap_err());
         let quoted = format!("{wrong:?}");
@@ -80,9 +81,9 @@ fn fault_60_a_misspelt_application_is_refused_where_it_is_parsed() {
 }
 
 #[tokio::test]
-async fn fault_60_least_privilege_never_fails_open() {
+async fn fault_60_empty_scopes_are_rejected_instead_of_granting_everything() {
     let suite = sound().build().unwrap();
-    // Without a scope the server would grant everything that the client may have.
+    // Without a scope, the server would grant all scopes of the client.
     for nothing in [&[][..], &[""], &[" ", "\t"]] {
         let error = suite.with_scopes(App::Crm, nothing).unwrap_err();
         assert_refused(&error, &["`with_scopes` must name at least one scope"]);
@@ -103,7 +104,7 @@ async fn fault_60_least_privilege_never_fails_open() {
 }
 
 #[tokio::test]
-async fn fault_61_what_is_set_in_code_counts_before_variables_in_any_order() {
+async fn fault_61_settings_in_code_override_variables_in_any_order() {
     let code = Peer::start(always(person()));
     let variables = || {
         of(&[
@@ -132,9 +133,9 @@ async fn fault_61_what_is_set_in_code_counts_before_variables_in_any_order() {
     assert_eq!((code.exchanges().len(), code.requests().len()), (2, 2));
 }
 
-/// The environment is the process's, so each case is a process: this test, told to run one case.
+/// The environment belongs to the process, so each case runs this test in a new process.
 #[test]
-fn fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order() {
+fn fault_61_settings_in_code_override_the_environment_in_any_order() {
     const CASE: &str = "SETTINGS_CASE";
     if let Ok(case) = std::env::var(CASE) {
         let suite = match &*case {
@@ -156,15 +157,19 @@ fn fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order() {
     }
     let run = |case: &str| {
         let mut own = Command::new(std::env::current_exe().unwrap());
-        own.args(["--exact", "--nocapture", "faults::settings::fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order"])
-            .env(CASE, case)
-            .env("SUITE_CORE_URL", "https://environment.suite.test")
-            .env("SUITE_CRM_URL", "https://environment-crm.suite.test")
-            .env("SUITE_CLIENT_ID", "client")
-            .env("SUITE_CLIENT_SECRET", "environment-secret")
-            .env("SUITE_TOKEN_AUTH_METHOD", "odd")
-            .env("ACME_SUITE_CLIENT_ID", "acme")
-            .env("ACME_SUITE_CLIENT_SECRET", "acme-secret");
+        own.args([
+            "--exact",
+            "--nocapture",
+            "faults::settings::fault_61_settings_in_code_override_the_environment_in_any_order",
+        ])
+        .env(CASE, case)
+        .env("SUITE_CORE_URL", "https://environment.suite.test")
+        .env("SUITE_CRM_URL", "https://environment-crm.suite.test")
+        .env("SUITE_CLIENT_ID", "client")
+        .env("SUITE_CLIENT_SECRET", "environment-secret")
+        .env("SUITE_TOKEN_AUTH_METHOD", "odd")
+        .env("ACME_SUITE_CLIENT_ID", "acme")
+        .env("ACME_SUITE_CLIENT_SECRET", "acme-secret");
         let told = String::from_utf8(own.output().unwrap().stdout).unwrap();
         let line = told.lines().find(|line| line.contains("case "));
         let line = line.unwrap().to_owned();
@@ -173,18 +178,18 @@ fn fault_61_what_is_set_in_code_counts_before_the_environment_in_any_order() {
     };
     let odd = run("environment alone");
     assert_says(&odd, &["`SUITE_TOKEN_AUTH_METHOD` must be", "got \"odd\""]);
-    // The odd method belongs to the credential of the environment, which does not count in these.
+    // The invalid method belongs to the environment's credential, which these cases don't use.
     for case in ["after", "before", "variables"] {
         let line = run(case);
         assert!(line.ends_with(": built"), "{line}");
     }
-    // Only the variables of the installation count, so its Platform is missing.
+    // Only the variables of the installation are read, so its Platform address is missing.
     let line = run("acme");
     assert!(line.ends_with("variables: ACME_SUITE_CORE_URL"), "{line}");
 }
 
 #[tokio::test]
-async fn variables_say_how_the_credential_is_presented() {
+async fn variables_set_the_authentication_method_and_the_audience_field() {
     const METHOD: &str = "SUITE_TOKEN_AUTH_METHOD";
     const FIELD: &str = "SUITE_TOKEN_AUDIENCE_FIELD";
     for (method, field) in [
@@ -205,10 +210,10 @@ async fn variables_say_how_the_credential_is_presented() {
         let is_renamed = field == "resource";
         assert_eq!(text.contains("&resource="), is_renamed, "{text}");
         assert_eq!(text.contains("&audience="), !is_renamed, "{text}");
-        // The server knows no `resource`, so that its token is for no application.
+        // The server doesn't know `resource`, so its token is for no application.
         assert_eq!(listed.is_ok(), !is_renamed);
     }
-    // One error has all mistakes, even without the credential they belong to.
+    // One error lists all mistakes, even without the credential that they belong to.
     let method = "must be `client_secret_basic` or `client_secret_post`: got \"client_secret_jwt\"";
     let missing = "SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET";
     for field in ["scope", "grant_type", "a b", "résource", "a\n"] {
@@ -216,7 +221,7 @@ async fn variables_say_how_the_credential_is_presented() {
         let odd = Suite::builder().variables(variables());
         let named = format!("`{FIELD}` must name a form field");
         assert_unbuilt(odd, &[method, missing, &named, &format!("got {field:?}")]);
-        // They belong to the credential of the variables, and to no other.
+        // The variables apply only to the credential from variables.
         for own in [sound(), sound().credential_source(credentials())] {
             assert!(own.variables(variables()).build().is_ok());
         }
@@ -224,7 +229,7 @@ async fn variables_say_how_the_credential_is_presented() {
 }
 
 #[test]
-fn fault_74_a_mistake_is_named_by_its_call_or_its_variable() {
+fn fault_74_an_error_names_the_method_or_the_variable() {
     let (core, secret) = ("https://core.suite.test", ClientCredentials::new);
     let (no_id, no_secret) = (
         "`credentials` must have a client id",
@@ -268,7 +273,7 @@ fn fault_74_a_mistake_is_named_by_its_call_or_its_variable() {
 
 #[cfg(unix)]
 #[test]
-fn fault_74_a_variable_that_is_no_text_is_refused_by_name() {
+fn fault_74_a_variable_that_is_not_utf8_is_rejected_by_name() {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 
@@ -287,7 +292,7 @@ fn fault_74_a_variable_that_is_no_text_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn fault_74_blanks_at_the_ends_of_a_secret_belong_to_it() {
+async fn fault_74_leading_and_trailing_spaces_of_a_secret_are_preserved() {
     let peer = Peer::start(always(person()));
     let suite = Suite::builder().variables(of(&[
         ("SUITE_CORE_URL", &peer.url()),
@@ -298,7 +303,7 @@ async fn fault_74_blanks_at_the_ends_of_a_secret_belong_to_it() {
     ]));
     get_person(&suite.crm()).await.unwrap();
 
-    // Each half is form-encoded: `+client:+secret+%0A`.
+    // Both parts are form-encoded: `+client:+secret+%0A`.
     let seen = &peer.exchanges()[0];
     let credential = seen.header("authorization");
     assert_eq!(credential, Some("Basic K2NsaWVudDorc2VjcmV0KyUwQQ=="));
@@ -306,7 +311,7 @@ async fn fault_74_blanks_at_the_ends_of_a_secret_belong_to_it() {
 }
 
 #[tokio::test]
-async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
+async fn fault_83_applications_behind_one_origin_need_explicit_audiences() {
     let peer = Peer::start(always(person()));
     let base = || {
         Suite::builder()
@@ -323,7 +328,7 @@ async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
     let error = sdk_calendar::Client::new(&suite).unwrap_err();
     assert_refused(&error, &["SUITE_CALENDAR_AUDIENCE"]);
 
-    // An audience that is set is enough for its client, and the tokens are two.
+    // One explicit audience is enough for its client. The two applications get separate tokens.
     let one = || base().audience(App::Crm, "a");
     let suite = one().audience(App::Calendar, "b").suite();
     get_person(&suite.crm()).await.unwrap();
@@ -333,9 +338,9 @@ async fn fault_83_applications_of_one_origin_need_audiences_of_their_own() {
     assert!(Client::new(&suite).is_ok() && sdk_calendar::Client::new(&suite).is_err());
 }
 
-/// The lists of the runtime and of the reference server have any application that is in `App::ALL`.
+/// The lists in the SDK and in the reference server contain every application of `App::ALL`.
 #[test]
-fn fault_93_testing_and_environment_take_every_application() {
+fn fault_93_testing_and_environment_cover_every_application() {
     let scripted = ScriptedTransport::new().suite().max_in_flight(1).suite();
     let shown = format!("{scripted:?}");
     let served = ReferenceServer::in_memory().environment();

@@ -1,4 +1,4 @@
-//! The table of faults and the tests that carry its numbers are in step.
+//! Compares the table of faults with the tests that have its numbers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 const TABLE: &str = include_str!("FAULTS.md");
 
-/// This file, whose code is no test of a row.
+/// This file contains no test of a row.
 const THIS: &str = "faults/table.rs";
 
 /// The folders with tests of rows.
@@ -20,28 +20,28 @@ const FOLDERS: [&str; 7] = [
     "examples",
 ];
 
-/// What the tests of rows on connections do to them.
+/// The connection faults in tests of rows about connections.
 const BREAKS: &str = ".close_on_reuse( .cut_at( .cut_short( .dripped( .slow_headers( .silence_next( \
                       .unended( reset( stall(";
 
 /// The tests of a row.
 #[derive(Default)]
 struct Row {
-    /// Their files, relative to the repository.
+    /// The files of the tests, relative to the repository.
     files: BTreeSet<String>,
-    /// Whether one of them runs over HTTP/1.1, and one over HTTP/2.
+    /// Whether a test runs over HTTP/1.1, and whether one runs over HTTP/2.
     over: [bool; 2],
     is_on_connections: bool,
 }
 
-/// The tests of all rows, by the number in their names.
+/// Returns the tests of all rows, by the number in their names.
 fn tests() -> BTreeMap<u32, Row> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut rows = BTreeMap::<u32, Row>::new();
     for file in FOLDERS.iter().flat_map(|folder| files(&root.join(folder))) {
         let code = fs::read_to_string(&file).unwrap();
         let file = file.strip_prefix(root).unwrap().to_str().unwrap();
-        // A function of Rust, or of Python.
+        // Functions in Rust or Python.
         let tests = code
             .split("fn fault_")
             .flat_map(|it| it.split("def fault_"));
@@ -64,7 +64,7 @@ fn tests() -> BTreeMap<u32, Row> {
     rows
 }
 
-/// The files of a folder with code of Rust or Python, without this one.
+/// Returns the Rust and Python files of a folder, without this file.
 fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -80,7 +80,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The number and the other cells of each row of a table.
+/// Returns the number and the other cells of each row of a table.
 fn cells(table: &str) -> impl Iterator<Item = (u32, Vec<&str>)> {
     let lines = table.lines().filter(|line| line.starts_with("| "));
     let rows = lines.map(|row| row.trim_matches('|').split(" | ").map(str::trim).collect());
@@ -93,36 +93,39 @@ fn the_table_names_the_files_with_the_tests_of_each_row() {
     let (table, _) = TABLE.split_once("\n## ").unwrap();
     for ((number, cells), expected) in cells(table).zip(1..) {
         assert_eq!(number, expected);
-        let said = cells[2];
+        let listed = cells[2];
         match tests.remove(&number) {
             Some(row) => {
                 let files = row.files.into_iter().collect::<Vec<_>>().join(", ");
-                assert_eq!(said, files, "row {number}");
+                assert_eq!(listed, files, "row {number}");
             }
-            None => assert!(said.starts_with("waits for "), "row {number}: {said:?}"),
+            None => assert!(listed.starts_with("waits for "), "row {number}: {listed:?}"),
         }
     }
     let without_row: Vec<_> = tests.keys().collect();
-    assert!(without_row.is_empty(), "the table lacks {without_row:?}");
+    assert!(
+        without_row.is_empty(),
+        "the table has no rows {without_row:?}"
+    );
 }
 
 #[test]
-fn every_row_on_connections_has_a_test_over_both_protocols_or_says_why_not() {
+fn every_row_about_connections_is_tested_over_both_protocols_or_gives_a_reason() {
     let tests = tests();
     let (_, table) = TABLE.split_once("\n## ").unwrap();
-    let said: BTreeMap<_, _> = cells(table).collect();
+    let listed: BTreeMap<_, _> = cells(table).collect();
     for (number, row) in &tests {
-        let has_cells = said.contains_key(number);
+        let has_cells = listed.contains_key(number);
         assert!(
             has_cells || !row.is_on_connections,
-            "row {number} is on connections"
+            "row {number} is about connections"
         );
     }
-    for (number, cells) in said {
-        for (at, said) in cells.iter().enumerate() {
+    for (number, cells) in listed {
+        for (at, listed) in cells.iter().enumerate() {
             let over = tests.get(&number).map(|row| row.over[at]);
             let expected = over.map_or("waits", |over| if over { "yes" } else { "no: " });
-            assert!(said.starts_with(expected), "row {number}: {said:?}");
+            assert!(listed.starts_with(expected), "row {number}: {listed:?}");
         }
     }
 }

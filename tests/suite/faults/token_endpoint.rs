@@ -1,4 +1,4 @@
-//! Rows 1, 2, 3 and 35: the token endpoint fails, rejects a client, or reads credentials strictly.
+//! Rows 1, 2, 3 and 35: the token endpoint fails, rejects a client, or decodes credentials strictly.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::support::{
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Renewals that are due in the last fifth of a lifetime, have three attempts, and back off from 1 s to 30 s.
+/// Returns a policy with renewals in the last fifth of a lifetime, three attempts, and a backoff from 1 s to 30 s.
 fn policy() -> TokenPolicy {
     quick_tokens_with(|it| {
         (it.soft_fraction, it.soft_jitter) = (0.2, 0.0);
@@ -30,14 +30,14 @@ fn policy() -> TokenPolicy {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives() {
+async fn fault_01_a_failing_token_endpoint_affects_no_call_while_the_token_is_live() {
     let (events, _guard) = Events::here();
     let (server, builder) = in_memory();
     let crm = builder.token_policy(policy()).crm();
     crm.people().list().await.unwrap();
     server.fault(Operation::ExchangeToken).status(500);
 
-    // Due for renewal since 240 s, alive until 300 s.
+    // The token has been due for renewal since 240 s, and lives until 300 s.
     advance(250 * SECOND).await;
     assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
     until(|| !events.lines("WARN", &[]).is_empty()).await;
@@ -45,7 +45,7 @@ async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives(
         assert_eq!(crm.people().list().await.unwrap().attempts(), 1);
     }
 
-    // One renewal of three attempts, one warning, and then none within the backoff.
+    // One renewal with three attempts and one warning, and no further renewal during the backoff.
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
     let warnings = events.lines("WARN", &[]);
     assert_eq!(warnings.len(), 1, "{warnings:?}");
@@ -56,7 +56,7 @@ async fn fault_01_a_failing_token_endpoint_goes_unnoticed_while_the_token_lives(
     ];
     assert_says(&warnings[0], &parts);
 
-    // To the last second, the token is used, no call waits, and the renewals get rarer.
+    // The token is used until its last second, no call waits, and renewals become rarer.
     let start = Instant::now();
     for _ in 0..98 {
         advance(SECOND / 2).await;
@@ -88,7 +88,7 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
     assert_eq!(server.attempts(Operation::ListPeople), 1);
 
-    // Nothing is sent within the backoff; after it the next call recovers.
+    // Nothing is sent during the backoff. The first call after it succeeds.
     crm.people().list().await.unwrap_err();
     assert_eq!(server.attempts(Operation::ExchangeToken), 1 + 3);
     advance(2 * SECOND).await;
@@ -97,7 +97,7 @@ async fn fault_02_without_a_token_all_callers_share_one_error_until_the_backoff_
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
+async fn fault_03_rejected_credentials_are_not_retried_within_the_backoff() {
     let (server, builder) = in_memory();
     let wrong = ClientCredentials::new(server.client_id(), "wrong");
     let crm = builder.credentials(wrong).token_policy(policy()).crm();
@@ -116,14 +116,14 @@ async fn fault_03_refused_credentials_are_not_tried_again_within_the_backoff() {
         advance(SECOND).await;
         crm.people().list().await.unwrap_err();
     }
-    // After 1, 2, 4, 8 and 16 s, then every 30 s, each up to half sooner.
+    // Attempts after 1, 2, 4, 8 and 16 s, then every 30 s, each up to half earlier.
     let attempts = server.attempts(Operation::ExchangeToken);
     assert!((20..=45).contains(&attempts), "{attempts} attempts");
     assert_eq!(server.attempts(Operation::ListPeople), 0);
 }
 
 #[tokio::test]
-async fn fault_35_any_id_and_secret_pass_a_strict_server() {
+async fn fault_35_a_strict_server_accepts_any_id_and_secret() {
     for (id, secret) in [
         ("we:ird", "p%25 +%zz"),
         ("a b+c%20", "::"),
@@ -144,7 +144,7 @@ async fn fault_35_any_id_and_secret_pass_a_strict_server() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_refused_for_its_audience_names_it_and_who_set_it() {
+async fn a_token_rejected_for_its_audience_names_the_audience_and_its_setting() {
     let refused =
         |code: &str| -> Script { script([]).tokens_always(json(400, &json!({"error": code}))) };
     for (script, blames_audience) in [

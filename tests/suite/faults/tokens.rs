@@ -1,4 +1,4 @@
-//! Rows 37, 42, 67 and 71: tokens that die before their time, sources that hang, renewals that fail after a 401.
+//! Rows 37, 42, 67 and 71: tokens that end early, sources that hang, renewals that fail after a 401.
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ use crate::support::{Clients, assert_refused_with, assert_says, assert_unsent, o
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A suite whose tokens are from this source, and the transport that answers its calls.
+/// Returns a suite with tokens from this source, and the transport that answers its calls.
 fn suite_of(source: impl TokenSource) -> (ScriptedTransport, Suite) {
     let answered = |it: ScriptedTransport, _| it.json(200, r#"{"displayName": "Ann"}"#);
     let transport = (0..1_000).fold(ScriptedTransport::new(), answered);
@@ -28,7 +28,7 @@ fn suite_of(source: impl TokenSource) -> (ScriptedTransport, Suite) {
     (transport, suite)
 }
 
-/// Checks that calls were sent with this token, and with no other.
+/// Checks that all calls were sent with this token.
 #[track_caller]
 fn assert_sent_with(transport: &ScriptedTransport, token: &str) {
     let bearer = format!("Bearer {token}");
@@ -39,7 +39,7 @@ fn assert_sent_with(transport: &ScriptedTransport, token: &str) {
     }
 }
 
-/// Makes one of seven calls.
+/// Makes one of seven different calls.
 async fn call(crm: &Client, operation: u64) -> Result<(), Error> {
     match operation % 7 {
         0 => crm.people().list().await.map(drop),
@@ -53,9 +53,9 @@ async fn call(crm: &Client, operation: u64) -> Result<(), Error> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
-    // Nothing but the 401 tells that a token doesn't live for the 300 s that it states. In the first row, tokens die before
-    // an operation has its turn again: each has served others, and never the operation itself.
+async fn fault_37_steady_calls_survive_revoked_tokens() {
+    // Only the 401 shows that a token ends before the 300 s that it states. In the first case, each token ends before
+    // the same operation runs again, so it has worked only for other operations.
     for (callers, every) in [(1, 4), (4, 10), (4, 30), (4, 100), (4, 200)] {
         let (server, builder) = in_memory();
         let crm = builder.crm();
@@ -65,7 +65,7 @@ async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
             advance(SECOND / 10).await;
             let calls = join_all((0..callers).map(async |caller| {
                 if step % every == 0 && caller == callers / 2 {
-                    // In the middle of the others.
+                    // The revocation happens in the middle of the other calls.
                     server.revoke_tokens();
                 }
                 call(&crm, step * callers + caller).await
@@ -74,7 +74,7 @@ async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
                 outcome.unwrap_or_else(|error| panic!("every {every} steps: {error}"));
             }
         }
-        // One for each generation that was rejected, and the first.
+        // One exchange for each rejected token, and the first exchange.
         let (exchanges, revocations) = (server.exchanges(), steps / every);
         let expected = revocations..=revocations + 1;
         assert!(expected.contains(&exchanges), "{exchanges} exchanges");
@@ -82,7 +82,7 @@ async fn fault_37_steady_calls_do_not_notice_that_tokens_are_revoked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_42_a_source_that_hangs_delays_no_call_whose_token_outlives_it() {
+async fn fault_42_a_hanging_source_delays_no_call_whose_token_outlives_it() {
     let asked = AtomicUsize::new(0);
     let source = Tokens(move |_: &TokenRequest| {
         let first = asked.fetch_add(1, Ordering::Relaxed) == 0;
@@ -98,23 +98,23 @@ async fn fault_42_a_source_that_hangs_delays_no_call_whose_token_outlives_it() {
     let call = || get_person(&crm).timeout(10 * SECOND);
     call().await.unwrap();
 
-    // 20 seconds are left: enough for an attempt of ten, or of just these twenty.
+    // 20 seconds are left: enough for an attempt of 10 seconds, and exactly enough for an attempt of 20.
     advance(280 * SECOND).await;
     let start = Instant::now();
     call().await.unwrap();
     call().timeout(20 * SECOND).await.unwrap();
-    // 5 seconds are left: too little for an attempt of ten, and enough for a call that may take four.
+    // 5 seconds are left: too little for an attempt of 10 seconds, and enough for a call with a deadline of 4.
     advance(15 * SECOND).await;
     call().deadline(4 * SECOND).await.unwrap();
     assert_eq!(start.elapsed(), 15 * SECOND, "no call waited");
-    // An attempt of ten waits for half of the rest, and then uses the live token.
+    // An attempt of 10 seconds waits for half of the remaining time and then uses the live token.
     call().await.unwrap();
     assert_eq!(start.elapsed(), 35 * SECOND / 2);
     assert_sent_with(&transport, "t-1");
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
+async fn fault_67_a_token_that_has_expired_on_arrival_is_never_sent() {
     let (server, builder) = in_memory();
     let crm = builder.crm();
     let late = once(&server, Operation::ExchangeToken).delay(3 * SECOND);
@@ -122,11 +122,11 @@ async fn fault_67_a_token_that_is_dead_on_arrival_is_never_sent() {
 
     let error = crm.people().list().await.unwrap_err();
 
-    let words = ["had expired when it arrived"];
+    let words = ["was already expired on arrival"];
     assert_unsent(&error, ErrorKind::TokenUnavailable, &words);
     assert!(error.is_retryable());
     assert_eq!(server.attempts(Operation::ListPeople), 0);
-    // The next exchange is quicker.
+    // The next exchange is faster.
     sleep(2 * SECOND).await;
     crm.people().list().await.unwrap();
 }
@@ -137,7 +137,7 @@ async fn fault_67_a_live_token_outlasts_renewals_whose_tokens_expire_sooner() {
     let source = Tokens(move |_: &TokenRequest| {
         let number = count.fetch_add(1, Ordering::Relaxed);
         let token = AccessToken::new(format!("t-{number}"));
-        // Each later token expires soon after its exchange, or during it.
+        // Each later token expires soon after its exchange or during it.
         let lifetime = [300, 5, 2][number.min(1 + number % 2)];
         async move {
             sleep(3 * SECOND).await;
@@ -166,8 +166,8 @@ async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
         let run = run_script(script, send_unkeyed).await;
 
         let error = run.assert_failed(ErrorKind::Unauthenticated, Effect::Refused, 1);
-        let told = (error.status(), error.request_id(), error.is_retryable());
-        assert_eq!(told, (Some(401), Some("req-71"), retryable));
+        let got = (error.status(), error.request_id(), error.is_retryable());
+        assert_eq!(got, (Some(401), Some("req-71"), retryable));
         assert_says(error, &["its token could not be renewed"]);
         let cause = error.source().and_then(std::error::Error::source).unwrap();
         assert!(cause.downcast_ref::<TokenError>().is_some(), "{cause}");
@@ -175,7 +175,7 @@ async fn fault_71_a_401_whose_renewal_fails_stays_a_401() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_71_a_401_whose_renewal_takes_longer_than_the_call_may_stays_a_401() {
+async fn fault_71_a_401_whose_renewal_exceeds_the_deadline_stays_a_401() {
     let (server, builder) = in_memory();
     let crm = builder.crm();
     crm.people().list().await.unwrap();

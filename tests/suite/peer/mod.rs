@@ -1,4 +1,5 @@
-//! A scripted TCP peer, for what no HTTP server does on purpose: resets, half replies, bombs, silence.
+//! A scripted TCP peer, for behavior that HTTP servers don't offer: resets, partial responses, decompression bombs,
+//! silence.
 //!
 //! ```ignore
 //! let peer = Peer::start([reply(503), json(200, PAGE).close_on_reuse()]);
@@ -7,11 +8,11 @@
 //! assert_eq!(peer.requests().len(), 2);
 //! ```
 //!
-//! Each request takes the next step of the script; `POST /oauth/token` is answered with a token by itself, unless
-//! the script has steps for it. The peer runs on a thread and a runtime of its own: a test may pause its clock, or
-//! end its runtime.
+//! Each request takes the next step of the script. The peer answers `POST /oauth/token` with a token, unless the script
+//! has steps for it. It runs on its own thread and runtime, so a test may pause its clock or end its runtime.
 //!
-//! It speaks HTTP/1.1 and, to clients that begin with its preface, HTTP/2; each step says what it is in both.
+//! It serves HTTP/1.1, and HTTP/2 to clients that begin with its preface. Each step documents its behavior in both
+//! protocols.
 
 mod protocol;
 pub(crate) mod proxy;
@@ -36,7 +37,7 @@ pub(crate) use step::{
     reply, reset, script, stall, token,
 };
 
-/// A peer that listens on a free port of loopback until it is dropped.
+/// A peer that listens on a free loopback port until it is dropped.
 pub(crate) struct Peer {
     address: SocketAddr,
     over: Over,
@@ -44,20 +45,20 @@ pub(crate) struct Peer {
     _stop: oneshot::Sender<()>,
 }
 
-/// What the connections and the test have in common.
+/// The state that the connections share with the test.
 struct Shared {
     script: Mutex<Script>,
     requests: Mutex<Vec<Seen>>,
     exchanges: Mutex<Vec<Seen>>,
-    /// Connections accepted so far.
+    /// The number of accepted connections.
     accepted: AtomicUsize,
-    /// Connections that are open now.
+    /// The number of open connections.
     connected: AtomicUsize,
-    /// Those of HTTP/1.1 among them, and the open streams of the others.
+    /// The number of open HTTP/1.1 connections and of open streams on HTTP/2 connections.
     open: AtomicUsize,
-    /// Bytes written so far.
+    /// The number of written bytes.
     written: AtomicUsize,
-    /// A permit for each held reply that may go.
+    /// One permit for each held response that may be sent.
     gate: Semaphore,
 }
 
@@ -70,17 +71,17 @@ impl Peer {
         self.over
     }
 
-    /// Its origin, without a trailing slash.
+    /// Returns its origin, without a trailing slash.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// The requests it saw, those for tokens left out, in the order in which they were read.
+    /// Returns the received requests in order, without token requests.
     pub(crate) fn requests(&self) -> Vec<Seen> {
         lock(&self.shared.requests).clone()
     }
 
-    /// The requests for tokens it saw.
+    /// Returns the received token requests.
     pub(crate) fn exchanges(&self) -> Vec<Seen> {
         lock(&self.shared.exchanges).clone()
     }
@@ -89,22 +90,22 @@ impl Peer {
         self.shared.accepted.load(Ordering::Relaxed)
     }
 
-    /// How many bytes it got rid of.
+    /// Returns the number of bytes that it sent.
     pub(crate) fn written(&self) -> usize {
         self.shared.written.load(Ordering::Relaxed)
     }
 
-    /// Lets so many held replies go.
+    /// Allows this number of held responses to be sent.
     pub(crate) fn release(&self, replies: usize) {
         self.shared.gate.add_permits(replies);
     }
 
-    /// Waits until it has seen so many requests, those for tokens left out.
+    /// Waits until it has received this number of requests, without token requests.
     pub(crate) async fn saw(&self, requests: usize) {
         until(|| self.requests().len() >= requests).await;
     }
 
-    /// Waits until no more than so many connections are open; over HTTP/2, so many streams.
+    /// Waits until at most this number of connections (or HTTP/2 streams) is open.
     pub(crate) async fn has_open(&self, most: usize) {
         until(|| self.shared.open.load(Ordering::Relaxed) <= most).await;
     }
@@ -124,7 +125,7 @@ pub(crate) struct Reserved {
 impl Reserved {
     pub(crate) fn new() -> Self {
         let socket = TcpSocket::new_v4().unwrap();
-        // Bound, so that nobody else gets it, and not listening, so that connections are refused.
+        // Binding reserves the port. Without listening, connections are refused.
         socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
         let address = socket.local_addr().unwrap();
         Self { socket, address }

@@ -1,4 +1,4 @@
-//! Which HTTP client the clients of a peer send with, and which protocol they speak.
+//! The HTTP client and the protocol of a test.
 
 use sdk_core::SuiteBuilder;
 use sdk_transport_hyper::HyperTransport;
@@ -11,18 +11,18 @@ use super::{Peer, Reserved, Script};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http1,
-    /// Over plain TCP, by prior knowledge.
+    /// Over plain TCP, with prior knowledge.
     Http2,
 }
 
-/// What sends the requests of a suite.
+/// The HTTP client of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Client {
     Reqwest,
     Hyper,
 }
 
-/// How requests get to a peer.
+/// The client and the protocol that a test uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Over {
     pub(crate) client: Client,
@@ -30,7 +30,7 @@ pub(crate) struct Over {
 }
 
 impl Over {
-    /// As suites send by default.
+    /// The default of suites.
     pub(crate) const DEFAULT: Self = Self::new(Client::Reqwest, Protocol::Http1);
     /// HTTP/2, with each client.
     pub(crate) const HTTP2: [Self; 2] = [
@@ -42,17 +42,17 @@ impl Over {
         Self { client, protocol }
     }
 
-    /// A peer for such clients.
+    /// Starts a peer for this client and protocol.
     pub(crate) fn start(self, script: impl Into<Script>) -> Peer {
         Reserved::new().open(self, script)
     }
 
-    /// A suite that sends like this.
+    /// Sets this client and protocol on a suite.
     pub(crate) fn set(self, builder: SuiteBuilder) -> SuiteBuilder {
         match (self.client, self.protocol) {
             (Client::Reqwest, Protocol::Http1) => builder,
             (Client::Reqwest, Protocol::Http2) => {
-                // Plain text needs no certificates, and loading those of the system takes long.
+                // Plain HTTP needs no certificates, and loading the system's certificates is slow.
                 let reqwest = reqwest::Client::builder().no_proxy().tls_certs_only([]);
                 builder.http_client(reqwest.http2_prior_knowledge())
             }
@@ -67,7 +67,8 @@ impl Over {
     }
 }
 
-/// Sends with each HTTP client through a proxy for everything. Neither loads the roots of the system, which takes long.
+/// Returns one suite for each HTTP client, with a proxy for all requests. Neither client loads the system's root
+/// certificates, which is slow.
 pub(crate) fn through(proxy: &str, builder: impl Fn() -> SuiteBuilder) -> [SuiteBuilder; 2] {
     let reqwest = reqwest::Client::builder().tls_certs_only([]);
     let reqwest = reqwest.proxy(reqwest::Proxy::all(proxy).unwrap());
@@ -80,7 +81,7 @@ pub(crate) fn through(proxy: &str, builder: impl Fn() -> SuiteBuilder) -> [Suite
 }
 
 /// Runs tests with both HTTP clients over both protocols, as `name::http1`, `name::http2`, `name::hyper_http1` and
-/// `name::hyper_http2`; if so said, with a paused clock.
+/// `name::hyper_http2`. With `paused:`, the clock is paused.
 macro_rules! over_all {
     ($($name:ident)+) => { $crate::peer::over_all! { #[tokio::test] $($name)+ } };
     (paused: $($name:ident)+) => {

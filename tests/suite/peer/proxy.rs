@@ -1,5 +1,5 @@
-//! A forwarder in front of a server. It forwards plain bytes, unpacks TLS, or opens tunnels as a proxy does. It notes each
-//! connection, and it can silence one.
+//! A forwarder in front of a server. It forwards bytes, terminates TLS, or opens tunnels like a proxy. It records each
+//! connection and can silence a connection.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -16,14 +16,14 @@ use tokio_rustls::TlsAcceptor;
 use super::lock;
 use crate::support::apart;
 
-/// A forwarder on a free port of loopback, on a thread and a runtime of its own, until it is dropped.
+/// A forwarder on a free loopback port, with its own thread and runtime, until it is dropped.
 pub(crate) struct Proxy {
     pub(crate) address: SocketAddr,
     shared: Arc<Shared>,
     _stop: oneshot::Sender<()>,
 }
 
-/// How a connection begins.
+/// The handling of a new connection.
 enum Front {
     Plain,
     Tls(TlsAcceptor),
@@ -38,9 +38,9 @@ struct Shared {
 
 #[derive(Default)]
 struct State {
-    /// The connection of the next response is silent from then on.
+    /// Whether the connection of the next response becomes silent.
     silences: bool,
-    /// What the beginnings of connections say.
+    /// The recorded start of each connection.
     seen: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ impl Proxy {
         Self::open(Front::Plain, address(origin))
     }
 
-    /// Unpacks TLS for an origin. It sees the name and the protocol of each connection.
+    /// Terminates TLS in front of an origin. Records the server name and the protocol of each connection.
     pub(crate) fn tls(origin: &str, protocols: &[&str]) -> Self {
         let (chain, key) = identity();
         let provider = Arc::new(crypto::aws_lc_rs::default_provider());
@@ -62,7 +62,7 @@ impl Proxy {
         Self::open(Front::Tls(Arc::new(config).into()), address(origin))
     }
 
-    /// Opens tunnels to an address, whatever it is asked for. It sees the heads of the requests.
+    /// Opens tunnels to one address, whatever address the client asks for. Records the request heads.
     pub(crate) fn tunnel(to: SocketAddr) -> Self {
         Self::open(Front::Tunnel, to)
     }
@@ -91,17 +91,17 @@ impl Proxy {
         }
     }
 
-    /// Its origin, without a trailing slash.
+    /// Returns its origin, without a trailing slash.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Lets nothing pass any more on the connection of the next response, which stays open.
+    /// Silences the connection of the next response. The connection stays open.
     pub(crate) fn silence_next(&self) {
         self.shared.state().silences = true;
     }
 
-    /// What it saw of each connection.
+    /// Returns the record of each connection.
     pub(crate) fn seen(&self) -> Vec<String> {
         self.shared.state().seen.clone()
     }
@@ -112,13 +112,13 @@ impl Shared {
         lock(&self.state)
     }
 
-    /// Serves a connection; `None` when it ends before it is silenced.
+    /// Serves a connection. Returns `None` if it ends before it is silenced.
     async fn serve(&self, mut near: TcpStream) -> Option<()> {
         near.set_nodelay(true).ok()?;
         match &self.front {
             Front::Plain => {
                 self.forward(&mut near).await?;
-                // Until the client is gone, and with it what it had sent.
+                // Reads and discards bytes until the client closes the connection.
                 while near.read(&mut [0; 1024]).await.ok()? > 0 {}
             }
             Front::Tls(acceptor) => {
@@ -143,7 +143,7 @@ impl Shared {
         Some(())
     }
 
-    /// Copies in both directions until either side ends, or is silenced.
+    /// Copies in both directions until either side ends or the connection is silenced.
     async fn forward(&self, near: &mut (impl AsyncRead + AsyncWrite + Unpin)) -> Option<()> {
         let mut far = TcpStream::connect(self.target).await.ok()?;
         far.set_nodelay(true).ok()?;
@@ -176,7 +176,7 @@ fn address(origin: &str) -> SocketAddr {
     origin.trim_start_matches("http://").parse().unwrap()
 }
 
-/// A certificate of `localhost` and `suite.test` that nobody signed.
+/// Returns a self-signed certificate for `localhost` and `suite.test`.
 fn identity() -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
     let certificate = include_bytes!("../../reference-server/tests/tls/cert.pem");
     let key = include_bytes!("../../reference-server/tests/tls/key.pem");
@@ -185,7 +185,7 @@ fn identity() -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
     (vec![certificate], key)
 }
 
-/// The settings of a client that trusts the certificate.
+/// Returns TLS settings for a client that trusts the certificate.
 pub(crate) fn known() -> ClientConfig {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(identity().0);

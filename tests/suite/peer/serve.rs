@@ -1,4 +1,4 @@
-//! Connections of HTTP/1.1: one request after another, each with its step.
+//! HTTP/1.1 connections: one request after another, each with its step.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{Shared, lock, streams};
 /// The first byte of a TLS handshake.
 const HANDSHAKE: u8 = 0x16;
 
-/// The beginning of a connection that speaks HTTP/2.
+/// The beginning of an HTTP/2 connection.
 const PREFACE: &[u8] = b"PRI ";
 
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
@@ -32,7 +32,7 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-/// Something that is counted as long as it lasts.
+/// A counter that is incremented during its lifetime.
 pub(super) struct Counted<'a>(&'a AtomicUsize);
 
 impl<'a> Counted<'a> {
@@ -50,7 +50,7 @@ impl Drop for Counted<'_> {
 
 async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> Sent {
     stream.set_nodelay(true)?;
-    // A second handle, for what the other protocol's library does not write.
+    // A second handle, for writes that bypass the HTTP/2 library.
     let stream = stream.into_std()?;
     let socket = stream.try_clone()?;
     let mut stream = BufReader::new(TcpStream::from_std(stream)?);
@@ -60,7 +60,7 @@ async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> S
     }
     drop(socket);
     if first.first() == Some(&HANDSHAKE) {
-        // Plain text where TLS is expected.
+        // The client uses TLS, but the server answers in plain HTTP.
         return Ok(stream
             .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
             .await?);
@@ -108,7 +108,7 @@ async fn connection(stream: TcpStream, number: usize, shared: &Arc<Shared>) -> S
     Ok(())
 }
 
-/// Writes the request down and takes the step for it.
+/// Records the request and returns its step.
 pub(super) fn note(seen: Seen, shared: &Shared) -> Step {
     let mut script = lock(&shared.script);
     let (list, step) = if seen.is_exchange() {
@@ -125,20 +125,20 @@ async fn gone(stream: &mut BufReader<TcpStream>) {
     while matches!(stream.read_u8().await, Ok(_more)) {}
 }
 
-/// A request that the peer read whole.
+/// A request that the peer has read completely.
 #[derive(Clone, Debug)]
 pub(crate) struct Seen {
-    /// The number of the connection, from one.
+    /// The number of the connection, starting with 1.
     pub(crate) connection: usize,
     pub(crate) method: String,
-    /// Path and query, as they came.
+    /// Path and query as received.
     pub(crate) target: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
 impl Seen {
-    /// Reads a request; `None` when the connection ends before one begins.
+    /// Reads a request. Returns `None` if the connection ends before a request begins.
     pub(super) async fn read(
         stream: &mut BufReader<TcpStream>,
         connection: usize,
@@ -167,7 +167,7 @@ impl Seen {
         Ok(Some(seen))
     }
 
-    /// Receives a request on a stream; `None` when it breaks off.
+    /// Receives a request on a stream. Returns `None` if the stream is reset.
     pub(super) async fn receive(
         request: http::Request<RecvStream>,
         connection: usize,
@@ -214,7 +214,7 @@ impl Seen {
     }
 }
 
-/// A line without its end; `None` at the end of the stream.
+/// Reads a line without its end. Returns `None` at the end of the stream.
 async fn line(stream: &mut BufReader<TcpStream>) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     if stream.read_until(b'\n', &mut line).await? == 0 {

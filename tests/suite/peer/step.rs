@@ -1,4 +1,4 @@
-//! What the peer does with one request, and which step follows which.
+//! The peer's reaction to a request, and the order of the steps.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use http::Response;
 use sdk_core::transport::ReplyBody;
 use serde_json::{Value, json};
 
-/// A reply, how much of it is sent and how, and what becomes of the connection.
+/// A response, the way it is sent, and the state of the connection afterwards.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(super) status: u16,
@@ -20,58 +20,58 @@ pub(crate) struct Step {
     pub(super) held: bool,
 }
 
-/// How the reply is sent.
+/// The way a response is sent.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
-    /// Whole, with its length.
+    /// Completely, with its length.
     Whole,
-    /// Announced whole, and broken off after so many bytes of the body: by the end of the connection, or of the stream.
+    /// With its full length, but interrupted after this number of body bytes, by the end of the connection or stream.
     Cut(usize),
-    /// In chunks, without the last one; over HTTP/2, without the end of the stream. Then the connection ends.
+    /// In chunks without the last chunk. Over HTTP/2, without the end of the stream. Then the connection ends.
     Unended,
-    /// Body byte by byte, with a pause after each.
+    /// The body byte by byte, with a pause after each byte.
     Drip(Duration),
-    /// Everything byte by byte, the head too; over HTTP/2, interim replies instead of the head.
+    /// Everything byte by byte, including the head. Over HTTP/2, interim responses instead of the head.
     Trickle(Duration),
-    /// A head, and then a body without an end; announced as so long, or in chunks.
+    /// A head and a body without an end, either with a declared length or in chunks.
     Endless(Option<u64>),
-    /// A head that announces so long a body, and two small pieces of it.
+    /// A head that declares this length, and two small pieces of the body.
     Promise(u64),
-    /// These bytes, and nothing else.
+    /// Only these bytes.
     Raw(Vec<u8>),
-    /// Nothing, ever.
+    /// No response, on an open connection.
     Stall,
-    /// Nothing, and the connection is closed.
+    /// No response. The connection is closed.
     Close,
-    /// Nothing, and the connection is reset; over HTTP/2, the stream by an internal error.
+    /// No response. The connection is reset. Over HTTP/2, the stream is reset with an internal error.
     Reset,
-    /// Nothing, and the stream is refused.
+    /// No response. The stream is refused.
     Refuse,
-    /// Nothing, and the connection goes away; this stream is the last one that it processes, or comes too late.
+    /// No response. A GOAWAY names this stream as the last processed stream, or excludes it.
     GoAway(Last),
 }
 
-/// What the GOAWAY of a connection says of the stream that it comes upon.
+/// The position of the stream relative to a GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Last {
-    /// It may be processed. The connection then ends without a reply.
+    /// The stream may be processed. The connection then ends without a response.
     This,
-    /// It is not processed.
+    /// The stream is not processed.
     Before,
 }
 
-/// What becomes of the connection after a whole reply.
+/// The state of the connection after a complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Then {
-    /// It waits for the next request.
+    /// It stays open for the next request.
     KeepAlive,
-    /// It looks like that, and is closed once the next request has come.
+    /// It looks open, and is closed when the next request arrives.
     CloseOnReuse,
-    /// It says that it ends with the reply, and does; over HTTP/2, by a GOAWAY.
+    /// It ends after the response and says so. Over HTTP/2, with a GOAWAY.
     End,
 }
 
-/// A whole reply without a body.
+/// Returns a complete response without a body.
 pub(crate) fn reply(status: u16) -> Step {
     Step {
         status,
@@ -84,68 +84,69 @@ pub(crate) fn reply(status: u16) -> Step {
     }
 }
 
-/// A whole JSON reply.
+/// Returns a complete JSON response.
 pub(crate) fn json(status: u16, body: &Value) -> Step {
     reply(status)
         .header("content-type", "application/json")
         .body(body.to_string())
 }
 
-/// A reply of the token endpoint.
+/// Returns a response of the token endpoint.
 pub(crate) fn token(text: &str) -> Step {
     let token = json!({"access_token": text, "token_type": "Bearer", "expires_in": 300});
     json(200, &token)
 }
 
-/// A redirect to `location`.
+/// Returns a redirect to `location`.
 pub(crate) fn redirect(status: u16, location: impl Into<String>) -> Step {
     reply(status).header("location", location)
 }
 
-/// A 200 whose body never ends; it says that it is so long, or nothing about it.
+/// Returns a 200 whose body never ends, with or without a declared length.
 pub(crate) fn endless(announced: Option<u64>) -> Step {
     doing(Act::Endless(announced)).header("content-type", "application/json")
 }
 
-/// About `megabytes` of zeros, as gzip, in less than a hundredth of that.
+/// Returns about `megabytes` of zeros as gzip, in less than a hundredth of that size.
 ///
-/// It needs no compressor. In a deflate block with fixed codes, "258 bytes as one byte ago" is 13 bits, so eight of them are
-/// 13 bytes. The block has no end, which no client gets to.
+/// This needs no compressor. In a deflate block with fixed codes, "repeat the last byte 258 times" takes 13 bits, so
+/// eight repetitions take 13 bytes. The block has no end, which clients never reach.
 pub(crate) fn gzip_bomb(megabytes: usize) -> Vec<u8> {
     const EIGHT_TIMES: [u8; 13] = [163, 96, 20, 140, 130, 81, 48, 10, 70, 193, 40, 24, 5];
     let mut bomb = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
-    // The last block, one literal zero, and 258 more.
+    // The header of the last block, one literal zero, and 258 more zeros.
     bomb.extend([99, 24, 5]);
     bomb.extend(EIGHT_TIMES.repeat(megabytes * 1024 * 1024 / (8 * 258)));
     bomb
 }
 
-/// Bytes that need not be HTTP, and the end of the connection.
+/// Sends bytes that may not be HTTP, and ends the connection.
 pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Step {
     doing(Act::Raw(bytes.into()))
 }
 
-/// No answer at all, on a connection that stays open.
+/// Sends no response on a connection that stays open.
 pub(crate) fn stall() -> Step {
     doing(Act::Stall)
 }
 
-/// The connection is closed once the request has been read.
+/// Closes the connection after reading the request.
 pub(crate) fn close() -> Step {
     doing(Act::Close)
 }
 
-/// The stream is refused once the request has been read: the server says that it did nothing with it. Only HTTP/2 has it.
+/// Refuses the stream after reading the request. The server thereby says that it did not process the request. HTTP/2
+/// only.
 pub(crate) fn refuse() -> Step {
     doing(Act::Refuse)
 }
 
-/// The server goes away once the request has been read, and says whether that was processed. Only HTTP/2 has it.
+/// Sends a GOAWAY after reading the request, which says whether the request was processed. HTTP/2 only.
 pub(crate) fn go_away(last: Last) -> Step {
     doing(Act::GoAway(last))
 }
 
-/// The connection is reset once the request has been read; over HTTP/2, its stream.
+/// Resets the connection after reading the request. Over HTTP/2, resets the stream.
 pub(crate) fn reset() -> Step {
     doing(Act::Reset)
 }
@@ -159,7 +160,7 @@ impl Step {
         self.status
     }
 
-    /// The whole reply, of a service in memory.
+    /// Returns the complete response, for a service in memory.
     pub(crate) fn in_memory(self) -> Response<ReplyBody> {
         let mut head = Response::builder().status(self.status);
         for (name, value) in self.headers {
@@ -195,25 +196,25 @@ impl Step {
         Self { act, ..self }
     }
 
-    /// Announces the whole body and breaks off after so many bytes of it.
+    /// Declares the full length and ends after this number of body bytes.
     pub(crate) fn cut_at(self, bytes: usize) -> Self {
         self.acting(Act::Cut(bytes))
     }
 
-    /// Promises what it does, and breaks off after two small pieces.
+    /// Declares the length and ends after two small pieces.
     pub(crate) fn cut_short(self) -> Self {
         let Act::Endless(announced) = self.act else {
-            panic!("only an endless body is cut short")
+            panic!("`cut_short` needs an endless body")
         };
         self.acting(Act::Promise(announced.unwrap_or_default()))
     }
 
-    /// Sends the body in chunks and breaks off before the one that ends it.
+    /// Sends the body in chunks without the final chunk.
     pub(crate) fn unended(self) -> Self {
         self.acting(Act::Unended)
     }
 
-    /// Sends the body byte by byte, so that no wait for the next byte is long.
+    /// Sends the body byte by byte, so that the wait for the next byte is always short.
     pub(crate) fn dripped(self, pause: Duration) -> Self {
         self.acting(Act::Drip(pause))
     }
@@ -223,7 +224,7 @@ impl Step {
         self.acting(Act::Trickle(pause))
     }
 
-    /// Keeps the connection open, to close it under the next request.
+    /// Keeps the connection open and closes it when the next request arrives.
     pub(crate) fn close_on_reuse(self) -> Self {
         Self {
             then: Then::CloseOnReuse,
@@ -231,7 +232,7 @@ impl Step {
         }
     }
 
-    /// Ends the connection with the reply, in all form.
+    /// Ends the connection after the response and says so.
     pub(crate) fn last(self) -> Self {
         Self {
             then: Then::End,
@@ -239,13 +240,13 @@ impl Step {
         }
     }
 
-    /// Waits for [`Peer::release`](super::Peer::release) before anything is sent.
+    /// Waits for [`Peer::release`](super::Peer::release) before sending anything.
     pub(crate) fn held(self) -> Self {
         Self { held: true, ..self }
     }
 }
 
-/// The steps for requests, and those for token exchanges, in the order in which they come.
+/// The steps for requests and for token exchanges, each in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     steps: VecDeque<Step>,
@@ -255,7 +256,7 @@ pub(crate) struct Script {
     issued: u32,
 }
 
-/// A script of steps taken in order.
+/// Returns a script of steps that are taken in order.
 pub(crate) fn script(steps: impl IntoIterator<Item = Step>) -> Script {
     Script {
         steps: steps.into_iter().collect(),
@@ -263,7 +264,7 @@ pub(crate) fn script(steps: impl IntoIterator<Item = Step>) -> Script {
     }
 }
 
-/// A script that does the same with every request.
+/// Returns a script that takes the same step for every request.
 pub(crate) fn always(step: Step) -> Script {
     script([]).then_always(step)
 }
@@ -275,25 +276,25 @@ impl<const N: usize> From<[Step; N]> for Script {
 }
 
 impl Script {
-    /// What happens with every request after the steps.
+    /// Sets the step for every request after the scripted steps.
     pub(crate) fn then_always(mut self, step: Step) -> Self {
         self.rest = Some(step);
         self
     }
 
-    /// What happens with the first token exchanges; later ones are answered with a token.
+    /// Sets the steps for the first token exchanges. Later exchanges get a token.
     pub(crate) fn tokens(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
         self.tokens.extend(steps);
         self
     }
 
-    /// What happens with every token exchange after those steps.
+    /// Sets the step for every token exchange after those steps.
     pub(crate) fn tokens_always(mut self, step: Step) -> Self {
         self.tokens_rest = Some(step);
         self
     }
 
-    /// The step for the next request. One that nobody wrote is an answer that no test expects.
+    /// Returns the step for the next request. Requests beyond the script get a response that no test expects.
     pub(super) fn next(&mut self) -> Step {
         self.steps
             .pop_front()
@@ -301,7 +302,7 @@ impl Script {
             .unwrap_or_else(|| reply(404).body("the script has ended"))
     }
 
-    /// The step for the next token exchange: tokens `t-1`, `t-2` and so on for 300 seconds.
+    /// Returns the step for the next token exchange: tokens `t-1`, `t-2` and so on, valid for 300 seconds.
     pub(super) fn next_token(&mut self) -> Step {
         if let Some(step) = self.tokens.pop_front().or_else(|| self.tokens_rest.clone()) {
             return step;

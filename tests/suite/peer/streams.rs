@@ -1,4 +1,4 @@
-//! Connections that speak HTTP/2: each stream is a request with its step.
+//! HTTP/2 connections: each stream is a request with its step.
 
 use std::future::poll_fn;
 use std::io::Write as _;
@@ -20,11 +20,11 @@ use super::step::{Act, Last, Step, Then};
 use super::write::{self, BRIEF, Line, Sent};
 use super::{Seen, Shared, lock};
 
-/// What the streams of a connection share.
+/// The shared state of the streams of a connection.
 struct Wire {
     number: usize,
     socket: TcpStream,
-    /// The next request finds the connection closed.
+    /// Whether the connection closes when the next request arrives.
     closes_on_reuse: AtomicBool,
     shared: Arc<Shared>,
 }
@@ -42,7 +42,7 @@ pub(super) async fn serve(
         shared: Arc::clone(shared),
     });
     let mut connection = h2::server::handshake(stream).await?;
-    // They end with the connection.
+    // Dropping the set ends the streams with the connection.
     let mut streams = JoinSet::new();
     while let Some(Ok((request, respond))) = connection.accept().await {
         let wire = Arc::clone(&wire);
@@ -81,7 +81,7 @@ async fn answer(
         Act::Close => wire.socket.shutdown(Shutdown::Both)?,
         Act::GoAway(Last::Before) => {
             wire.go_away(id.saturating_sub(2))?;
-            // The client leaves by itself.
+            // The client resets the stream itself.
             poll_fn(|context| respond.poll_reset(context)).await?;
         }
         Act::GoAway(Last::This) => {
@@ -96,7 +96,7 @@ async fn answer(
             match step.then {
                 Then::KeepAlive => {}
                 Then::CloseOnReuse => wire.closes_on_reuse.store(true, Ordering::Relaxed),
-                // Before the reply, so that no request comes in between.
+                // The GOAWAY precedes the response, so that no request arrives in between.
                 Then::End => wire.go_away(id)?,
             }
             let mut line = Two {
@@ -108,7 +108,7 @@ async fn answer(
             match act {
                 Act::Unended | Act::Promise(_) => wire.cut().await?,
                 Act::Cut(_) => {
-                    // What is not out yet when a stream is reset never gets out.
+                    // A reset discards unsent data.
                     sleep(BRIEF).await;
                     respond.send_reset(Reason::INTERNAL_ERROR);
                 }
@@ -119,7 +119,7 @@ async fn answer(
     Ok(())
 }
 
-/// A stream of a connection that speaks HTTP/2.
+/// A stream of an HTTP/2 connection.
 struct Two<'a> {
     respond: &'a mut SendResponse<Bytes>,
     stream: Option<SendStream<Bytes>>,
@@ -139,7 +139,7 @@ impl Line for Two<'_> {
         Ok(())
     }
 
-    /// A reply that is always about to come, as long as the client is there.
+    /// Sends interim responses while the client waits, and never the final response.
     async fn slow_head(&mut self, _: &Step, pause: Duration) -> Sent {
         loop {
             let interim = Response::builder().status(102).body(())?;
@@ -148,7 +148,7 @@ impl Line for Two<'_> {
         }
     }
 
-    /// As fast as the client lets it.
+    /// Sends as fast as the client's flow control allows.
     async fn send(&mut self, mut piece: &[u8]) -> Sent {
         let stream = self.stream.as_mut().ok_or("no head")?;
         while !piece.is_empty() {
@@ -172,13 +172,14 @@ impl Line for Two<'_> {
 }
 
 impl Wire {
-    /// Ends the connection once what was written is out.
+    /// Ends the connection after the written data is sent.
     async fn cut(&self) -> Sent {
         sleep(BRIEF).await;
         Ok(self.socket.shutdown(Shutdown::Both)?)
     }
 
-    /// Sends a GOAWAY without an error, with the last stream that may be processed. The library only ever says the newest.
+    /// Sends a GOAWAY without an error that names the last stream that may be processed. The library can only name the
+    /// newest stream.
     fn go_away(&self, last: u32) -> Sent {
         let mut frame = vec![0, 0, 8, 7, 0, 0, 0, 0, 0];
         frame.extend(last.to_be_bytes());

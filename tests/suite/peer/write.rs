@@ -1,4 +1,4 @@
-//! Replies on their way out, whole and otherwise.
+//! Sends responses, complete or partial.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -12,21 +12,21 @@ use tokio::time::sleep;
 use super::Shared;
 use super::step::{Act, Step, Then};
 
-/// No endless body is longer than this: a client that reads on has failed the test long before.
+/// The limit of an endless body. A client that reads this much has failed its test.
 const PATIENCE: usize = 256 * 1024 * 1024;
 
-/// Until what was written is out, and read for itself.
+/// The time until written data is sent and read separately.
 pub(super) const BRIEF: Duration = Duration::from_millis(5);
 
-/// Whether it got out: that the client goes away in the middle is what many scripts are about.
+/// The result of sending. In many scripts, the client disconnects early, so errors are ignored.
 pub(super) type Sent = Result<(), Box<dyn Error + Send + Sync>>;
 
-/// How a protocol puts a reply.
+/// The way in which a protocol sends a response.
 pub(super) trait Line {
-    /// Sends the head, which announces so long a body or does not say.
+    /// Sends the head, with this length or without a length.
     async fn head(&mut self, step: &Step, length: Option<u64>) -> Sent;
 
-    /// Sends the head as slowly as the protocol can.
+    /// Sends the head as slowly as the protocol allows.
     async fn slow_head(&mut self, step: &Step, pause: Duration) -> Sent;
 
     async fn send(&mut self, piece: &[u8]) -> Sent;
@@ -34,7 +34,7 @@ pub(super) trait Line {
     async fn end(&mut self) -> Sent;
 }
 
-/// Sends a reply as far as it goes.
+/// Sends a response as far as its step says.
 pub(super) async fn reply(line: &mut impl Line, step: &Step) -> Sent {
     let body = &step.body;
     let length = Some(body.len() as u64);
@@ -68,7 +68,7 @@ pub(super) async fn reply(line: &mut impl Line, step: &Step) -> Sent {
         }
         Act::Promise(announced) => {
             line.head(step, Some(announced)).await?;
-            // Two pieces, so that they are read as two.
+            // Sends two pieces, so that the client reads them separately.
             for _ in 0..2 {
                 line.send(&[b' '; 1024]).await?;
                 sleep(BRIEF).await;
@@ -83,11 +83,11 @@ pub(super) async fn reply(line: &mut impl Line, step: &Step) -> Sent {
     }
 }
 
-/// A connection that speaks HTTP/1.1.
+/// An HTTP/1.1 connection.
 pub(super) struct One<'a> {
     pub(super) stream: &'a mut BufReader<TcpStream>,
     pub(super) shared: &'a Shared,
-    /// A head that goes out with the beginning of its body.
+    /// A head that is sent together with the beginning of its body.
     pub(super) head: String,
     pub(super) chunked: bool,
 }
