@@ -68,8 +68,8 @@ pub enum Safety {
     Read,
     /// A command with an `Idempotency-Key`. It may be retried with the same key and body.
     Keyed,
-    /// A command without a key that HTTP defines as idempotent (PUT, DELETE). It may be retried within a call. Later, a
-    /// resend could undo changes that others made meanwhile. A stored command that was already sent is therefore
+    /// A command without a key that HTTP defines as idempotent (PUT, DELETE). It may be retried within a call. A later
+    /// resend could undo changes by others. A stored command that was already sent is therefore
     /// treated as `Unkeyed`.
     Idempotent,
     /// A command without a documented key. It is retried only if it was certainly not sent, or if the caller allows it

@@ -64,7 +64,7 @@ impl Error {
 
     /// The error of a call outside a Tokio runtime.
     pub(crate) fn without_runtime() -> Result<(), Self> {
-        let message = "no Tokio runtime is running: await the call, or poll the stream, inside one";
+        let message = "no Tokio runtime is running: await calls and poll streams inside a runtime";
         Handle::try_current()
             .map(drop)
             .map_err(|error| Self::configuration(message).with_cause(error))
@@ -112,7 +112,7 @@ impl Error {
         Self::new(ErrorKind::PreparedCommand, Effect::NotSent, message)
     }
 
-    /// A value that does not fit the caller's own type.
+    /// A value that doesn't match the caller's own type.
     pub(crate) fn value(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Value, Effect::NotSent, message)
     }

@@ -57,8 +57,8 @@ impl Envelope {
 
     /// Whether the same call may succeed later. The body decides if it has `retryable`, otherwise the status.
     pub(crate) fn is_retryable(&self, status: u16) -> bool {
-        // The contract documents none of these statuses. 501 and 505 are not retryable, because the server won't
-        // support the request later either (assumptions A42 and A50).
+        // Except for 503, the contract documents none of these statuses. 501 and 505 are not retryable, because the
+        // server won't support the request later either (assumptions A42 and A50).
         let passing = matches!(status, 408 | 429 | 500 | 502..=504 | 506..=599);
         match self.retryable {
             // A body cannot make a rejected request retryable.

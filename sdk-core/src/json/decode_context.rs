@@ -120,7 +120,7 @@ pub(super) fn note_failure() {
     CONTEXT.with(|it| it.failed.set(true));
 }
 
-/// Decodes and returns whether a failure was recorded meanwhile.
+/// Decodes a value, and returns whether a failure was recorded while decoding.
 pub(super) fn watch_failures<T>(decode: impl FnOnce() -> T) -> (T, bool) {
     let before = CONTEXT.with(|it| it.failed.replace(false));
     let value = decode();

@@ -10,9 +10,9 @@ use crate::json::raw::RawJson;
 
 /// The unknown fields of an object, in the order received.
 ///
-/// Fields that a preview contract adds are preserved here and written back unchanged. So are an explicit `null` of an
-/// optional field (`None` means "absent"), and a value whose type differs from the type that the SDK assumes where the
-/// contract documents none.
+/// Fields that a preview contract adds are preserved here and written back unchanged. This also holds an explicit `null`
+/// of an optional field (`None` means "absent"). If the SDK assumes the type of an undocumented field, values of another
+/// type are preserved here, too.
 ///
 /// When a later release of the SDK knows a field, it moves from here to the type.
 #[derive(Clone, Default, PartialEq, Eq)]

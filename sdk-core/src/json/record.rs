@@ -22,8 +22,7 @@ use crate::json::text::impl_text;
 /// the
 ///   page, and don't copy fields of type [`Text`](crate::Text).
 /// - To read many records and drop them soon, use [`view`](Self::view), or [`Page::view`](crate::Page::view) for an
-///   entire
-///   page. Your type then borrows its strings.
+///   entire page. Your type then borrows its strings.
 /// - To read fields that your type doesn't have, use [`members`](Self::members), or [`raw`](Self::raw) for the JSON.
 ///
 /// Errors name the path of a mismatch and never quote its value. Only if a page is decoded in one pass, the error

@@ -31,9 +31,8 @@ const POSITION: [&str; 2] = ["cursor", LIMIT];
 /// items. Then a crash neither loses nor repeats an item. The example `list` saves a checkpoint after each page.
 ///
 /// - A checkpoint belongs to its operation, filters and audience. Any other list rejects it. The filters are the path
-///   and
-///   all query parameters except `cursor` and `limit`, so you may resume with another page size. The audience is the
-///   application's origin, unless you set it.
+///   and all query parameters except `cursor` and `limit`, so you may resume with another page size. The audience is
+///   the application's origin, unless you set it.
 /// - A checkpoint doesn't record the base URL, the installation's label, headers, scopes or credentials. If several
 ///   installations share an audience, store their checkpoints separately. The SDK doesn't notice a mix-up.
 /// - It contains a digest of the filters. Anyone who guesses a filter, such as a name, can compute the digest.

@@ -141,7 +141,7 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         self
     }
 
-    /// Decodes each further record into your own type while its page is decoded. This takes half the time of
+    /// Decodes each further record into your own type while its page is decoded. This is half the work of
     /// [`Record::decode`](crate::Record::decode) for each record. See
     /// [the guide](crate::guide::pagination#decode-into-your-own-struct).
     pub fn decode<U: DeserializeOwned + Send + 'static>(self) -> Pages<U> {

@@ -9,7 +9,7 @@ use crate::json::record::Record;
 use crate::reply::decode::{FromReply, Received, Unreadable};
 use crate::text::one_line;
 
-/// One page of a list.
+/// A page of a list.
 ///
 /// The contract documents only the page of opportunities. Other lists presumably have `items` too (assumption A07 in
 /// `specs/ASSUMPTIONS.md`). A page without `items` still decodes, with all its fields in [`extra`](Self::extra).

@@ -24,7 +24,7 @@ pub(super) const RAW_JSON: &str = "raw JSON";
 /// The name of a newtype that receives a string without escapes as a slice of the JSON through `visit_borrowed_str`.
 pub(super) const BORROWED_STR: &str = "a borrowed string";
 
-/// The maximum number of digits of which every integer has at most 64 bits.
+/// A number of digits that is small enough for every such integer to fit into 64 bits.
 const LONGEST: usize = 18;
 
 /// Decodes JSON. Returns `None` if `serde_json` must decide.
