@@ -1,4 +1,4 @@
-//! A breadth-first search, which stores the fingerprint of each state and the path to it.
+//! A breadth-first search that stores the fingerprint of each state and the path to it.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use crate::token::search::invariants::{self, Violation};
-use crate::token::search::model::{Purpose, WaiterState, World};
+use crate::token::search::model::{Purpose, Simulation, WaiterState};
 use crate::token::search::scope::{Event, Rules, Scope};
 use crate::token::state::State;
 
@@ -25,7 +25,7 @@ pub(super) struct Found {
     pub(super) violation: Option<(Violation, Vec<Event>)>,
 }
 
-/// A fingerprint is a hash already.
+/// Returns fingerprints unchanged, because they are already hashes.
 #[derive(Default)]
 struct Identity(u64);
 
@@ -43,7 +43,7 @@ impl Hasher for Identity {
     }
 }
 
-/// The states that were reached, and the last event on the way to each.
+/// The reached states, and the last event of the path to each.
 struct Search {
     rules: Rules,
     seen: HashSet<u64, BuildHasherDefault<Identity>>,
@@ -51,10 +51,10 @@ struct Search {
     transitions: u64,
 }
 
-/// Searches until no state is left, an invariant is violated, or `limit` states were reached.
+/// Searches until all states are reached, an invariant is violated, or `limit` states are reached.
 pub(super) fn search(scope: Scope, limit: usize) -> Found {
     let (rules, started) = (Rules::new(scope), std::time::Instant::now());
-    let first = World::new(&rules);
+    let first = Simulation::new(&rules);
     let mut search = Search {
         seen: HashSet::from_iter([fingerprint(&first, &rules)]),
         paths: vec![(0, Event::Start)],
@@ -65,8 +65,8 @@ pub(super) fn search(scope: Scope, limit: usize) -> Found {
     while !level.is_empty() && violation.is_none() && search.paths.len() < limit {
         depth += 1;
         let mut next = Vec::new();
-        for (number, world) in level {
-            violation = search.expand(number, &world, &mut next).err();
+        for (number, simulation) in level {
+            violation = search.expand(number, &simulation, &mut next).err();
             if violation.is_some() || search.paths.len() >= limit {
                 break;
             }
@@ -84,17 +84,17 @@ pub(super) fn search(scope: Scope, limit: usize) -> Found {
 }
 
 impl Search {
-    /// Reaches the states after this one, and adds the new ones to `next`.
+    /// Reaches the next states of a state, and adds the new states to `next`.
     fn expand(
         &mut self,
         number: u32,
-        world: &World,
-        next: &mut Vec<(u32, World)>,
+        simulation: &Simulation,
+        next: &mut Vec<(u32, Simulation)>,
     ) -> Result<(), (Violation, Vec<Event>)> {
-        for event in events(world, &self.rules) {
+        for event in events(simulation, &self.rules) {
             self.transitions += 1;
-            let (after, step) = world.after(event, &self.rules);
-            let new = invariants::of_step(world, &after, &step, &self.rules.policy)
+            let (after, step) = simulation.after(event, &self.rules);
+            let new = invariants::of_step(simulation, &after, &step, &self.rules.policy)
                 .and_then(|()| self.reach(number, event, after))
                 .map_err(|invariant| (invariant, self.path(number, event)))?;
             next.extend(new);
@@ -102,20 +102,20 @@ impl Search {
         Ok(())
     }
 
-    /// The number of a state, if it is new, and the state.
+    /// Returns the number of a state and the state, if it is new.
     fn reach(
         &mut self,
         from: u32,
         event: Event,
-        world: World,
-    ) -> Result<Option<(u32, World)>, Violation> {
-        if !self.seen.insert(fingerprint(&world, &self.rules)) {
+        simulation: Simulation,
+    ) -> Result<Option<(u32, Simulation)>, Violation> {
+        if !self.seen.insert(fingerprint(&simulation, &self.rules)) {
             return Ok(None);
         }
         let number = u32::try_from(self.paths.len()).map_err(|_| "too many states")?;
         self.paths.push((from, event));
-        invariants::of_state(&world, &self.rules)?;
-        Ok(Some((number, world)))
+        invariants::of_state(&simulation, &self.rules)?;
+        Ok(Some((number, simulation)))
     }
 
     fn path(&self, mut number: u32, last: Event) -> Vec<Event> {
@@ -130,60 +130,66 @@ impl Search {
     }
 }
 
-/// The events of a path and the states between them, to be read.
+/// Describes the events of a path and the states between them.
 pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
     let rules = Rules::new(scope);
-    let (mut world, mut text) = (World::new(&rules), String::new());
-    let start = world.now;
+    let (mut simulation, mut description) = (Simulation::new(&rules), String::new());
+    let start = simulation.now;
     for &event in path {
-        let at = (world.now - start).as_secs();
-        let _ = write!(text, "\n{at:>4} s {}", event.describe(&scope));
-        world = world.after(event, &rules).0;
+        let at = (simulation.now - start).as_secs();
+        let _ = write!(description, "\n{at:>4} s {}", event.describe(&scope));
+        simulation = simulation.after(event, &rules).0;
         let at = |instant: Instant| (instant - start).as_secs_f64();
-        if let Some(token) = &world.state.token {
-            let _ = write!(text, "; token until {:.1}", at(token.expires_at()));
+        if let Some(token) = &simulation.state.token {
+            let _ = write!(description, "; token until {:.1}", at(token.expires_at()));
         }
-        if let Some(renewal) = &world.state.renewal {
+        if let Some(renewal) = &simulation.state.renewal {
             let _ = write!(
-                text,
+                description,
                 "; renewal {} until {:.1}",
                 renewal.id,
                 at(renewal.overdue)
             );
         }
-        for caller in &world.callers {
+        for caller in &simulation.callers {
             let _ = match caller {
-                WaiterState::Away => write!(text, "; -"),
-                WaiterState::Waits { until, .. } => write!(text, "; waits until {:.1}", at(*until)),
-                WaiterState::Holds { .. } => write!(text, "; holds a token"),
+                WaiterState::Away => write!(description, "; -"),
+                WaiterState::Waits { until, .. } => {
+                    write!(description, "; waits until {:.1}", at(*until))
+                }
+                WaiterState::Holds { .. } => write!(description, "; holds a token"),
             };
         }
     }
-    text
+    description
 }
 
-/// What may happen next.
-fn events(world: &World, rules: &Rules) -> Vec<Event> {
+/// Returns the possible next events.
+fn events(simulation: &Simulation, rules: &Rules) -> Vec<Event> {
     let scope = &rules.scope;
     let mut events = Vec::new();
-    let runnable = world.callers.iter().any(|it| it.is_runnable(world.now));
+    let runnable = simulation
+        .callers
+        .iter()
+        .any(|it| it.is_runnable(simulation.now));
     if scope.lazy || !runnable {
         events.push(Event::TimePasses);
     }
-    let expired = world.state.token.is_some() && world.state.live(world.now).is_none();
-    if expired || world.is_unused() {
+    let expired =
+        simulation.state.token.is_some() && simulation.state.live(simulation.now).is_none();
+    if expired || simulation.is_unused() {
         events.push(Event::Sweep);
     }
-    if world.callers.iter().any(WaiterState::is_away) {
+    if simulation.callers.iter().any(WaiterState::is_away) {
         for kind in numbers(scope.kinds) {
             let operations = 0..scope.operations.max(1);
             events.extend(operations.map(|operation| Event::Arrives { kind, operation }));
         }
     }
-    for (slot, caller) in (0..).zip(&world.callers) {
-        events_of_caller(world, slot, caller, scope, &mut events);
+    for (slot, caller) in (0..).zip(&simulation.callers) {
+        events_of_caller(simulation, slot, caller, scope, &mut events);
     }
-    for (task, _) in (0..).zip(&world.tasks) {
+    for (task, _) in (0..).zip(&simulation.tasks) {
         for answer in numbers(scope.answers) {
             let settles = |&random| Event::Settles {
                 task,
@@ -198,7 +204,7 @@ fn events(world: &World, rules: &Rules) -> Vec<Event> {
 }
 
 fn events_of_caller(
-    world: &World,
+    simulation: &Simulation,
     slot: u8,
     caller: &WaiterState,
     scope: &Scope,
@@ -206,7 +212,7 @@ fn events_of_caller(
 ) {
     match caller {
         WaiterState::Away => return,
-        WaiterState::Waits { .. } if caller.is_runnable(world.now) => {
+        WaiterState::Waits { .. } if caller.is_runnable(simulation.now) => {
             events.push(Event::Polls(slot));
         }
         WaiterState::Waits { .. } => {}
@@ -226,29 +232,34 @@ fn numbers<T>(items: &[T]) -> std::ops::Range<u8> {
     0..u8::try_from(items.len()).unwrap()
 }
 
-/// The fingerprint of a world: equal for worlds in which the same will happen, whatever the time and the numbers.
-fn fingerprint(world: &World, rules: &Rules) -> u64 {
-    let now = world.now;
+/// Returns a fingerprint that is equal for equivalent states, regardless of absolute times and numbers.
+fn fingerprint(simulation: &Simulation, rules: &Rules) -> u64 {
+    let now = simulation.now;
     let mut out = DefaultHasher::new();
-    of_state(&world.state, now).hash(&mut out);
+    of_state(&simulation.state, now).hash(&mut out);
     let memory = Duration::from_secs(60);
-    for (key, streak) in &world.state.rejections.0 {
-        let newest = world.generation() == streak.generation;
+    for (key, streak) in &simulation.state.rejections.0 {
+        let newest = simulation.generation() == streak.generation;
         let until = streak.backoff_until.map_or(0, |it| left(it, now));
         let length = streak.length.min(3);
         (key, length, age(streak.last, now, memory), until, newest).hash(&mut out);
     }
-    // No token lives longer.
+    // The longest lifetime of a token.
     let oldest = rules.scope.ticks(6);
-    for task in &world.tasks {
-        let counts = world.state.is_current(task.id);
+    for task in &simulation.tasks {
+        let counts = simulation.state.is_current(task.id);
         (counts, age(task.started, now, oldest)).hash(&mut out);
     }
-    let bounds = [world.routine, world.backoff, world.storm[0], world.storm[1]];
+    let bounds = [
+        simulation.routine,
+        simulation.backoff,
+        simulation.storm[0],
+        simulation.storm[1],
+    ];
     bounds.map(|it| left(it, now)).hash(&mut out);
-    let callers = world.callers.iter();
-    let mut callers: Vec<_> = callers.map(|it| of_caller(it, world)).collect();
-    // It does not matter which caller is which.
+    let callers = simulation.callers.iter();
+    let mut callers: Vec<_> = callers.map(|it| of_caller(it, simulation)).collect();
+    // Callers are interchangeable.
     callers.sort_unstable();
     callers.hash(&mut out);
     out.finish()
@@ -268,13 +279,13 @@ fn of_state(state: &State, now: Instant) -> impl Hash {
         let limits = [it.overtaken, it.overdue];
         (it.runtime, limits.map(|at| left(at, now)))
     });
-    // From the third failure on, all backoffs are the same.
+    // From the third failure on, all backoffs are equal.
     let failures = state.failure.as_ref().map(|it| it.failures.min(3));
     let next_renewal = state.next_renewal.map_or(0, |it| left(it, now));
     (token, renewal, failures, next_renewal)
 }
 
-fn of_caller(caller: &WaiterState, world: &World) -> (Option<Purpose>, [u64; 5]) {
+fn of_caller(caller: &WaiterState, simulation: &Simulation) -> (Option<Purpose>, [u64; 5]) {
     match caller {
         WaiterState::Away => (None, [0; 5]),
         WaiterState::Waits {
@@ -283,18 +294,20 @@ fn of_caller(caller: &WaiterState, world: &World) -> (Option<Purpose>, [u64; 5])
             until,
             answered,
         } => {
-            let has_result = |since| 1 + u64::from(since < world.state.results);
+            let has_result = |since| 1 + u64::from(since < simulation.state.results);
             let fields = [
                 1,
                 waiter.waits_since.map_or(0, has_result),
-                waiter.fallback_at.map_or(0, |at| left(at, world.now) + 1),
-                left(*until, world.now),
+                waiter
+                    .fallback_at
+                    .map_or(0, |at| left(at, simulation.now) + 1),
+                left(*until, simulation.now),
                 answered.map_or(0, |it| 1 + u64::from(it)),
             ];
             (Some(*purpose), fields)
         }
         WaiterState::Holds { purpose, token } => {
-            let current = world.state.token.as_ref();
+            let current = simulation.state.token.as_ref();
             let newest = current.is_some_and(|it| Arc::ptr_eq(it, token));
             (Some(*purpose), [2, newest.into(), 0, 0, 0])
         }

@@ -1,4 +1,4 @@
-//! Invariants of each step, and of every state: what a caller would get now, and how every wait ends.
+//! The invariants of each step and of each state: the next action of a caller, and the end of every wait.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use tokio::time::Instant;
 use crate::token::bearer::{BearerToken, Phase};
 use crate::token::policy::TokenPolicy;
 use crate::token::rejection::MAX_RENEWALS;
-use crate::token::search::model::{Purpose, Step, WaiterState, World};
+use crate::token::search::model::{Purpose, Simulation, Step, WaiterState};
 use crate::token::search::scope::{Event, Rules};
 use crate::token::state::{Action, TokenResult, Waiter};
 
-/// The invariant that does not hold.
+/// The name of a violated invariant.
 pub(super) type Violation = &'static str;
 
 fn invariant(holds: bool, name: Violation) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(name) }
 }
 
-/// The invariants of a step from one world to the next.
+/// The invariants of a step from one state of the simulation to the next.
 pub(super) fn of_step(
-    before: &World,
-    world: &World,
+    before: &Simulation,
+    simulation: &Simulation,
     step: &Step,
     policy: &TokenPolicy,
 ) -> Result<(), Violation> {
@@ -33,31 +33,31 @@ pub(super) fn of_step(
             action,
             start,
         } => {
-            of_poll(before, world, waiter, start.is_some(), policy)?;
-            of_action(before, world, waiter, *answered, action, policy)
+            of_poll(before, simulation, waiter, start.is_some(), policy)?;
+            of_action(before, simulation, waiter, *answered, action, policy)
         }
         Step::Settlement {
             outcome,
             expires_at,
-        } => of_settlement(before, world, outcome, *expires_at),
+        } => of_settlement(before, simulation, outcome, *expires_at),
         Step::Rejection {
             purpose,
             token,
             resends,
-        } => of_rejection(before, world, token, *purpose, *resends),
+        } => of_rejection(before, simulation, token, *purpose, *resends),
     }
 }
 
-/// The invariants of a caller that asks what to do.
+/// The invariants of a caller's poll.
 fn of_poll(
-    before: &World,
-    world: &World,
+    before: &Simulation,
+    simulation: &Simulation,
     waiter: &Waiter,
     starts: bool,
     policy: &TokenPolicy,
 ) -> Result<(), Violation> {
-    let (state, now) = (&world.state, world.now);
-    let same = world.generation() == before.generation();
+    let (state, now) = (&simulation.state, simulation.now);
+    let same = simulation.generation() == before.generation();
     invariant(same, "2: a poll changes no token")?;
     let renewal = before.state.renewal;
     if let Some(renewal) = renewal.filter(|it| !state.is_current(it.id)) {
@@ -66,102 +66,111 @@ fn of_poll(
         } else {
             policy.exchange_timeout
         };
-        let hopeless = before.started + limit <= now;
-        invariant(hopeless, "4: only a renewal without hope is abandoned")?;
+        let overdue = before.started + limit <= now;
+        invariant(overdue, "4: only an overdue renewal is abandoned")?;
     }
-    let due = world.backoff <= now && world.routine <= now;
+    let due = simulation.backoff <= now && simulation.routine <= now;
     invariant(due || !starts, "6: no renewal starts before its time")
 }
 
-/// The invariants of what a caller does next; `answered` says whether what it waited for has come.
+/// The invariants of a caller's next action; `answered` states whether the renewal it waited for has ended.
 fn of_action(
-    before: &World,
-    world: &World,
+    before: &Simulation,
+    simulation: &Simulation,
     waiter: &Waiter,
     answered: bool,
     action: &Action,
     policy: &TokenPolicy,
 ) -> Result<(), Violation> {
-    let now = world.now;
+    let now = simulation.now;
     match action {
         Action::Use(token) => invariant(token.expires_at() > now, "3: no expired token is used"),
         Action::Fail(_) => {
             let live = before.state.live(now).is_some();
             invariant(!live, "7: no caller with a live token fails")?;
-            let failed = world.state.failure.is_some();
-            invariant(failed, "7: no failure without a reason")
+            let failed = simulation.state.failure.is_some();
+            invariant(failed, "7: a caller fails only after a failed renewal")
         }
         Action::Wait(until) => {
-            of_wait(world, waiter, *until, policy)?;
-            of_reason_to_wait(before, world, answered, waiter, *until)
+            of_wait(simulation, waiter, *until, policy)?;
+            of_reason_to_wait(before, simulation, answered, waiter, *until)
         }
     }
 }
 
-/// The invariants of a caller that waits from now on.
+/// The invariants of a caller that begins to wait.
 fn of_wait(
-    world: &World,
+    simulation: &Simulation,
     waiter: &Waiter,
     until: Instant,
     policy: &TokenPolicy,
 ) -> Result<(), Violation> {
-    let now = world.now;
-    let renewal = world.state.renewal.ok_or("5: no wait without a renewal")?;
+    let now = simulation.now;
+    let renewal = simulation
+        .state
+        .renewal
+        .ok_or("5: no wait without a renewal")?;
     let limit = now + policy.renewal_timeout + policy.min_interval;
     let bound = until <= renewal.overdue && renewal.overdue <= limit;
-    invariant(bound, "5: every wait has an end")?;
-    invariant(until > now, "5: no waiter waits for what is over")?;
+    invariant(bound, "5: every wait has a limit")?;
+    invariant(until > now, "5: no wait ends in the past")?;
     let own = renewal.runtime == waiter.runtime;
     invariant(
-        own || until <= world.started + policy.exchange_timeout,
-        "5: another runtime's renewal is overtaken in time",
+        own || until <= simulation.started + policy.exchange_timeout,
+        "5: another runtime's renewal is abandoned in time",
     )
 }
 
-/// Whether a caller that waits has a reason to.
+/// Checks that a waiting caller has a reason to wait.
 fn of_reason_to_wait(
-    before: &World,
-    world: &World,
+    before: &Simulation,
+    simulation: &Simulation,
     answered: bool,
     waiter: &Waiter,
     until: Instant,
 ) -> Result<(), Violation> {
-    let (state, now) = (&world.state, world.now);
+    let (state, now) = (&simulation.state, simulation.now);
     let shares = answered && state.failure.is_some();
-    invariant(!shares, "6: who waited for a failed renewal gets its error")?;
+    invariant(
+        !shares,
+        "6: a caller that waited for a failed renewal gets its error",
+    )?;
     if let Some(token) = before.state.live(now) {
-        invariant(!answered, "1: who waited for a token uses it")?;
+        invariant(!answered, "1: a caller that waited for a token uses it")?;
         let rest = token.expires_at() - now;
         let due = token.phase(now) == Phase::RenewNow && rest < waiter.min_validity;
         let must = due && state.failure.is_none();
-        invariant(must, "1: no caller waits although its token lasts")?;
-        invariant(until <= now + rest / 2, "5: half of a live token is left")?;
+        invariant(must, "1: no caller waits while its token lasts")?;
+        invariant(
+            until <= now + rest / 2,
+            "5: half of a live token's lifetime is left",
+        )?;
     }
     Ok(())
 }
 
-/// The invariants of the end of a renewal whose token, if it has one, expires at `expires_at`.
+/// The invariants of the end of a renewal. `expires_at` is the expiry of its token, if any.
 fn of_settlement(
-    before: &World,
-    world: &World,
+    before: &Simulation,
+    simulation: &Simulation,
     outcome: &TokenResult,
     expires_at: Option<Instant>,
 ) -> Result<(), Violation> {
-    let now = world.now;
-    let changed = world.generation() != before.generation();
-    let (held, live) = (before.state.live(now), world.state.live(now));
+    let now = simulation.now;
+    let changed = simulation.generation() != before.generation();
+    let (held, live) = (before.state.live(now), simulation.state.live(now));
     let lost = held.is_some() && live.is_none();
     invariant(!lost, "2: no live token is lost")?;
     invariant(live.is_some() || !changed, "3: no expired token is cached")?;
     if let (Some(held), Some(live)) = (&held, &live) {
         let longer = !changed || live.expires_at() > held.expires_at();
-        invariant(longer, "2: no token replaces one that lives longer")?;
+        invariant(longer, "2: no token replaces a longer-lived token")?;
     }
     let held = held.map(|held| held.expires_at());
     let best = expires_at.into_iter().chain(held).max();
     if let Some(best) = best.filter(|best| *best > now) {
         let cached = live.is_some_and(|live| live.expires_at() == best);
-        invariant(cached, "2: the token that lives longer is cached")?;
+        invariant(cached, "2: the longer-lived token is cached")?;
     }
     match outcome {
         Ok(token) => {
@@ -174,85 +183,89 @@ fn of_settlement(
     }
 }
 
-/// The invariants of a call that gets a 401 for `token`; `resends` says whether it is resent.
+/// The invariants of a call that gets a 401 for `token`; `resends` states whether it is resent.
 fn of_rejection(
-    before: &World,
-    world: &World,
+    before: &Simulation,
+    simulation: &Simulation,
     token: &Arc<BearerToken>,
     purpose: Purpose,
     resends: bool,
 ) -> Result<(), Violation> {
-    let is_cached = |world: &World| {
-        let cached = world.state.token.as_ref();
+    let is_cached = |simulation: &Simulation| {
+        let cached = simulation.state.token.as_ref();
         cached.is_some_and(|cached| Arc::ptr_eq(cached, token))
     };
-    if world.generation() != before.generation() {
-        let dropped = is_cached(before) && world.state.token.is_none();
-        invariant(dropped, "8: only the token that was rejected is dropped")?;
+    if simulation.generation() != before.generation() {
+        let dropped = is_cached(before) && simulation.state.token.is_none();
+        invariant(dropped, "8: only the rejected token is dropped")?;
         let storm = before.storm[usize::from(purpose.operation)];
         invariant(
-            token.was_accepted() || storm <= world.now,
-            "8: an operation that rejects tokens causes no storm, whatever else it accepts",
+            token.was_accepted() || storm <= simulation.now,
+            "8: an operation that rejects tokens doesn't cause a renewal per call",
         )?;
     }
-    let repeats = resends && is_cached(world);
+    let repeats = resends && is_cached(simulation);
     invariant(!repeats, "8: no token is sent again after its 401")?;
     let few = purpose.rejected <= MAX_RENEWALS;
-    invariant(few, "8: a call asks for few tokens")
+    invariant(few, "8: a call requests few tokens")
 }
 
 /// The invariants of a state.
-pub(super) fn of_state(world: &World, rules: &Rules) -> Result<(), Violation> {
-    let (state, now, policy) = (&world.state, world.now, &rules.policy);
+pub(super) fn of_state(simulation: &Simulation, rules: &Rules) -> Result<(), Violation> {
+    let (state, now, policy) = (&simulation.state, simulation.now, &rules.policy);
     if state.is_idle(now, policy) {
-        let nothing = state.live(now).is_none() && state.renewal.is_none() && world.backoff <= now;
-        invariant(nothing, "9: nothing that counts is idle")?;
+        let unused =
+            state.live(now).is_none() && state.renewal.is_none() && simulation.backoff <= now;
+        invariant(unused, "9: no state in use is idle")?;
     }
     if let Some(renewal) = state.renewal {
-        let runs = world.tasks.iter().any(|task| task.id == renewal.id);
+        let runs = simulation.tasks.iter().any(|task| task.id == renewal.id);
         invariant(runs, "4: a renewal that counts is in flight")?;
     }
-    for caller in &world.callers {
+    for caller in &simulation.callers {
         let WaiterState::Waits { waiter, .. } = caller else {
             continue;
         };
         if !caller.is_runnable(now) {
             let (action, start) = state.clone().next(now, &mut waiter.clone(), policy);
             let rests = matches!(action, Action::Wait(_)) && start.is_none();
-            invariant(rests, "1: no waiter waits for what is there")?;
+            invariant(rests, "1: no caller waits for an available result")?;
         }
     }
-    if world.callers.iter().any(WaiterState::waits) {
-        all_waits_end(world.clone(), rules)?;
+    if simulation.callers.iter().any(WaiterState::waits) {
+        all_waits_end(simulation.clone(), rules)?;
     }
     Ok(())
 }
 
-/// Every wait for a renewal ends although nothing happens but time: then its callers have started another.
-fn all_waits_end(mut world: World, rules: &Rules) -> Result<(), Violation> {
-    let started = world.state.last_id;
-    let mut waits: Vec<bool> = world.callers.iter().map(WaiterState::waits).collect();
+/// Checks that every wait for a renewal ends if only time passes. By then, its callers have started a new renewal.
+fn all_waits_end(mut simulation: Simulation, rules: &Rules) -> Result<(), Violation> {
+    let started = simulation.state.last_id;
+    let mut waits: Vec<bool> = simulation.callers.iter().map(WaiterState::waits).collect();
     // A renewal is overdue after four ticks.
     for _ in 0..=4 {
-        // A renewal that starts may end the oldest one, which wakes those that have polled.
+        // A new renewal may end the oldest renewal, which wakes the callers that have polled.
         for _ in 0..2 {
             for (slot, waits) in waits.iter_mut().enumerate() {
-                if world.callers[slot].is_runnable(world.now) {
+                if simulation.callers[slot].is_runnable(simulation.now) {
                     let poll = Event::Polls(u8::try_from(slot).map_err(|_| "few callers")?);
-                    let (after, step) = world.after(poll, rules);
-                    of_step(&world, &after, &step, &rules.policy)?;
-                    world = after;
-                    let same = (world.state.renewal).is_some_and(|it| it.id <= started);
-                    *waits = same && world.callers[slot].waits();
+                    let (after, step) = simulation.after(poll, rules);
+                    of_step(&simulation, &after, &step, &rules.policy)?;
+                    simulation = after;
+                    let same = (simulation.state.renewal).is_some_and(|it| it.id <= started);
+                    *waits = same && simulation.callers[slot].waits();
                 }
             }
         }
-        let runnable = |caller: &WaiterState| caller.is_runnable(world.now);
-        invariant(!world.callers.iter().any(runnable), "5: no waiter spins")?;
+        let runnable = |caller: &WaiterState| caller.is_runnable(simulation.now);
+        invariant(
+            !simulation.callers.iter().any(runnable),
+            "5: no waiter spins",
+        )?;
         if !waits.contains(&true) {
             return Ok(());
         }
-        world = world.after(Event::TimePasses, rules).0;
+        simulation = simulation.after(Event::TimePasses, rules).0;
     }
     Err("5: every wait ends")
 }

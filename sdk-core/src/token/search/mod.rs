@@ -1,18 +1,18 @@
-//! Every state that the token engine can reach, and the invariants that hold there and on the way.
+//! Searches every reachable state of the token engine, and checks invariants of each state and each step.
 //!
-//! The search drives the real state machine, `State` and `Waiter`, through everything that its environment may do: callers
-//! arrive, wait and leave; renewals deliver, fail, stall and die; runtimes stop; operations accept and reject; time passes. Only
-//! the environment is modeled: all waiters are woken when a renewal ends, and a timer fires no earlier than asked.
+//! The search drives the real state machine, `State` and `Waiter`, through all events of its environment. Callers
+//! arrive, wait and leave. Renewals deliver, fail, stall and die. Runtimes stop. Operations accept and reject. Time
+//! passes. Only the environment is modeled: the end of a renewal wakes all waiters, and a timer never fires early.
 //!
-//! Not modeled: threads inside a step, since each holds the lock; what runs between the end of a renewal and its notification;
-//! clocks that differ between runtimes; more than two operations.
+//! The model doesn't include threads within a step, because each step holds the lock. It also omits code between the
+//! end of a renewal and its notification, different clocks on different runtimes, and more than two operations.
 //!
-//! One caller has 3,558 states and two have 18,495. Two calls have 417,122, of which their test searches three times as many as
-//! planted bugs needed (368 at most). Three bugs in how often a call is resent need 141,000 to 153,000: `tests::rejections`
-//! covers them.
+//! One caller has 3,558 states and two callers have 18,495. Two calls have 417,122 states. Their test searches three
+//! times as many states as planted bugs needed (at most 368). Three bugs in the number of resends need 141,000 to
+//! 153,000 states, so `tests::rejections` covers them.
 //!
-//! The whole search takes some minutes:
-//! `cargo test --release -p sdk-core --lib token::search -- --ignored --nocapture`
+//! The complete search takes a few minutes: `cargo test --release -p sdk-core --lib token::search -- --ignored
+//! --nocapture`
 
 mod bfs;
 mod invariants;
@@ -21,7 +21,7 @@ mod scope;
 
 use scope::Scope;
 
-/// Searches, and panics with the shortest path to a violation. Returns whether the search was exhaustive.
+/// Runs a search, and panics with the shortest path to a violation. Returns whether the search was exhaustive.
 #[track_caller]
 fn explore(name: &str, scope: Scope, limit: usize) -> bool {
     let found = bfs::search(scope, limit);
@@ -46,22 +46,22 @@ fn one_caller_violates_no_invariant() {
 
 #[test]
 fn two_callers_violate_no_invariant() {
-    assert!(explore("two callers", Scope::lean(2).lazily(), usize::MAX));
+    assert!(explore("two callers", Scope::small(2).lazily(), usize::MAX));
 }
 
 #[test]
-fn two_calls_that_are_rejected_violate_no_invariant() {
+fn two_rejected_calls_violate_no_invariant() {
     explore("two calls", Scope::rejecting(2, 1), 1_200);
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn the_whole_search() {
+fn the_complete_search() {
     for (name, scope) in [
         ("one caller, all jitter", Scope::of(1)),
         ("two callers, all jitter", Scope::of(2)),
         ("two callers", Scope::full(2).lazily()),
-        ("three callers", Scope::lean(3)),
+        ("three callers", Scope::small(3)),
         ("two calls, one operation", Scope::rejecting(2, 1)),
         ("one call, two operations", Scope::rejecting(1, 2)),
     ] {

@@ -1,4 +1,5 @@
-//! The environment of one entry: callers, renewals in flight, operations and time. It drives the real state machine.
+//! Simulates the environment of an entry: callers, renewals in flight, operations and time. It drives the real state
+//! machine.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::token::search::scope::{Answer, Event, Rules};
 use crate::token::source::AccessToken;
 use crate::token::state::{Action, State, TokenResult, Waiter};
 
-/// Why a caller wants a token, and how many tokens in a row its operation has rejected.
+/// The kind and operation of a caller, and the number of consecutive tokens that its operation has rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Purpose {
     pub(super) kind: u8,
@@ -34,9 +35,9 @@ pub(super) enum WaiterState {
     Waits {
         purpose: Purpose,
         waiter: Waiter,
-        /// When it polls the state again: now, once it is woken.
+        /// The instant of its next poll: now, once it is woken.
         until: Instant,
-        /// Whether a renewal has ended with a result since it began to wait, if it has.
+        /// Whether a renewal has ended with a result since it began to wait; `None` before it waits.
         answered: Option<bool>,
     },
     Holds {
@@ -59,25 +60,25 @@ impl WaiterState {
     }
 }
 
-/// A renewal whose task has not ended, whether it still counts or not.
+/// A renewal whose task has not ended, even if it was abandoned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Task {
     pub(super) id: u64,
     pub(super) started: Instant,
 }
 
-/// What the state machine decided at an event.
+/// The decision of the state machine at an event.
 pub(super) enum Step {
-    /// Nothing.
+    /// No decision.
     None,
-    /// What a caller does, and whether what it waited for has come.
+    /// The action of a caller, and whether the renewal it waited for has ended.
     Poll {
         answered: bool,
         after: Waiter,
         action: Action,
         start: Option<u64>,
     },
-    /// How a renewal ended, and when the token in its answer expires.
+    /// The result of a renewal, and the expiry of its token.
     Settlement {
         outcome: TokenResult,
         expires_at: Option<Instant>,
@@ -91,22 +92,22 @@ pub(super) enum Step {
 }
 
 #[derive(Clone)]
-pub(super) struct World {
+pub(super) struct Simulation {
     pub(super) state: State,
     pub(super) now: Instant,
     pub(super) callers: Vec<WaiterState>,
     pub(super) tasks: Vec<Task>,
-    /// Before this instant no renewal may start, because the last one succeeded.
+    /// No renewal may start before this instant, because the last renewal succeeded.
     pub(super) routine: Instant,
-    /// Before this instant no renewal may start, because the last one failed.
+    /// No renewal may start before this instant, because the last renewal failed.
     pub(super) backoff: Instant,
-    /// When the last renewal started.
+    /// The start of the last renewal.
     pub(super) started: Instant,
-    /// Before these instants an operation may not cost another token that no operation has accepted.
+    /// Before these instants, an operation must not cause the renewal of a token that no operation has accepted.
     pub(super) storm: [Instant; 2],
 }
 
-impl World {
+impl Simulation {
     pub(super) fn new(rules: &Rules) -> Self {
         let now = Instant::now();
         Self {
@@ -121,7 +122,7 @@ impl World {
         }
     }
 
-    /// The world after an event, and what the state machine decided.
+    /// Returns the simulation after an event, and the state machine's decision.
     pub(super) fn after(&self, event: Event, rules: &Rules) -> (Self, Step) {
         let mut next = self.clone();
         let step = next.apply(event, rules);
@@ -165,7 +166,7 @@ impl World {
         Step::None
     }
 
-    /// Whether only the cache holds the entry.
+    /// Whether only the cache references the entry.
     pub(super) fn is_unused(&self) -> bool {
         self.tasks.is_empty() && self.callers.iter().all(WaiterState::is_away)
     }
@@ -181,7 +182,7 @@ impl World {
         }
     }
 
-    /// A caller asks what to do.
+    /// Polls the state for a caller.
     fn poll(&mut self, slot: usize, rules: &Rules) -> Step {
         let WaiterState::Waits {
             purpose,
@@ -190,7 +191,7 @@ impl World {
             ..
         } = self.callers[slot].clone()
         else {
-            unreachable!("only a waiter that waits polls");
+            unreachable!("only a waiting caller polls");
         };
         let (action, start) = self.state.next(self.now, &mut after, &rules.policy);
         if let Some(id) = start {
@@ -217,7 +218,7 @@ impl World {
         }
     }
 
-    /// A renewal starts, and ends the oldest one if there are too many.
+    /// Starts a renewal, and ends the oldest one if there are too many.
     fn start(&mut self, id: u64, rules: &Rules) {
         let started = self.now;
         self.started = started;
@@ -228,7 +229,7 @@ impl World {
         }
     }
 
-    /// A renewal ends with an answer.
+    /// Ends a renewal with a result.
     fn settle(&mut self, task: usize, answer: Answer, random: f64, rules: &Rules) -> Step {
         let (now, policy, scope) = (self.now, &rules.policy, &rules.scope);
         let Task { id, started } = self.tasks.remove(task);
@@ -265,7 +266,7 @@ impl World {
         }
     }
 
-    /// A renewal is over, or was lost with its runtime.
+    /// Ends a renewal that has a result, or was lost with its runtime.
     fn end(&mut self, id: u64) {
         self.state.abandon_renewal(id);
         for caller in &mut self.callers {
@@ -275,11 +276,12 @@ impl World {
         }
     }
 
-    /// An operation accepts the token of a caller. Other worlds share this token, so here a copy takes its place.
+    /// Lets an operation accept the token of a caller. Other simulations share this token, so it is replaced with a
+    /// copy.
     fn accept(&mut self, slot: usize) {
         let caller = std::mem::replace(&mut self.callers[slot], WaiterState::Away);
         let WaiterState::Holds { token, .. } = caller else {
-            unreachable!("only a token that is held is accepted");
+            unreachable!("only a caller with a token can have it accepted");
         };
         let copy = Arc::new(token.fork());
         copy.mark_accepted();
@@ -294,11 +296,11 @@ impl World {
         }
     }
 
-    /// An operation rejects the token of a caller.
+    /// Lets an operation reject the token of a caller.
     fn reject(&mut self, slot: usize, random: f64, rules: &Rules) -> Step {
         let (now, policy) = (self.now, &rules.policy);
         let WaiterState::Holds { purpose, token } = self.callers[slot].clone() else {
-            unreachable!("only a token that is held is rejected");
+            unreachable!("only a caller with a token can have it rejected");
         };
         let generation = self.generation();
         let operation = rules.operations[usize::from(purpose.operation)];
@@ -332,7 +334,7 @@ impl World {
         }
     }
 
-    /// The number of the cached token, or 0 without one.
+    /// Returns the number of the cached token, or 0 without a token.
     pub(super) fn generation(&self) -> u64 {
         let token = self.state.token.as_ref();
         token.map_or(0, |token| token.generation())

@@ -1,4 +1,4 @@
-//! What may happen in a search, and the policy that keeps its space finite.
+//! The possible events of a search, and the policy that keeps its state space finite.
 
 use std::time::Duration;
 
@@ -9,15 +9,15 @@ use crate::operation::{Operation, RawOperations};
 use crate::policy::retry::Backoff;
 use crate::token::policy::TokenPolicy;
 
-/// A kind of caller: the number of its runtime, and how many ticks the token has to last.
+/// A kind of caller: the index of its runtime, and the required validity of the token in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kind {
     pub(super) runtime: u8,
     pub(super) min_validity: u8,
 }
 
-/// What a token source answers: a token that lives for so many ticks from the start of the renewal, or from its last attempt,
-/// or an error that asks to wait for so many ticks.
+/// A result of the token source: a token that lives for this many ticks from the start of the renewal (`Lives`) or from
+/// its last attempt (`Anew`), or an error with this `Retry-After` in ticks (`Fails`).
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Lives(u8),
@@ -30,15 +30,15 @@ pub(super) struct Scope {
     pub(super) callers: usize,
     pub(super) kinds: &'static [Kind],
     pub(super) answers: &'static [Answer],
-    /// The random numbers from 0 to 1 that may be drawn, in thousandths.
+    /// The possible random numbers from 0 to 1, in thousandths.
     pub(super) random_values: &'static [u16],
-    /// How many operations there are. With none, a caller is gone once it has a token.
+    /// The number of operations. If it is 0, a caller leaves once it has a token.
     pub(super) operations: u8,
-    /// Whether time may pass before a caller that was woken runs.
+    /// Whether time may pass before a woken caller runs.
     pub(super) lazy: bool,
-    /// How many renewals are in flight at most, those that were abandoned included.
+    /// The maximum number of renewals in flight, including abandoned ones.
     pub(super) tasks: usize,
-    /// In seconds.
+    /// The duration of a tick in seconds.
     pub(super) tick: u64,
 }
 
@@ -49,7 +49,7 @@ const fn kind(runtime: u8, min_validity: u8) -> Kind {
     }
 }
 
-/// Two runtimes, and callers whose attempts are long or short.
+/// Two runtimes, and callers with long or short attempts.
 const ALL_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9), kind(0, 1)];
 
 /// Two runtimes.
@@ -68,7 +68,7 @@ const ALL_ANSWERS: &[Answer] = &[
 const FEW_ANSWERS: &[Answer] = &[Answer::Lives(6), Answer::Lives(2), Answer::Fails(0)];
 
 impl Scope {
-    /// Everything but rejections.
+    /// All events except rejections.
     pub(super) const fn of(callers: usize) -> Self {
         Self {
             callers,
@@ -82,8 +82,8 @@ impl Scope {
         }
     }
 
-    /// Less of everything, so that more callers fit.
-    pub(super) const fn lean(callers: usize) -> Self {
+    /// Fewer events, so that more callers can be searched.
+    pub(super) const fn small(callers: usize) -> Self {
         Self {
             kinds: FEW_KINDS,
             answers: FEW_ANSWERS,
@@ -91,7 +91,7 @@ impl Scope {
         }
     }
 
-    /// Everything but rejections, jitter and laziness.
+    /// All events except rejections, jitter and late callers.
     pub(super) const fn full(callers: usize) -> Self {
         Self {
             random_values: &[500],
@@ -101,8 +101,8 @@ impl Scope {
         }
     }
 
-    /// Callers that use their tokens, which operations accept or reject. A tick is long, since rejections are remembered for
-    /// a minute.
+    /// Callers that use their tokens, which operations accept or reject. A tick is long, because rejections are
+    /// remembered for a minute.
     pub(super) const fn rejecting(callers: usize, operations: u8) -> Self {
         Self {
             kinds: PLAIN_KIND,
@@ -114,7 +114,7 @@ impl Scope {
         }
     }
 
-    /// Time may pass before a caller that was woken runs.
+    /// Allows time to pass before a woken caller runs.
     pub(super) const fn lazily(self) -> Self {
         Self { lazy: true, ..self }
     }
@@ -139,7 +139,7 @@ impl Scope {
 
 static OPERATIONS: RawOperations = RawOperations::of(App::Crm);
 
-/// What stays the same throughout a search.
+/// The constants of a search.
 pub(super) struct Rules {
     pub(super) scope: Scope,
     pub(super) policy: TokenPolicy,
@@ -159,7 +159,7 @@ impl Rules {
     }
 }
 
-/// What may happen to a world.
+/// An event of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
     Start,
@@ -175,7 +175,7 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// The event in words.
+    /// Describes the event.
     pub(super) fn describe(self, scope: &Scope) -> String {
         match self {
             Event::Arrives { kind, operation } => {
