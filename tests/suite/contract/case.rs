@@ -1,11 +1,11 @@
-//! The checks of every call of a scenario: the operation table, the requests, and the records of the server.
+//! Checks for every call of a scenario: against the operation table, the requests and the server's records.
 
 use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Response, Safety};
 use sdk_reference_server::{App, Operation, RecordedRequest};
 
 use super::world::World;
 
-/// Checks the single call of an operation that succeeded.
+/// Checks the single, successful call of an operation.
 pub(super) fn succeeded<T>(world: &World, operation: Operation, got: &Response<T>) {
     let (id, row) = (operation.id(), row(operation));
     let seen = world.server.requests_for(operation);
@@ -22,7 +22,7 @@ pub(super) fn succeeded<T>(world: &World, operation: Operation, got: &Response<T
     assert_eq!(world.server.exchanges(), exchanges, "{id}: exchanges");
 }
 
-/// Checks a failure that a scenario expects: a documented one, with this code and beginning of the message, and final.
+/// Checks an expected failure: documented, with this code and message prefix, and final.
 pub(super) fn refused(
     world: &World,
     operation: Operation,
@@ -34,7 +34,7 @@ pub(super) fn refused(
     failed(world, operation, error, status);
     assert_eq!(error.attempts(), 1, "{error}");
     assert_code(operation, error, code);
-    // Only the Calendar's code says that a key was used for another command.
+    // Only the Calendar has a code for a key that was used for another command.
     assert!(!error.is_idempotency_conflict(), "{error}");
     assert!(error.message().starts_with(message), "{error}");
 }
@@ -48,7 +48,7 @@ pub(super) fn assert_code(operation: Operation, error: &Error, code: &str) {
     assert_eq!(error.code(), Some(&*code), "{error}");
 }
 
-/// Checks the last call of an operation, which failed with a status. Earlier calls, if any, succeeded.
+/// Checks the last call of an operation, which failed with a status. Earlier calls succeeded.
 pub(super) fn failed(world: &World, operation: Operation, error: &Error, status: u16) {
     let (id, row) = (operation.id(), row(operation));
     let seen = world.server.requests_for(operation);
@@ -80,7 +80,7 @@ pub(super) fn failed(world: &World, operation: Operation, error: &Error, status:
     assert_eq!(error.attempts() as usize, attempts, "{id}: attempts");
     let key = error.idempotency_key().map(IdempotencyKey::as_str);
     assert_eq!(key, last.idempotency_key(), "{id}: key");
-    // A command that may have happened can be sent again; a rejected command doesn't need that.
+    // A command that may have been applied can be resent. A rejected command doesn't need a resend.
     let replayable = is_command(row) && effect == Effect::Unknown;
     assert_eq!(error.command().is_some(), replayable, "{id}: {line}");
     let commits = if is_command(row) { before as u64 } else { 0 };
@@ -109,7 +109,7 @@ pub(super) fn check_requests(row: &sdk_core::Operation, seen: &[RecordedRequest]
     }
 }
 
-/// All traffic is JSON, except the token exchange, which is form-encoded.
+/// Returns the media type of request bodies. It is JSON, except for the form-encoded token exchange.
 fn media_type(row: &sdk_core::Operation) -> Option<&'static str> {
     match (row.body, row.id == Operation::ExchangeToken.id()) {
         (false, _) => None,
@@ -118,7 +118,7 @@ fn media_type(row: &sdk_core::Operation) -> Option<&'static str> {
     }
 }
 
-/// Whether a path is one of the template's.
+/// Returns whether a path matches a template.
 fn follows(path: &str, template: &str) -> bool {
     let (path, template) = (path.split('/'), template.split('/'));
     path.clone().count() == template.clone().count()
@@ -127,13 +127,13 @@ fn follows(path: &str, template: &str) -> bool {
             .all(|(segment, wanted)| wanted.starts_with('{') || segment == wanted)
 }
 
-/// The row of an operation in the tables of the four clients.
+/// Returns the row of an operation in the tables of the four clients.
 pub(super) fn row(operation: Operation) -> &'static sdk_core::Operation {
     let found = table().find(|row| row.id == operation.id());
     found.unwrap_or_else(|| panic!("no client has {}", operation.id()))
 }
 
-/// The tables of the four clients.
+/// Returns the rows of the four clients' tables.
 pub(super) fn table() -> impl Iterator<Item = &'static sdk_core::Operation> {
     [
         sdk_crm::Client::operations(),
@@ -146,7 +146,8 @@ pub(super) fn table() -> impl Iterator<Item = &'static sdk_core::Operation> {
     .copied()
 }
 
-/// The errors that the contract lists for the operation; where it lists none, those whose meaning it gives.
+/// Returns whether the contract lists the status for the operation. If it lists no errors, the statuses with a general
+/// meaning count.
 fn is_documented(row: &sdk_core::Operation, status: u16) -> bool {
     if row.statuses.iter().any(|status| *status >= 400) {
         return row.statuses.contains(&status);
@@ -154,7 +155,7 @@ fn is_documented(row: &sdk_core::Operation, status: u16) -> bool {
     [400, 401, 403, 404, 409, 422, 503].contains(&status)
 }
 
-/// The contract's meaning of a status, in the terms of the SDK.
+/// Returns the contract's meaning of a status as kind, effect and retryability.
 fn meaning(status: u16) -> (ErrorKind, Effect, bool) {
     let kind = match status {
         400 | 422 => ErrorKind::Rejected,
@@ -168,7 +169,7 @@ fn meaning(status: u16) -> (ErrorKind, Effect, bool) {
     (kind, Effect::Refused, false)
 }
 
-/// Whether the operation changes something durable. A token exchange doesn't.
+/// Returns whether the operation changes stored data. A token exchange doesn't.
 pub(super) fn is_command(row: &sdk_core::Operation) -> bool {
     row.safety != Safety::Read && row.id != Operation::ExchangeToken.id()
 }

@@ -1,5 +1,5 @@
-//! The behavior of every operation: tried with the call of its scenario, and expected by its row. Every operation has a
-//! scenario.
+//! The behavior of every operation. Each test makes the call of every scenario and derives the expected behavior from
+//! the operation table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::operations::{Answer, COVERED, Calls, Visitor, visit_all};
 use super::world::World;
 use crate::support::{Clients, assert_says, stored};
 
-/// Every operation may fail with these for reasons of its own, which tests below try.
+/// Every operation can fail with these statuses for its own reasons, which the tests below cover.
 const COMMON: [u16; 3] = [401, 403, 503];
 
 #[test]
@@ -43,7 +43,7 @@ fn every_operation_has_one_scenario() {
 }
 
 #[test]
-fn the_tables_of_the_clients_are_those_of_the_server() {
+fn clients_and_reference_server_have_the_same_operation_tables() {
     assert_eq!(table().count(), Operation::ALL.len());
     for operation in Operation::ALL {
         let row = row(operation);
@@ -55,7 +55,7 @@ fn the_tables_of_the_clients_are_those_of_the_server() {
     }
 }
 
-/// Lets each operation fail with a status, unless `prepare` says that it does not, and looks at the error.
+/// Makes each operation fail with a status if `prepare` returns true, and checks the error.
 struct Failing<P, C> {
     status: u16,
     prepare: P,
@@ -83,7 +83,7 @@ impl<P: Fn(&World, Operation) -> bool, C: Fn(&World, Operation, &Error)> Visitor
     }
 }
 
-/// Visits every operation, and says how many failed.
+/// Visits every operation and returns the number of failures.
 async fn fail_all(
     world: &World,
     status: u16,
@@ -117,11 +117,11 @@ async fn an_outage_is_retried_if_that_is_safe() {
         assert_eq!(error.attempts(), if unkeyed { 1 } else { 3 }, "{error}");
         let again = error.to_string().contains("after 3 attempts");
         assert_eq!(again, !unkeyed, "{error}");
-        // The token endpoint has words of its own.
+        // The token endpoint has its own error codes.
         if operation != Operation::ExchangeToken {
             assert_code(operation, error, "service_unavailable");
         }
-        // What was sent can be sent again, to the last byte.
+        // The error returns the command with exactly the sent bytes.
         if let Some(command) = error.command() {
             assert_eq!(command.body().as_bytes(), world.last(operation).body());
             assert_eq!(command.idempotency_key(), error.idempotency_key());
@@ -132,13 +132,13 @@ async fn an_outage_is_retried_if_that_is_safe() {
 }
 
 #[tokio::test]
-async fn a_token_that_is_always_refused_is_renewed_once_and_then_reported() {
+async fn a_token_that_is_always_rejected_is_renewed_once_and_then_reported() {
     let world = World::in_memory();
     let refused = |world: &World, operation: Operation| {
         world.server.fault(operation).revoke_token();
         operation.auth()
     };
-    // A 401 had no effect, so even a command without a key is sent again, once.
+    // A 401 has no effect, so even a command without a key is resent once.
     let check = |_: &World, _: Operation, error: &Error| assert_eq!(error.attempts(), 2, "{error}");
 
     let failed = fail_all(&world, 401, refused, check).await;
@@ -146,7 +146,7 @@ async fn a_token_that_is_always_refused_is_renewed_once_and_then_reported() {
     assert_eq!(failed, count(|row| row.authenticated));
 }
 
-/// Lets an operation be down for two attempts, and then calls it again.
+/// Makes an operation fail for two attempts, and then calls it again.
 struct Back;
 
 impl Visitor for Back {
@@ -171,7 +171,7 @@ impl Visitor for Back {
         assert_eq!(keys[..3], [keys[0]; 3], "{id}");
         let body = seen[0].body();
         assert!(seen.iter().all(|seen| seen.body() == body), "{id}");
-        // Without a key in common, equal commands are two that are both meant.
+        // Each call has a new key, so equal commands count as two intended commands.
         assert_eq!(keys[0] != keys[3], is_command(row), "{id}");
         assert!(keys.iter().flatten().all(|key| key.len() == 32), "{id}");
         let commits = if is_command(row) { 2 } else { 0 };
@@ -184,7 +184,7 @@ async fn a_service_that_recovers_answers_the_same_call_with_the_same_key() {
     visit_all(&World::in_memory(), &mut Back).await;
 }
 
-/// Lets a token end before each call.
+/// Makes a token invalid before each call.
 struct Ending(fn(&World));
 
 impl Visitor for Ending {
@@ -219,7 +219,7 @@ impl Visitor for Ending {
 }
 
 #[tokio::test]
-async fn a_token_that_was_revoked_or_has_expired_is_renewed_and_the_call_sent_again_as_it_was() {
+async fn after_a_revoked_or_expired_token_the_same_request_is_sent_with_a_new_token() {
     let ends: [fn(&World); 2] = [
         |world| world.server.revoke_tokens(),
         |world| world.server.advance(Duration::from_secs(300)),
@@ -229,13 +229,13 @@ async fn a_token_that_was_revoked_or_has_expired_is_renewed_and_the_call_sent_ag
     }
 }
 
-/// Whether the contract says that a client needs an entitlement and a workspace for it.
+/// Returns whether the contract requires an entitlement and a workspace for the operation.
 fn needs_binding(operation: Operation) -> bool {
     operation.auth() && operation.app() != App::Platform
 }
 
 #[tokio::test]
-async fn a_client_without_an_application_or_a_workspace_is_told_what_it_lacks() {
+async fn an_error_names_the_missing_entitlement_or_workspace() {
     let without_app = |client: ClientSpec| client.apps([App::Platform]);
     for (rights, code, words) in [
         (
@@ -270,7 +270,7 @@ async fn a_client_without_an_application_or_a_workspace_is_told_what_it_lacks() 
 }
 
 #[tokio::test]
-async fn a_call_without_its_scope_names_what_it_requires_and_what_was_granted() {
+async fn an_error_names_the_required_and_the_granted_scopes() {
     let all: BTreeSet<&[&str]> = Operation::all().map(Operation::scopes).collect();
     let mut failed = 0;
     for scopes in all.into_iter().filter(|scopes| !scopes.is_empty()) {
@@ -291,7 +291,7 @@ async fn a_call_without_its_scope_names_what_it_requires_and_what_was_granted() 
             let held = others
                 .flat_map(Operation::scopes)
                 .find(|scope| !scopes.contains(scope));
-            // A token has the scopes of its audience; an empty list the endpoint may leave out (RFC 6749).
+            // A token has the scopes of its audience. The endpoint may omit an empty list (RFC 6749).
             let granted = held.map_or("did not say what it granted", |scope| scope);
             assert_says(&error, &[&requires, granted]);
         };
@@ -301,7 +301,7 @@ async fn a_call_without_its_scope_names_what_it_requires_and_what_was_granted() 
     assert_eq!(failed, count(|row| !row.scopes.is_empty()));
 }
 
-/// A parameter and a header that a later contract adds can be sent before the SDK knows them.
+/// Sends a parameter and a header of a later contract, which the SDK does not know yet.
 struct Extended;
 
 impl Visitor for Extended {
@@ -321,13 +321,13 @@ impl Visitor for Extended {
     }
 }
 
-/// Over sockets, which shows that nothing between the SDK and the server changes a request.
+/// This test uses sockets, to show that nothing between the SDK and the server changes a request.
 #[tokio::test]
-async fn every_builder_takes_a_parameter_and_a_header_that_the_contract_does_not_show() {
+async fn every_builder_takes_an_undocumented_parameter_and_header() {
     visit_all(&World::start().await, &mut Extended).await;
 }
 
-/// Commands that are prepared without sending anything, stored, and sent by another process.
+/// Prepares commands without sending anything, stores them, and sends them from another process.
 struct Stored(usize);
 
 impl Visitor for Stored {
@@ -361,7 +361,7 @@ impl Visitor for Stored {
     }
 }
 
-/// Sends a prepared command with the client that it is for.
+/// Sends a prepared command with the client of its application.
 async fn send_prepared(
     suite: &Suite,
     command: &PreparedCommand,

@@ -1,5 +1,5 @@
-//! Filters: the query that the SDK sends for each, and the records that come back. No filter is sent that the caller
-//! left out.
+//! Filters: the query that the SDK sends for each filter, and the returned records. The SDK sends only the filters that
+//! the caller sets.
 
 use sdk_core::{Pages, Record};
 use sdk_crm::types::{PersonStatus, TaskOwner};
@@ -11,19 +11,19 @@ use super::rules::refuses;
 use super::world::World;
 use crate::support::Clients;
 
-/// Checks the query of a filtered list, and compares its items with the records of the whole list that match.
+/// Checks the query of a filtered list, and compares its items with the matching records of the complete list.
 async fn assert_filtered(
     world: &World,
     list: Pages<Record>,
     query: &str,
-    whole: &[Record],
+    complete: &[Record],
     matches: impl Fn(&Record) -> bool,
 ) {
     let before = world.server.requests().len();
     let found = collect(list.items()).await;
     let sent = world.server.requests()[before].query.clone();
     assert_eq!(sent.unwrap_or_default(), query);
-    let expected = references(whole.iter().filter(|record| matches(record)));
+    let expected = references(complete.iter().filter(|record| matches(record)));
     assert!(!expected.is_empty(), "{query}");
     assert_eq!(references(&found), expected, "{query}");
     assert_eq!(found.len(), expected.len(), "{query}");
@@ -33,20 +33,20 @@ fn text(record: &Record, field: &str) -> String {
     record.text(field).unwrap_or_default()
 }
 
-/// Whether the JSON of a record has this text.
+/// Returns whether the JSON of a record contains this string.
 fn mentions(record: &Record, text: &str) -> bool {
     record.to_string().to_lowercase().contains(text)
 }
 
-/// The owner of a record, empty if it has none.
+/// Returns the owner of a record, or an empty string.
 fn owner(record: &Record) -> String {
     let owner: Option<Value> = record.get("owner").unwrap();
     let owner = owner.unwrap_or_default();
     owner["publicReference"].as_str().unwrap_or("").to_owned()
 }
 
-/// The whole lists that tests filter.
-struct Wholes {
+/// The complete lists that the tests filter.
+struct Lists {
     people: Vec<Record>,
     organizations: Vec<Record>,
     opportunities: Vec<Record>,
@@ -54,10 +54,10 @@ struct Wholes {
     submissions: Vec<Record>,
 }
 
-impl Wholes {
-    async fn of(crm: &sdk_crm::Client) -> Wholes {
+impl Lists {
+    async fn of(crm: &sdk_crm::Client) -> Lists {
         let tasks = crm.tasks().list().owner(TaskOwner::All);
-        Wholes {
+        Lists {
             people: collect(crm.people().list().items()).await,
             organizations: collect(crm.organizations().list().items()).await,
             opportunities: collect(crm.opportunities().list().items()).await,
@@ -67,7 +67,8 @@ impl Wholes {
     }
 }
 
-/// A whole list, the name of a filter, its values, the value of a record, and the list that is filtered by a value.
+/// A complete list, the name of a filter, its values, a function that returns the value of a record, and a function
+/// that returns the filtered list.
 type Filter<'f> = (
     &'f [Record],
     &'f str,
@@ -77,28 +78,28 @@ type Filter<'f> = (
 );
 
 #[tokio::test]
-async fn a_filter_takes_the_values_that_the_contract_shows_and_no_others() {
+async fn a_filter_takes_exactly_the_documented_values() {
     let world = World::in_memory();
     let (crm, me) = (&world.crm, world.server.sample_actor());
-    let wholes = Wholes::of(crm).await;
+    let all = Lists::of(crm).await;
     let is_mine = |task: &Record| owner(task) == me;
     let filters: [Filter<'_>; 6] = [
         (
-            &wholes.people,
+            &all.people,
             "status",
             "active inactive suppressed archived",
             &|person| text(person, "status"),
             &|value| crm.people().list().status(value.into()).pages(),
         ),
         (
-            &wholes.organizations,
+            &all.organizations,
             "status",
             "active inactive archived",
             &|organization| text(organization, "status"),
             &|value| crm.organizations().list().status(value.into()).pages(),
         ),
         (
-            &wholes.opportunities,
+            &all.opportunities,
             "stage",
             "new review_needed exploring qualified solution_shaping proposal_or_decision won deferred \
              closed_not_proceeding",
@@ -106,10 +107,10 @@ async fn a_filter_takes_the_values_that_the_contract_shows_and_no_others() {
             &|value| crm.opportunities().list().stage(value.into()).pages(),
         ),
         (
-            &wholes.tasks,
+            &all.tasks,
             "status",
             "open in_progress waiting completed cancelled",
-            // Without the filter `owner`, a caller gets its own tasks.
+            // Without the filter `owner`, callers get their own tasks.
             &|task| {
                 if is_mine(task) {
                     text(task, "status")
@@ -120,14 +121,14 @@ async fn a_filter_takes_the_values_that_the_contract_shows_and_no_others() {
             &|value| crm.tasks().list().status(value.into()).pages(),
         ),
         (
-            &wholes.tasks,
+            &all.tasks,
             "owner",
             "mine all",
             &|task| if is_mine(task) { "mine" } else { "others'" }.to_owned(),
             &|value| crm.tasks().list().owner(value.into()).pages(),
         ),
         (
-            &wholes.submissions,
+            &all.submissions,
             "state",
             "pending final all",
             &|submission| {
@@ -138,19 +139,19 @@ async fn a_filter_takes_the_values_that_the_contract_shows_and_no_others() {
             &|value| crm.intake().list().state(value.into()).pages(),
         ),
     ];
-    for (whole, name, values, value_of, list) in filters {
+    for (complete, name, values, value_of, list) in filters {
         let known = values.replace(' ', ", ");
         let why = format!("`{name}` must be one of {known}: got \"odd\"");
         refuses(&world, first(list("odd")), &why).await;
         for value in values.split(' ') {
             let query = format!("{name}={value}");
             let matches = |record: &Record| value == "all" || value_of(record) == value;
-            assert_filtered(&world, list(value), &query, whole, matches).await;
+            assert_filtered(&world, list(value), &query, complete, matches).await;
         }
     }
 }
 
-/// A list that is filtered, its query, the whole list, and the records that match.
+/// A filtered list, its query, the complete list, and a function that selects the matching records.
 type Filtered<'f> = (
     Pages<Record>,
     &'f str,
@@ -159,10 +160,10 @@ type Filtered<'f> = (
 );
 
 #[tokio::test]
-async fn filters_are_sent_as_they_are_and_narrow_each_other() {
+async fn filters_are_sent_unchanged_and_combine() {
     let world = World::in_memory();
     let (crm, me) = (&world.crm, &*world.server.sample_actor());
-    let wholes = Wholes::of(crm).await;
+    let all = Lists::of(crm).await;
     let people = || crm.people().list();
     let opportunities = || crm.opportunities().list();
     let named = |person: &Record, part: &str| {
@@ -170,69 +171,69 @@ async fn filters_are_sent_as_they_are_and_narrow_each_other() {
         names.iter().any(|name| name.to_lowercase().contains(part))
     };
     let lists: [Filtered<'_>; 9] = [
-        (people().q("ann").pages(), "q=ann", &wholes.people, &|it| {
+        (people().q("ann").pages(), "q=ann", &all.people, &|it| {
             named(it, "ann")
         }),
         (
             people().q("müller").pages(),
             "q=m%C3%BCller",
-            &wholes.people,
+            &all.people,
             &|it| named(it, "müller"),
         ),
         (
             people().q("an").status(PersonStatus::Inactive).pages(),
             "q=an&status=inactive",
-            &wholes.people,
+            &all.people,
             &|it| named(it, "an") && text(it, "status") == "inactive",
         ),
         (
             crm.organizations().list().q("energy").pages(),
             "q=energy",
-            &wholes.organizations,
+            &all.organizations,
             &|it| mentions(it, "energy"),
         ),
         (
             opportunities().q("portal").pages(),
             "q=portal",
-            &wholes.opportunities,
+            &all.opportunities,
             &|it| mentions(it, "portal"),
         ),
         (
             opportunities().owner("none").pages(),
             "owner=none",
-            &wholes.opportunities,
+            &all.opportunities,
             &|it| owner(it).is_empty(),
         ),
         (
             opportunities().owner(me).pages(),
             &format!("owner={me}"),
-            &wholes.opportunities,
+            &all.opportunities,
             &|it| owner(it) == me,
         ),
         (
             crm.tasks().list().q("proposal").pages(),
             "q=proposal",
-            &wholes.tasks,
+            &all.tasks,
             &|it| owner(it) == me && mentions(it, "proposal"),
         ),
-        (crm.tasks().list().pages(), "", &wholes.tasks, &|it| {
+        (crm.tasks().list().pages(), "", &all.tasks, &|it| {
             owner(it) == me
         }),
     ];
-    for (list, query, whole, matches) in lists {
-        assert_filtered(&world, list, query, whole, matches).await;
+    for (list, query, complete, matches) in lists {
+        assert_filtered(&world, list, query, complete, matches).await;
     }
-    // The contract doesn't document the values of this filter, so the SDK takes any.
+    // The contract doesn't document the values of this filter, so the SDK takes any value.
     for status in "received screening review_needed accepted dismissed failed".split(' ') {
         let list = crm.intake().list().status(status).pages();
-        let (query, whole) = (format!("status={status}"), &wholes.submissions);
+        let (query, complete) = (format!("status={status}"), &all.submissions);
         let matches = |it: &Record| text(it, "status") == status;
-        assert_filtered(&world, list, &query, whole, matches).await;
+        assert_filtered(&world, list, &query, complete, matches).await;
     }
 }
 
 #[tokio::test]
-async fn mine_goes_by_the_actor_of_the_token() {
+async fn mine_selects_the_tasks_of_the_actor_of_the_token() {
     let world = World::in_memory();
     let actors = world.crm.actors().list().await.unwrap().to_value().unwrap();
     let colleague = actors["items"][1]["publicReference"].as_str().unwrap();

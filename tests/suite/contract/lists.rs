@@ -10,7 +10,7 @@ use super::case::table;
 use super::world::World;
 use crate::support::{assert_refused_with, assert_says};
 
-/// A list, the number of its records, the most that a page may have, and the pages of a size.
+/// A list, the number of its records, its largest page size, and a function that returns its pages.
 pub(super) type List<'w> = (
     Operation,
     usize,
@@ -18,7 +18,7 @@ pub(super) type List<'w> = (
     Box<dyn Fn(u32) -> Pages<Record> + 'w>,
 );
 
-/// Every list that has a cursor.
+/// Returns every list with a cursor.
 pub(super) fn lists(world: &World) -> [List<'_>; 6] {
     let (crm, person) = (&world.crm, world.server.sample_person());
     let people = |limit| crm.people().list().limit(limit).pages();
@@ -55,13 +55,13 @@ pub(super) fn lists(world: &World) -> [List<'_>; 6] {
     ]
 }
 
-/// The first page of a list.
+/// Returns the first page of a list.
 pub(super) async fn first(mut pages: Pages<Record>) -> Result<Response<Page<Record>>, Error> {
     let page = pages.try_next().await?;
     Ok(page.expect("every list has a page"))
 }
 
-/// All items of a list.
+/// Returns all items of a list.
 pub(super) async fn collect(mut items: Items<Record>) -> Vec<Record> {
     let mut all = Vec::new();
     while let Some(item) = items.try_next().await.unwrap() {
@@ -70,13 +70,13 @@ pub(super) async fn collect(mut items: Items<Record>) -> Vec<Record> {
     all
 }
 
-/// The references of some records.
+/// Returns the references of records.
 pub(super) fn references<'r>(records: impl IntoIterator<Item = &'r Record>) -> BTreeSet<String> {
     let reference = |record: &Record| record.text("publicReference").unwrap();
     records.into_iter().map(reference).collect()
 }
 
-/// Reads a list by page, which shows where it is cut, and by item.
+/// Reads a list by page and by item, and checks the page boundaries.
 async fn assert_whole(
     world: &World,
     (operation, count, _, list): &List<'_>,
@@ -110,16 +110,16 @@ async fn assert_whole(
 }
 
 #[tokio::test]
-async fn every_list_is_walked_to_its_end() {
+async fn every_list_is_read_to_its_end() {
     let world = World::in_memory();
     let lists = lists(&world);
     for row in table().filter(|row| row.cursor) {
-        let walked = lists.iter().any(|(operation, ..)| operation.id() == row.id);
-        assert!(walked, "{row} is a list: add it to `lists`");
+        let is_listed = lists.iter().any(|(operation, ..)| operation.id() == row.id);
+        assert!(is_listed, "{row} is a list: add it to `lists`");
     }
     for list in &lists {
         let (operation, _, most, _) = list;
-        // Some counts are multiples of the largest page, and none of the small one.
+        // Some counts are multiples of the largest page size. No count is a multiple of 7.
         for size in [7, *most] {
             let items = assert_whole(&world, list, size).await;
             if *operation == Operation::GetPersonTimeline {
@@ -132,18 +132,18 @@ async fn every_list_is_walked_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_cursor_belongs_to_its_list_and_filters_and_to_no_page_size() {
+async fn a_cursor_belongs_to_its_list_and_filters_but_not_to_a_page_size() {
     let world = World::in_memory();
     let people = world.crm.people();
     let active = || people.list().status(PersonStatus::Active);
-    let whole = active().limit(50).await.unwrap();
+    let all = active().limit(50).await.unwrap();
     let page = active().limit(10).await.unwrap();
     let cursor = page.next_cursor().unwrap();
 
     let next = active().limit(20).cursor(cursor).await.unwrap();
     assert_eq!(
         references(next.items().unwrap()),
-        references(&whole.items().unwrap()[10..30])
+        references(&all.items().unwrap()[10..30])
     );
     let query = world.last_query(Operation::ListPeople);
     assert_says(&query, &[&format!("cursor={cursor}")]);
@@ -151,7 +151,7 @@ async fn a_cursor_belongs_to_its_list_and_filters_and_to_no_page_size() {
     let last = if cursor.ends_with('A') { "B" } else { "A" };
     let altered = [&cursor[..cursor.len() - 1], last].concat();
     let [person, other] = [0, 1].map(|place| {
-        let person = &whole.items().unwrap()[place];
+        let person = &all.items().unwrap()[place];
         person.text("publicReference").unwrap()
     });
     let timeline = people.timeline(&*person).limit(10).await.unwrap();

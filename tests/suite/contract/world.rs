@@ -1,4 +1,4 @@
-//! The server and the clients of one test: a reference server whose clock stands still, and a client of each application.
+//! The server and the clients of one test: a reference server with a frozen clock, and a client for each application.
 
 use sdk_core::{ClientCredentials, Suite};
 use sdk_reference_server::{ClientSpec, Operation, RecordedRequest, ReferenceServer, Transport};
@@ -16,20 +16,20 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The demo data in memory, and a client with all rights.
+    /// Returns a server in memory with the demo data, and clients with all rights.
     pub(super) fn in_memory() -> World {
         let server = ReferenceServer::builder().frozen_clock().in_memory();
         World::through(reaching(&server).build().unwrap(), server)
     }
 
-    /// [`World::in_memory`], but over sockets.
+    /// Returns the same as [`World::in_memory`], over sockets.
     pub(crate) async fn start() -> World {
         let server = ReferenceServer::builder()
             .transport(Transport::Hyper)
             .frozen_clock()
             .start()
             .await;
-        // Loopback needs no certificates, and reading those of the system takes longer than a test.
+        // Loopback needs no certificates, and reading the system's certificates takes longer than a test.
         let http = reqwest::Client::builder().tls_certs_only([]);
         let suite = builder_for(&server).http_client(http).build().unwrap();
         World::through(suite, server)
@@ -46,12 +46,12 @@ impl World {
         }
     }
 
-    /// The same server through clients with other rights.
+    /// Returns the same server with clients that have other rights.
     pub(super) fn with_rights(self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> World {
         World::through(self.suite_of(rights), self.server)
     }
 
-    /// Has a token for each application.
+    /// Fetches a token for each application.
     pub(crate) async fn prewarm(&self) {
         self.crm.prewarm().await.unwrap();
         self.calendar.prewarm().await.unwrap();
@@ -59,7 +59,7 @@ impl World {
         self.platform.prewarm().await.unwrap();
     }
 
-    /// The suite of a client with other rights.
+    /// Returns the suite of a client with other rights.
     pub(super) fn suite_of(&self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> Suite {
         let (id, secret) = ("narrow-client", "narrow-secret");
         self.server.add_client(rights(ClientSpec::new(id, secret)));
@@ -69,24 +69,24 @@ impl World {
             .unwrap()
     }
 
-    /// The suite that another process has: the same client, which knows nothing of the keys that this one sent.
+    /// Returns the suite of another process: the same client, but without knowledge of earlier keys.
     pub(super) fn elsewhere(&self) -> Suite {
         reaching(&self.server).build().unwrap()
     }
 
-    /// The last request that the server received for an operation.
+    /// Returns the last request that the server received for an operation.
     pub(super) fn last(&self, operation: Operation) -> RecordedRequest {
         let mut seen = self.server.requests_for(operation);
         seen.pop()
             .unwrap_or_else(|| panic!("the server received no {}", operation.id()))
     }
 
-    /// The query of that request, empty if it has none.
+    /// Returns the query of that request, or an empty string.
     pub(super) fn last_query(&self, operation: Operation) -> String {
         self.last(operation).query.unwrap_or_default()
     }
 
-    /// The body of that request.
+    /// Returns the body of that request.
     pub(super) fn last_body(&self, operation: Operation) -> serde_json::Value {
         serde_json::from_slice(self.last(operation).body()).unwrap()
     }

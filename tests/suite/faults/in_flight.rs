@@ -225,7 +225,7 @@ async fn fault_51_a_call_whose_token_expired_in_the_queue_gives_up_its_permit() 
     assert_eq!((others, start.elapsed()), (4 * SECOND, 7 * SECOND));
 }
 
-/// Meanwhile, another call has replaced the token with a token that has fewer scopes.
+/// Another call has replaced the token with a token that has fewer scopes.
 #[tokio::test(start_paused = true)]
 async fn fault_51_a_call_checks_the_scopes_of_a_token_replaced_in_the_queue() {
     let issued = AtomicUsize::new(0);

@@ -1,5 +1,4 @@
-//! Rows 44, 49, 60, 61, 74, 83 and 93: addresses, names and credentials, what is rejected where it is set, and what
-//! takes precedence.
+//! Rows 44, 49, 60, 61, 74, 83 and 93: validation and precedence of addresses, names and credentials.
 
 use std::process::Command;
 

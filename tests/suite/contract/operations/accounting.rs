@@ -1,4 +1,4 @@
-//! Accounting: the operations whose bodies the contract shows.
+//! Accounting: the operations with documented bodies.
 
 use sdk_accounting::Client;
 use sdk_accounting::types::{
@@ -35,7 +35,7 @@ fn all_on_one_page(world: &World, page: &Response<RawJson>) {
     assert_eq!(items.as_array().unwrap().len(), 40);
     let first = world.server.sample_counterparty();
     assert_eq!(items[0]["publicReference"], first);
-    // It takes no parameters.
+    // The operation has no parameters.
     let seen = world.last(Operation::ListFinancialCounterparties);
     assert_eq!(seen.query, None);
 }

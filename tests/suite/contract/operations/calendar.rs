@@ -16,7 +16,7 @@ operations! {
         409 "time_conflict" "": |world| at_a_taken_time(world);
 }
 
-/// A command with every member but the recurrence, of which nothing is shown.
+/// Returns a command with every field except the recurrence, whose content the contract doesn't document.
 fn whole_event(world: &World) -> EventCommand {
     event("Kick-off")
         .description("First steps")

@@ -1,4 +1,4 @@
-//! CRM: commands, whose bodies the contract does not show.
+//! CRM: commands, whose bodies the contract doesn't document.
 
 use sdk_core::{Error, RawJson, Receipt};
 use sdk_reference_server::Operation;
@@ -38,7 +38,7 @@ fn stale_promotion(world: &World) -> Value {
     })
 }
 
-/// A review of the first submission that awaits one.
+/// Returns a review of the first pending submission.
 fn review(world: &World) -> Value {
     let submission = world.server.sample_intake_submission();
     json!({"submissionReference": submission, "decision": "accept"})

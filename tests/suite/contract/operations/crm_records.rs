@@ -1,4 +1,4 @@
-//! CRM: records, one by its reference or in a list, and the search.
+//! CRM: single records, lists of records, and the search.
 
 use sdk_core::{Page, RawJson, Record, Response};
 use sdk_crm::types::{IntakeSubmissionDetail, IntakeSubmissionStatus};
@@ -16,7 +16,7 @@ operations! {
         404 "not_found" "no such": |world| world.crm.organizations().get("ORG-FFFFFFFFFFFF");
     GetOpportunity: |world| world.crm.opportunities().get(world.server.sample_opportunity()) => opportunity,
         404 "not_found" "no such": |world| world.crm.opportunities().get("OP-FFFFFFFFFFFF");
-    // The contract does not show the values of this filter, so the SDK takes any.
+    // The contract doesn't document the values of this filter, so the SDK takes any value.
     ListIntakeSubmissions: |world| world.crm.intake().list() => submissions,
         400 "validation_failed" "status:": |world| world.crm.intake().list().status("lost");
     ListPeople: |world| world.crm.people().list() => people,
@@ -29,7 +29,7 @@ operations! {
         400 "validation_failed" "cursor:": |world| world.crm.opportunities().list().cursor("nobody's");
     ListTasks: |world| world.crm.tasks().list() => tasks,
         400 "validation_failed" "cursor:": |world| world.crm.tasks().list().cursor("nobody's");
-    // Text gets past the SDK as a parameter that it does not know.
+    // The SDK passes this string on as an unknown parameter.
     Search: |world| world.crm.search().query("an") => hits_of_all_kinds,
         400 "validation_failed" "limit:": |world| world.crm.search().query("an").query("limit", "many");
 }
@@ -74,14 +74,15 @@ fn opportunity(world: &World, opportunity: &Response<Record>) {
     assert_eq!(opportunity.text("publicReference"), Some(reference));
 }
 
-/// A first page, with more to come. The SDK leaves out the page size, so its length is the default of the contract.
+/// Checks a first page with more pages after it. The SDK omits the page size, so the page has the contract's default
+/// length.
 fn assert_page(world: &World, operation: Operation, page: &Page<Record>, length: usize) {
     assert_eq!(world.last(operation).query, None);
     assert_eq!(page.items().unwrap().len(), length);
     assert!(page.next_cursor().is_some());
 }
 
-/// A first page of 25 records, whose references begin so.
+/// Checks a first page of 25 records whose references begin with this prefix.
 fn assert_records(world: &World, operation: Operation, page: &Page<Record>, prefix: &str) {
     assert_page(world, operation, page, 25);
     let begins = |item: &Record| item.text("publicReference").unwrap().starts_with(prefix);

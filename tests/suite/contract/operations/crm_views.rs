@@ -1,4 +1,4 @@
-//! CRM: what is known of the service, and the views that it computes.
+//! CRM: the description of the service, and computed views.
 
 use sdk_core::{App, RawJson, Response};
 use sdk_crm::types::{
@@ -14,7 +14,7 @@ operations! {
     GetReadiness: |world| world.crm.service().ready() => readiness;
     GetCrmMetadata: |world| world.crm.service().meta() => metadata;
     GetToday: |world| world.crm.today().get() => what_needs_attention;
-    // `from` takes an instant; text gets past it as a parameter that the SDK does not know.
+    // `from` takes an instant. The SDK passes this string on as an unknown parameter.
     GetFunnel: |world| world.crm.funnel().get() => every_stage_is_counted,
         400 "validation_failed" "from:": |world| world.crm.funnel().get().query("from", "yesterday");
     GetActors: |world| world.crm.actors().list() => actors_with_their_workload;

@@ -1,6 +1,6 @@
-//! One scenario an operation: a call that succeeds, what is particular about its reply, and how it fails.
+//! One scenario per operation: a successful call, checks of its response, and a failing call.
 //!
-//! Whatever else is true of every operation follows from its scenario, for whoever implements [`Visitor`].
+//! Tests that apply to every operation use the scenarios through a [`Visitor`].
 
 mod accounting;
 mod calendar;
@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use super::world::World;
 
-/// What a call gives: a response, or a receipt that has one.
+/// The result of a call: a response, or a receipt with a response.
 pub(crate) trait Answer {
     type Value: Serialize + DeserializeOwned;
 
@@ -40,18 +40,18 @@ impl<T: Serialize + DeserializeOwned> Answer for Receipt<T> {
     }
 }
 
-/// The call of a scenario, in the forms in which it can be sent.
+/// The call of a scenario, in its three forms.
 pub(crate) struct Calls<C> {
     pub(crate) operation: Operation,
-    /// As the scenario has it.
+    /// The call of the scenario.
     pub(crate) plain: C,
-    /// With a parameter and a header that no contract knows.
+    /// The call with a parameter and a header that no contract documents.
     pub(crate) extended: C,
-    /// To be stored, if it is a command.
+    /// The prepared command, if the call is a command.
     pub(crate) prepared: Option<Result<PreparedCommand, Error>>,
 }
 
-/// Does the same with the call of each operation.
+/// Processes the call of each operation.
 pub(crate) trait Visitor {
     async fn visit<A: Answer>(
         &mut self,
@@ -60,7 +60,7 @@ pub(crate) trait Visitor {
     );
 }
 
-/// What `prepare` is on builders that have no such method.
+/// Provides `prepare` for builders without such a method.
 trait Unprepared: Sized {
     fn prepare(self) -> Option<Result<PreparedCommand, Error>> {
         None
@@ -69,14 +69,14 @@ trait Unprepared: Sized {
 
 impl<T> Unprepared for T {}
 
-/// The scenarios of this folder: by module, its operations and the way through their calls.
+/// Lists the modules of this folder with their operations.
 macro_rules! modules {
     ($( $module:ident )+) => {
-        /// The operations that have a scenario, by module, and whether it fails.
+        /// The operations with a scenario, by module, and whether the scenario has a failing call.
         pub(super) const COVERED: &[(&str, &[(Operation, bool)])] =
             &[$( (stringify!($module), $module::COVERED) ),+];
 
-        /// Takes a visitor to every operation.
+        /// Passes the call of every operation to a visitor.
         pub(crate) async fn visit_all(world: &World, visitor: &mut impl Visitor) {
             $( $module::visit(world, visitor).await; )+
         }
@@ -85,10 +85,11 @@ macro_rules! modules {
 
 modules! { crm_views crm_records crm_commands calendar accounting name_only platform }
 
-/// Takes scenarios: an operation, its call, a function that looks at the reply, and, unless all that it documents is
-/// what [`every`](super::every) operation has, a call that fails, with its status, code and the beginning of its message.
+/// Defines scenarios: an operation, its call, a function that checks the response, and optionally a failing call with
+/// its status, code and message prefix. The failing call is omitted if the operation documents only the failures that
+/// [`every`](super::every) operation has.
 ///
-/// Each is a module of two tests, named as the operation: `succeeds` and `fails`.
+/// Each scenario becomes a module with two tests, named after the operation: `succeeds` and `fails`.
 macro_rules! operations {
     ($(
         $operation:ident: |$world:ident| $call:expr => $succeeds:ident
@@ -102,7 +103,7 @@ macro_rules! operations {
             world: &$crate::contract::world::World,
             visitor: &mut impl super::Visitor,
         ) {
-            // Where all are commands, each has a method of that name.
+            // Not needed if all operations of the module are commands, because those have a `prepare` method.
             #[allow(unused_imports)]
             use super::Unprepared as _;
             $(
@@ -118,10 +119,10 @@ macro_rules! operations {
         }
 
         $(
-            // As it is called everywhere else.
+            // The module has the name of the operation.
             #[allow(non_snake_case)]
             mod $operation {
-                // Some calls need nothing from the module.
+                // Not all calls need items of the module.
                 #[allow(unused_imports)]
                 use super::*;
                 use $crate::contract::{case, world::World};

@@ -1,4 +1,4 @@
-//! The operations that are known by name only: any JSON goes in, any JSON comes out, nothing is promised.
+//! The name-only operations: they take any JSON and return any JSON, without guarantees.
 
 use sdk_core::{Error, RawJson, Receipt, Response};
 use sdk_reference_server::Operation;

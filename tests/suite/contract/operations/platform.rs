@@ -79,9 +79,9 @@ async fn a_publication_needs_the_entitlements_of_the_platform_and_of_its_source(
     }
 }
 
-/// Only the Platform documents who may try again: its envelope says so.
+/// Only the Platform's envelope documents whether a retry is possible.
 #[tokio::test]
-async fn the_envelope_says_whether_to_try_again() {
+async fn the_envelope_decides_whether_an_error_is_retryable() {
     let world = World::in_memory();
     for (retryable, attempts) in [(false, 1), (true, 3)] {
         let envelope = json!({"error": {
@@ -95,8 +95,8 @@ async fn the_envelope_says_whether_to_try_again() {
 
         let error = world.platform.apps().list().await.unwrap_err();
 
-        let told = (error.is_retryable(), error.attempts());
-        assert_eq!(told, (retryable, attempts));
+        let got = (error.is_retryable(), error.attempts());
+        assert_eq!(got, (retryable, attempts));
         assert_eq!(error.code(), Some("maintenance"));
         assert_eq!(error.message(), "down for the day");
         assert_eq!(error.request_id(), Some("req-of-the-envelope"));

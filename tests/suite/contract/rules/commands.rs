@@ -1,4 +1,4 @@
-//! The form of an `Idempotency-Key`, and the bodies of commands.
+//! The format of an `Idempotency-Key`, and the bodies of commands.
 
 use sdk_accounting::types::{CounterpartyReference, ImportMode, InvoiceDraftCreate, TaxAmount};
 use sdk_calendar::types::EventCommand;
@@ -11,7 +11,7 @@ use crate::contract::world::World;
 use crate::samples::{draft, import};
 
 #[test]
-fn fault_31_a_key_has_16_to_160_characters_of_a_few_kinds() {
+fn fault_31_a_key_has_16_to_160_allowed_characters() {
     let odd = |odd| {
         let text = format!("sixteen-chars-{odd}-and-more");
         let rule = format!("must match ^[A-Za-z0-9._:-]+$: got the character {odd:?}");
@@ -69,7 +69,7 @@ async fn a_draft_has_1_to_200_lines() {
 }
 
 #[tokio::test]
-async fn the_counterparty_of_a_draft_has_the_form_of_one() {
+async fn the_counterparty_of_a_draft_is_a_counterparty_reference() {
     let world = World::in_memory();
     let drafts = world.accounting.invoice_drafts();
 
@@ -90,7 +90,7 @@ async fn the_counterparty_of_a_draft_has_the_form_of_one() {
 }
 
 #[tokio::test]
-async fn the_times_of_a_command_are_held_to_their_notation() {
+async fn the_times_of_a_command_must_be_rfc_3339() {
     let world = World::in_memory();
     let text = "2026-02-30T09:00:00Z";
     let why = |field, form| format!("`{field}` must be an RFC 3339 {form}: got {text:?}");

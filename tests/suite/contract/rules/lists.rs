@@ -1,4 +1,4 @@
-//! The parameters of lists and of the search: page size, search text, cursor, and filters that exclude each other.
+//! The parameters of lists and of the search: page size, search string, cursor, and mutually exclusive filters.
 
 use sdk_core::{Pages, Record};
 use sdk_crm::types::IntakeState;
@@ -45,9 +45,9 @@ fn searched(world: &World, q: &str) -> [Pages<Record>; 4] {
 }
 
 #[tokio::test]
-async fn a_search_text_has_2_to_100_characters() {
+async fn a_search_string_has_2_to_100_characters() {
     let world = World::in_memory();
-    // Characters count, not bytes: each of these has two.
+    // The limit counts characters, not bytes. Each of these characters has two bytes.
     let text = |length| "é".repeat(length);
 
     for length in [0, 1, 101] {
@@ -61,7 +61,10 @@ async fn a_search_text_has_2_to_100_characters() {
     for length in [2, 100] {
         for list in searched(&world, &text(length)) {
             let page = first(list).await.unwrap();
-            assert!(page.items().unwrap().is_empty(), "no record has this text");
+            assert!(
+                page.items().unwrap().is_empty(),
+                "no record contains this string"
+            );
         }
         world.crm.search().query(text(length)).await.unwrap();
         let query = world.last_query(Operation::Search);
@@ -78,7 +81,7 @@ async fn the_cursor_of_the_intake_list_has_20_to_500_characters() {
         let why = format!("`cursor` must have 20 to 500 characters: got {length} characters");
         refuses(&world, list(length), &why).await;
     }
-    // If the length is right, only the server knows that it did not issue the cursor.
+    // If the length is right, only the server can tell that it didn't issue the cursor.
     for length in [20, 500] {
         let error = list(length).await.unwrap_err();
         assert_refused_with(&error, 400);

@@ -1,5 +1,5 @@
-//! Each bound, pattern, enumeration and exclusion: the SDK sends no request that breaks it, and the error names
-//! parameter, rule and value. The server's property tests show that the server rejects such requests too.
+//! Each bound, pattern, enumeration and exclusion: the SDK never sends a request that violates the rule, and the error
+//! names parameter, rule and value. The server's property tests show that the server rejects such requests too.
 
 mod commands;
 mod lists;
@@ -11,7 +11,7 @@ use sdk_core::{Effect, Error, ErrorKind};
 
 use super::world::World;
 
-/// The SDK sends nothing, not even a request for a token, and the error names parameter, rule and value.
+/// Checks that a call sends nothing, not even a token request, and that the error names parameter, rule and value.
 pub(super) async fn refuses<T>(
     world: &World,
     call: impl IntoFuture<Output = Result<T, Error>>,
@@ -19,7 +19,7 @@ pub(super) async fn refuses<T>(
 ) {
     let before = world.server.requests().len();
     let Err(error) = call.await else {
-        panic!("the SDK sent a request that breaks a rule: {why}");
+        panic!("the SDK sent a request that violates a rule: {why}");
     };
     assert_refused_locally(&error, why);
     let operation = error.operation().expect("the error names the operation");
@@ -28,7 +28,7 @@ pub(super) async fn refuses<T>(
     assert_eq!(world.server.requests().len(), before, "{why}");
 }
 
-/// Checks that an error says: not sent, for this reason.
+/// Checks that an error was raised locally for this reason.
 fn assert_refused_locally(error: &Error, why: &str) {
     assert_eq!(error.message(), why);
     assert_eq!(error.kind(), ErrorKind::InvalidInput, "{why}");

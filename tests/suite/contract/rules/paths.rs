@@ -1,5 +1,5 @@
-//! Values in a path. A reference has the form that the contract gives for its kind, when it is parsed and when it is
-//! sent. The three parts of a publication's path have no documented form, and each is one segment all the same.
+//! Values in a path. A reference must match the contract's pattern for its kind, both when it is parsed and when it is
+//! sent. The three parts of a publication's path have no documented pattern, but each must be one path segment.
 
 use std::str::FromStr;
 
@@ -11,7 +11,7 @@ use sdk_crm::types::{
 use super::{assert_refused_locally, refuses};
 use crate::contract::world::World;
 
-/// Texts that are close to a reference with this prefix, and texts that would leave a path.
+/// Returns strings that resemble a reference with this prefix, and strings that would escape a path.
 fn others(prefix: &str) -> Vec<String> {
     let near = [
         format!("{prefix}0123456789A"),
@@ -37,7 +37,7 @@ fn why(name: &str, prefix: &str, text: &str) -> String {
     format!("`{name}` must match ^{prefix}[A-F0-9]{{12}}$: got {text:?}")
 }
 
-/// A call takes no text but a reference with this prefix.
+/// Checks that a call takes only references with this prefix.
 async fn takes<T, C: IntoFuture<Output = Result<T, Error>>>(
     world: &World,
     prefix: &str,
@@ -79,7 +79,7 @@ fn a_reference_is_parsed_strictly() {
     is_parsed_strictly::<ActorReference>("ActorReference", "ACR-");
 }
 
-/// The values that it takes are in `contract::filters`.
+/// The accepted values are tested in `contract::filters`.
 #[tokio::test]
 async fn the_owner_of_opportunities_is_none_or_an_actor() {
     let world = World::in_memory();
@@ -92,7 +92,7 @@ async fn the_owner_of_opportunities_is_none_or_an_actor() {
 }
 
 #[tokio::test]
-async fn fault_56_a_text_that_is_no_segment_is_not_sent() {
+async fn fault_56_a_string_that_is_not_one_segment_is_not_sent() {
     let world = World::in_memory();
     let publications = world.platform.publications();
     let not_segments = [
@@ -110,7 +110,7 @@ async fn fault_56_a_text_that_is_no_segment_is_not_sent() {
         "a%3bb",
         "%252e%252e",
         "%2525252f",
-        // Each layer takes another pass, and no server has as many.
+        // Each layer needs another decoding pass, and no server makes so many.
         &format!("%{}", "25".repeat(20)),
     ];
 

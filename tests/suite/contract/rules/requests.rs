@@ -1,4 +1,4 @@
-//! The headers and query parameters that a caller adds to a request by name.
+//! The headers and query parameters that a caller adds by name.
 
 use sdk_reference_server::Operation;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::refuses;
 use crate::contract::world::World;
 
 #[tokio::test]
-async fn a_header_that_the_sdk_sets_itself_is_not_taken_from_the_caller() {
+async fn a_header_that_the_sdk_sets_is_rejected() {
     let world = World::in_memory();
     let owned = [
         "Authorization",
@@ -29,7 +29,9 @@ async fn a_header_that_the_sdk_sets_itself_is_not_taken_from_the_caller() {
 
     for name in owned {
         let call = world.crm.people().list().header(name, "anything");
-        let why = format!("`header {name}` must not be set by the caller, because the SDK sets it: got a value");
+        let why = format!(
+            "`header {name}` must not be set by the caller, because the SDK sets it: got a value"
+        );
         refuses(&world, call, &why).await;
     }
     let command = world.crm.commands().submit(json!({}));
@@ -40,7 +42,7 @@ async fn a_header_that_the_sdk_sets_itself_is_not_taken_from_the_caller() {
 }
 
 #[tokio::test]
-async fn a_header_that_http_does_not_allow_is_not_sent() {
+async fn a_header_that_http_does_not_allow_is_rejected() {
     let world = World::in_memory();
     let visible = "`header x-note` must have only visible ASCII characters: got other characters";
     let name = "`header x note` must have a valid HTTP header name: got an invalid name";
@@ -56,16 +58,16 @@ async fn a_header_that_http_does_not_allow_is_not_sent() {
 }
 
 #[tokio::test]
-async fn a_parameter_is_given_once_unless_the_sdk_does_not_know_it() {
+async fn a_known_parameter_is_rejected_if_it_is_set_twice() {
     let world = World::in_memory();
     let crm = &world.crm;
     let why = |name| {
         format!("`{name}` must be set once, with its own method or with `query`: got it twice")
     };
     let twice = crm.people().list().limit(5).query("limit", "6");
-    let mut walk = twice.clone().items();
+    let mut items = twice.clone().items();
     refuses(&world, twice, &why("limit")).await;
-    refuses(&world, async { walk.try_next().await }, &why("limit")).await;
+    refuses(&world, async { items.try_next().await }, &why("limit")).await;
     let search = crm.search().query("ann").query("q", "bob");
     refuses(&world, search, &why("q")).await;
 

@@ -1,4 +1,4 @@
-//! The window of the funnel: two date-times, in order.
+//! The window of the funnel: two date-times in order.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,9 +15,9 @@ fn why(end: &str, text: &str) -> String {
     format!("`{end}` must be {form}: got {text:?}")
 }
 
-/// The service decides, since the order is an assumption. It compares the instants, not their texts.
+/// The service decides, because the order is an assumption. It compares instants, not strings.
 #[tokio::test]
-async fn the_service_refuses_a_window_that_ends_before_it_starts() {
+async fn the_service_rejects_a_window_that_ends_before_it_starts() {
     let world = World::in_memory();
     let (earlier, later) = ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z");
     let east = "2026-01-01T09:00:00+10:00";
@@ -33,7 +33,7 @@ async fn the_service_refuses_a_window_that_ends_before_it_starts() {
         let encoded = |text: &str| text.replace(':', "%3A").replace('+', "%2B");
         let query = world.last_query(Operation::GetFunnel);
         let expected = format!("from={}&to={}", encoded(from), encoded(to));
-        assert_eq!(query, expected, "as they were given");
+        assert_eq!(query, expected, "sent unchanged");
         assert_eq!(result.is_ok(), in_order, "{from} {to}");
         match result {
             Ok(funnel) => {
@@ -49,9 +49,9 @@ async fn the_service_refuses_a_window_that_ends_before_it_starts() {
     }
 }
 
-/// Whatever type the caller has it in.
+/// The bound can have any type that the caller uses.
 #[tokio::test]
-async fn an_end_is_an_instant_and_survives_the_way_to_the_server_to_the_nanosecond() {
+async fn a_bound_reaches_the_server_with_nanosecond_precision() {
     let world = World::in_memory();
     let to = world.server.now() + SignedDuration::from_nanos(123_456_789);
     let timestamp = Timestamp::from(to);
