@@ -1,4 +1,4 @@
-//! Contract reports: each difference between the metadata of a service and the contract that the SDK was built from.
+//! Contract reports: every difference between a service's metadata and the contract that the SDK was built from.
 
 use sdk_core::ContractMatch::{Incompatible, Newer, Same, Unknown};
 use sdk_reference_server::Operation;
@@ -8,7 +8,7 @@ use crate::fixtures::in_memory;
 use crate::support::{Clients, answer, assert_says, once};
 
 #[tokio::test]
-async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
+async fn an_unchanged_contract_has_no_findings() {
     let (server, suite) = in_memory();
     let suite = suite.suite();
 
@@ -21,7 +21,7 @@ async fn a_contract_that_is_served_as_it_was_built_for_has_no_findings() {
     assert!(crm.is_as_expected() && accounting.is_as_expected());
     let said = "accounting: built for contract 0.1.1, served 0.1.1 (preview)";
     assert_eq!(accounting.to_string(), said);
-    // It has no metadata, so that nothing can be compared.
+    // The Calendar has no metadata, so nothing can be compared.
     let unknown = (calendar.matches, calendar.built_for);
     assert_eq!(unknown, (Unknown, "1.6.0"));
     assert_eq!(server.requests().len(), 2);
@@ -79,7 +79,7 @@ async fn each_difference_of_the_metadata_is_a_finding() {
 }
 
 #[tokio::test]
-async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
+async fn a_report_stays_short_and_well_formed_for_any_metadata() {
     let (server, suite) = in_memory();
     let crm = suite.crm();
     let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
@@ -108,7 +108,7 @@ async fn a_report_is_short_and_on_its_lines_whatever_the_metadata_holds() {
 }
 
 #[tokio::test]
-async fn metadata_that_cannot_be_had_is_an_error_that_says_what_came() {
+async fn unreadable_metadata_is_an_error_that_quotes_the_response() {
     let (server, suite) = in_memory();
     let crm = suite.crm();
 

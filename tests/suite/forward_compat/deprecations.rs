@@ -1,4 +1,4 @@
-//! Deprecation headers: one warning event.
+//! Deprecation headers cause one warning.
 
 use sdk_core::Method;
 use sdk_reference_server::Operation;
@@ -10,7 +10,7 @@ use crate::support::{Clients, Events, crm_at};
 const ANNOUNCED: &str = "the application announced the end of this operation";
 
 #[tokio::test]
-async fn the_end_of_an_operation_is_an_event_once_per_operation_and_suite() {
+async fn a_deprecated_operation_is_an_event_once_per_operation_and_suite() {
     let (events, _guard) = Events::here();
     let (server, _) = in_memory();
     let listing = server.fault(Operation::ListPeople);
@@ -33,14 +33,14 @@ async fn the_end_of_an_operation_is_an_event_once_per_operation_and_suite() {
             assert_eq!(lines.len(), suites, "{}", events.text());
             assert!(lines[0].contains("installation=\"acme\""), "{lines:?}");
         }
-        // The report is about the contract alone.
+        // A contract report doesn't include deprecations.
         let report = crm.check_contract().await.unwrap();
         assert!(report.is_as_expected(), "{report}");
     }
 }
 
 #[tokio::test]
-async fn a_draft_s_no_announces_nothing_and_any_other_value_does() {
+async fn a_false_deprecation_header_announces_nothing_and_any_other_value_does() {
     for (value, count) in [("?0", 0), ("false", 0), ("true", 1), ("@1é", 1), ("", 1)] {
         let (events, _guard) = Events::here();
         let peer = Peer::start(always(person().header("deprecation", value)));

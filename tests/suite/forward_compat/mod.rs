@@ -1,4 +1,4 @@
-//! The SDK under contracts that are ahead of it: contract reports, scopes, raw calls, mutated responses, other operations.
+//! The SDK with later contracts: contract reports, scopes, raw calls, mutated responses, other operations.
 
 mod codegen;
 mod contract;

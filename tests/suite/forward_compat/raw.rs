@@ -1,4 +1,4 @@
-//! Raw calls, by operation or by path, and what they share with typed ones.
+//! Raw calls by operation or by path, and their common behavior with typed calls.
 
 use sdk_core::{Effect, ErrorKind, ExactReplay, IdempotencyKey, Method};
 use sdk_crm::operations;
@@ -34,7 +34,7 @@ async fn a_raw_call_has_the_route_token_and_retries_of_its_operation_or_path() {
 }
 
 #[tokio::test]
-async fn a_raw_command_with_a_key_is_repeated_also_from_its_stored_form() {
+async fn a_raw_command_with_a_key_is_retried_even_from_its_stored_form() {
     let (server, suite) = in_memory();
     let crm = suite.crm();
     let of_operation = crm.raw_call(&operations::SUBMIT_COMMAND);
@@ -61,11 +61,12 @@ async fn a_raw_command_with_a_key_is_repeated_also_from_its_stored_form() {
 }
 
 #[tokio::test]
-async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
+async fn a_key_causes_no_retry_if_the_caller_forbids_it() {
     let (server, suite) = in_memory();
     let calendar = suite.calendar();
     let paths = server.fault(Operation::ManageHold).lose_reply();
-    // Before or after the key, of a path or of an operation, and when it is sent again from its stored form.
+    // The caller forbids it before or after setting the key, with a path or an operation, or when resending the stored
+    // form.
     let call = || calendar.raw_call((Method::Post, "/calendar/v1/hold-commands"));
     let of_operation = calendar.raw_call(&sdk_calendar::operations::MANAGE_HOLD);
     let (key, forbidden) = (IdempotencyKey::random, ExactReplay::Forbidden);
@@ -90,7 +91,7 @@ async fn a_key_repeats_nothing_when_the_caller_forbids_it() {
 }
 
 #[tokio::test]
-async fn a_raw_call_that_does_not_fit_its_operation_or_a_url_is_never_sent() {
+async fn a_raw_call_that_does_not_match_its_operation_or_a_url_is_never_sent() {
     let (server, suite) = in_memory();
     let crm = suite.crm();
     let person = || crm.raw_call(&operations::GET_PERSON);
@@ -111,7 +112,7 @@ async fn a_raw_call_that_does_not_fit_its_operation_or_a_url_is_never_sent() {
     }
     assert!(server.requests().is_empty());
 
-    // A URL is as long as the transport takes it.
+    // The transport limits the length of a URL.
     let base = crm.origin().len() + "/".len();
     let long = |length: usize| {
         let path = format!("/{}", "a".repeat(length - base));

@@ -1,4 +1,4 @@
-//! Scopes that a token lacks, and the least scopes of operations.
+//! Missing scopes of a token, and the least scopes for operations.
 
 use sdk_core::{App, ErrorKind, ScopePolicy, least_scopes};
 use sdk_crm::operations;
@@ -8,7 +8,7 @@ use crate::fixtures::in_memory;
 use crate::support::{Clients, assert_unsent};
 
 #[tokio::test]
-async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
+async fn the_least_scopes_of_operations_allow_exactly_these_operations() {
     let (server, suite) = in_memory();
     let needed = [
         &operations::LIST_PEOPLE,
@@ -18,7 +18,7 @@ async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
     let scopes = least_scopes(&needed);
     assert_eq!(scopes, ["crm:people:read", "crm:today:read"]);
 
-    // A call whose scope is surely missing can be refused before it is sent.
+    // A call with a certainly missing scope can be rejected before it is sent.
     let suite = suite.scope_policy(ScopePolicy::Refuse).suite();
     let crm = suite.with_scopes(App::Crm, scopes).unwrap().crm();
 
@@ -32,7 +32,7 @@ async fn the_least_scopes_of_operations_open_them_and_nothing_else() {
 }
 
 #[test]
-fn an_operation_that_any_of_several_scopes_opens_takes_one_that_is_there_anyway() {
+fn least_scopes_reuse_a_scope_for_operations_with_alternatives() {
     let open = &operations::SUBMIT_COMMAND;
     assert!(open.scopes.len() > 1);
     assert_eq!(least_scopes(&[open]).len(), 1);
@@ -40,7 +40,7 @@ fn an_operation_that_any_of_several_scopes_opens_takes_one_that_is_there_anyway(
 }
 
 #[tokio::test]
-async fn missing_scopes_are_those_that_the_token_was_not_granted() {
+async fn missing_scopes_lists_the_scopes_that_were_not_granted() {
     let (_server, suite) = in_memory();
     let scopes = ["crm:people:read", "crm:people:write"];
     let all = suite.suite();
@@ -59,8 +59,8 @@ async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     let ids = missing.operations.iter().map(|operation| operation.id);
     let ids: Vec<_> = ids.collect();
     assert_eq!(ids, ["listTasks"], "any one of several scopes is enough");
-    let told = "granted: crm:people:read, crm:people:write\n  - listTasks needs crm:tasks:read";
-    assert!(missing.to_string().starts_with(told), "{missing}");
+    let granted = "granted: crm:people:read, crm:people:write\n  - listTasks needs crm:tasks:read";
+    assert!(missing.to_string().starts_with(granted), "{missing}");
     assert!(!missing.is_empty());
     let missing = all.crm().missing_scopes(&[&operations::LIST_TASKS]).await;
     let missing = missing.unwrap();
@@ -71,7 +71,7 @@ async fn missing_scopes_are_those_that_the_token_was_not_granted() {
     let error = all.crm().missing_scopes(&foreign).await.unwrap_err();
     let words = ["`operation` must belong to crm: got calendar.submitEventCommand"];
     assert_unsent(&error, ErrorKind::InvalidInput, &words);
-    // The contract documents no scope of this operation.
+    // The contract documents no scope for this operation.
     let hold = &sdk_calendar::operations::MANAGE_HOLD;
     assert!(least_scopes(&[hold]).is_empty());
     let missing = all.calendar().missing_scopes(&[hold]).await.unwrap();

@@ -1,4 +1,4 @@
-//! The parts of `sdk_core::codegen` that no operation of the four applications needs, used as generated code uses them.
+//! The parts of `sdk_core::codegen` that the four applications don't use, called as generated code calls them.
 
 mod notes;
 mod replies;

@@ -1,4 +1,4 @@
-//! A service of notes, and its client as far as the tests need it.
+//! A notes service, and the parts of its client that the tests need.
 
 use sdk_core::codegen::{ApiClient, Application, Bytes, Call, Draft, RawOperations};
 use sdk_core::testing::ScriptedTransport;
@@ -6,7 +6,7 @@ use sdk_core::{App, Method, Operation, Safety};
 
 use crate::support::quick_retry;
 
-/// A list of notes.
+/// Returns the operation that lists notes.
 pub(super) const fn list() -> Operation {
     let mut it = Operation::generated(App::Crm, "listNotes", Method::Get, "/notes");
     it.group = "notes";
@@ -16,7 +16,7 @@ pub(super) const fn list() -> Operation {
     it
 }
 
-/// A command on one note, with a body unless it deletes the note.
+/// Returns a command for one note, with a body unless it deletes the note.
 pub(super) const fn command(id: &'static str, method: Method, safety: Safety) -> Operation {
     let mut it = list();
     it.id = id;
@@ -39,7 +39,7 @@ pub(super) static PATCH: Operation = {
     it.checked()
 };
 
-/// With a body of its own media type, which may be left out.
+/// A command with an optional body of another media type.
 pub(super) static PUT_TEXT: Operation = {
     let mut it = command("putText", Method::Put, Safety::Idempotent);
     it.optional_body = true;
@@ -73,13 +73,13 @@ static NOTES: Application = Application {
     raw: RawOperations::of(App::Crm),
 };
 
-/// A client that gets its responses from a script.
+/// Returns a client with responses from a script.
 pub(super) fn client(transport: &ScriptedTransport) -> ApiClient {
     let suite = transport.suite().retry(quick_retry());
     ApiClient::new(&suite.build().unwrap(), &NOTES).unwrap()
 }
 
-/// The request of a call, with this body if its operation takes one.
+/// Returns the request of a call, with this body if the operation takes one.
 pub(super) fn draft_of(call: &Call, body: Option<&'static str>) -> Draft {
     let (endpoint, operation) = (call.endpoint(), call.operation());
     let draft = match operation.method {

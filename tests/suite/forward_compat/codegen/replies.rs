@@ -1,4 +1,4 @@
-//! The types that the responses of an operation decode into, by their status and their media type.
+//! The types of an operation's responses, by status and media type.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -14,13 +14,13 @@ use crate::support::{assert_failed, assert_says};
 
 const JSON: &str = "application/json";
 
-/// An export, as the generator declares it.
+/// A response enum as the generator declares it.
 #[derive(Clone, Debug, PartialEq)]
 enum Export {
     Ok(Bytes),
     Accepted(Record),
     NoContent,
-    /// Another success, which the contract doesn't document.
+    /// Another success status, which the contract doesn't document.
     Other {
         status: u16,
         body: RawJson,
@@ -40,7 +40,7 @@ impl FromReply for Export {
     }
 }
 
-/// The receipt of an operation that gets this response.
+/// Returns the receipt of an operation with this response.
 fn read<T: FromReply>(
     operation: &'static Operation,
     status: u16,
@@ -51,7 +51,7 @@ fn read<T: FromReply>(
     reply.body(body).receipt()
 }
 
-/// The error of a list that gets this response.
+/// Returns the error of a list with this response.
 fn error<T: FromReply + Debug>(status: u16, media_type: &str, body: &'static [u8]) -> Error {
     let error = read::<T>(&LIST, status, media_type, body).unwrap_err();
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
@@ -60,7 +60,7 @@ fn error<T: FromReply + Debug>(status: u16, media_type: &str, body: &'static [u8
 }
 
 #[test]
-fn each_status_has_its_own_type_and_another_one_keeps_everything() {
+fn each_status_has_its_own_type_and_other_statuses_preserve_the_response() {
     let seven = || Export::Accepted(r#"{"id":7}"#.parse().unwrap());
     let other = |status, body: &str| {
         let body = body.parse().unwrap();
@@ -104,7 +104,7 @@ fn only_a_documented_status_has_the_documented_version() {
 }
 
 #[test]
-fn a_success_that_returns_nothing_takes_any_body_and_is_committed_unless_accepted() {
+fn a_command_without_a_result_accepts_any_body_and_is_committed_unless_202() {
     static LATER: Operation = {
         let mut it = command("purgeNote", Method::Delete, Safety::Idempotent);
         it.statuses = &[202, 204];
@@ -128,16 +128,16 @@ fn a_success_that_returns_nothing_takes_any_body_and_is_committed_unless_accepte
 }
 
 #[test]
-fn another_media_type_is_kept_as_received_and_is_null_as_raw_json() {
+fn another_media_type_is_preserved_and_is_null_as_raw_json() {
     for (operation, status, media_type, body, json) in [
         (&CSV, 200, "application/pdf", &b"%PDF\xff\0"[..], "null"),
         (&CSV, 200, "text/csv", b"1", "null"),
         (&CSV, 200, JSON, b"{}", "{}"),
         (&CSV, 202, "text/csv", b"a;b", "null"),
         (&EXPORT, 200, "text/csv", b"a;b", "null"),
-        // It was asked for.
+        // The request asked for this media type.
         (&EXPORT, 202, JSON, b"{}", "{}"),
-        // A command that returns nothing has no JSON to begin with.
+        // A command without a result has no JSON at all.
         (&DELETE, 200, "text/plain", b"OK", "null"),
         (&DELETE, 200, JSON, b"OK", "null"),
         (&DELETE, 204, JSON, b"", "null"),
@@ -150,11 +150,11 @@ fn another_media_type_is_kept_as_received_and_is_null_as_raw_json() {
             assert_eq!((&**bytes, &bytes.bytes()[..]), (body, body));
         }
     }
-    // Undocumented JSON is not taken for the documented file.
+    // Undocumented JSON is not accepted as the documented file.
     let file = read::<Bytes>(&CSV, 202, JSON, b"{}").unwrap_err();
     let undocumented = "it is JSON with a status that the contract does not document";
     assert_says(&file, &["202", undocumented]);
-    // Where JSON is the success, another body is none.
+    // If the documented success is JSON, another body is an error.
     error::<RawJson>(200, "text/plain", b"OK");
     for (operation, status, media_type, body) in
         [(&CSV, 202, JSON, &b"{}"[..]), (&EXPORT, 200, JSON, b"OK")]
@@ -166,7 +166,7 @@ fn another_media_type_is_kept_as_received_and_is_null_as_raw_json() {
 }
 
 #[tokio::test]
-async fn the_body_of_a_command_that_returns_nothing_is_kept_also_from_its_stored_form() {
+async fn the_body_of_a_command_without_a_result_is_preserved_even_from_its_stored_form() {
     let done = http::Response::builder().header("content-type", "text/plain");
     let done = done.body("done").unwrap();
     let transport = ScriptedTransport::new().answer(done.clone()).answer(done);

@@ -1,4 +1,4 @@
-//! Lists as query parameters, media types other than JSON, and bodies that may be left out.
+//! Lists as query parameters, media types other than JSON, and optional bodies.
 
 use sdk_core::codegen::{Bytes, Call, Check, Draft, ListStyle};
 use sdk_core::testing::ScriptedTransport;
@@ -9,7 +9,7 @@ use crate::support::{assert_failed, assert_says, assert_unsent, stored};
 
 const STYLES: [ListStyle; 2] = [ListStyle::Repeated, ListStyle::Comma];
 
-/// The query of a list with this request.
+/// Returns the query of a list with this request.
 async fn query(request: impl FnOnce(Draft) -> Draft) -> String {
     let transport = ScriptedTransport::new().json(200, "[]");
     let call = Call::new(&client(&transport), &LIST);
@@ -28,7 +28,7 @@ async fn each_style_writes_its_items_escaped() {
         for (values, expected) in [
             (Some(&["a", "b&c=ü", "1+1"][..]), several),
             (Some(&["one"]), "q=x&tag+s=one"),
-            // No items are not an empty item.
+            // An empty list differs from one empty item.
             (Some(&[]), "q=x"),
             (None, "q=x"),
             (Some(&[""]), "q=x&tag+s="),
@@ -43,7 +43,7 @@ async fn each_style_writes_its_items_escaped() {
 }
 
 #[test]
-fn a_list_has_its_number_of_items_and_none_that_splits() {
+fn a_list_has_an_allowed_number_of_items_without_separators() {
     let [repeated, comma] = STYLES;
     let splits =
         |item| format!("`tags` must have no empty items and no ',' within an item: got {item}");
@@ -77,7 +77,7 @@ fn a_list_has_its_number_of_items_and_none_that_splits() {
     }
 }
 
-/// The media types of each request: of its body, and of the response that it accepts.
+/// Returns the media types of each request: of its body, and of the accepted response.
 fn media_types(transport: &ScriptedTransport) -> Vec<[Option<String>; 2]> {
     let of = |request: &http::Request<Bytes>| {
         let text = |name| Some(request.headers().get(name)?.to_str().unwrap().to_owned());
@@ -87,7 +87,7 @@ fn media_types(transport: &ScriptedTransport) -> Vec<[Option<String>; 2]> {
 }
 
 #[tokio::test]
-async fn every_attempt_has_its_media_types_also_from_the_stored_form() {
+async fn every_attempt_has_its_media_types_even_from_the_stored_form() {
     for (operation, media_type, body) in [
         (&PUT, "application/json", "{}"),
         (&PATCH, "application/merge-patch+json", "{}"),
@@ -120,7 +120,7 @@ async fn every_attempt_has_its_media_types_also_from_the_stored_form() {
 }
 
 #[tokio::test]
-async fn only_a_body_that_may_be_left_out_is_missing_from_a_stored_command() {
+async fn a_stored_command_needs_a_body_unless_it_is_optional() {
     let transport = ScriptedTransport::new().status(204);
     let api = client(&transport);
     let bare = |operation| {
@@ -132,7 +132,7 @@ async fn only_a_body_that_may_be_left_out_is_missing_from_a_stored_command() {
     assert_eq!(media_types(&transport)[0][0], None);
     assert!(transport.requests()[0].body().is_empty());
 
-    // As if somebody had emptied it.
+    // The stored form lost its body.
     let error = bare(&PUT).await.unwrap_err();
     let words = ["its body is not JSON"];
     assert_unsent(&error, ErrorKind::PreparedCommand, &words);
@@ -140,7 +140,7 @@ async fn only_a_body_that_may_be_left_out_is_missing_from_a_stored_command() {
 
 #[test]
 #[should_panic(expected = "a media type must be a valid header value")]
-fn a_media_type_that_is_no_header_does_not_compile_in_a_static() {
+fn a_media_type_that_is_not_a_header_value_does_not_compile() {
     let mut operation = list();
     operation.media_type = Some("text/\nplain");
     let _ = operation.checked();

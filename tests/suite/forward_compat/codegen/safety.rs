@@ -1,4 +1,4 @@
-//! Row 89: commands without a key that HTTP calls idempotent.
+//! Row 89: commands without a key that are idempotent in HTTP.
 
 use std::time::SystemTime;
 
@@ -12,7 +12,7 @@ use sdk_outbox::{ParkReason, StoredStep};
 use super::notes::{DELETE, PATCH, PUT, client, draft_of};
 use crate::support::{assert_refused_with, assert_tried, next_step, stored};
 
-/// Sends a command that takes all answers of a script.
+/// Sends a command that uses all answers of a script.
 async fn send(
     operation: &'static Operation,
     transport: &ScriptedTransport,
@@ -32,7 +32,7 @@ async fn send(
     sent
 }
 
-/// The three ways in which the first attempt leaves its effect unknown.
+/// Returns the three ways in which the first attempt leaves the effect unknown.
 fn in_doubt() -> [(ScriptedTransport, ErrorKind); 3] {
     let script = ScriptedTransport::new;
     [
@@ -43,7 +43,7 @@ fn in_doubt() -> [(ScriptedTransport, ErrorKind); 3] {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_89_a_refusal_after_an_attempt_in_doubt_is_no_proof() {
+async fn fault_89_a_rejection_after_an_unclear_attempt_leaves_the_effect_unknown() {
     for operation in [&PUT, &DELETE] {
         for (transport, _) in in_doubt() {
             let receipt = send(operation, &transport.status(204), None).await.unwrap();
@@ -57,14 +57,14 @@ async fn fault_89_a_refusal_after_an_attempt_in_doubt_is_no_proof() {
                 assert_tried(&error, error.kind(), Effect::Unknown, 2);
                 assert_eq!(error.status(), Some(status));
                 assert!(error.to_string().contains("its effect is unknown"));
-                // An error that a test makes is the same.
+                // A test error behaves the same.
                 let made = testing::error(error.kind()).operation(operation);
                 let made = made.status(status).attempts(2).effect(Effect::Unknown);
                 for error in [made.build(), error] {
                     assert!(error.into_command().unwrap().was_sent());
                 }
             }
-            // Where no attempt was in doubt, a refusal is one.
+            // Without an unclear attempt, a rejection is final.
             let script = ScriptedTransport::new;
             for transport in [script(), script().not_sent(), script().status(429)] {
                 let error = send(operation, &transport.status(status), None).await;
@@ -77,7 +77,7 @@ async fn fault_89_a_refusal_after_an_attempt_in_doubt_is_no_proof() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
+async fn fault_89_a_forbidden_or_not_idempotent_resend_is_not_made() {
     let forbidden = Some(ExactReplay::Forbidden);
     for (operation, replay) in [(&PUT, forbidden), (&DELETE, forbidden), (&PATCH, None)] {
         for (transport, kind) in in_doubt() {
@@ -88,7 +88,7 @@ async fn fault_89_what_is_forbidden_or_not_idempotent_is_not_retried() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_89_a_stored_command_that_was_sent_waits_for_a_person_and_its_refusal_is_no_proof() {
+async fn fault_89_a_stored_command_that_was_sent_waits_for_a_person_even_if_rejected() {
     let key = Some("the-key-of-note-4711");
     for (operation, key) in [(&PUT, None), (&DELETE, None), (&PATCH, None), (&PATCH, key)] {
         for status in [401, 403, 404, 409, 410, 412, 422, 429] {
@@ -113,7 +113,7 @@ async fn fault_89_a_stored_command_that_was_sent_waits_for_a_person_and_its_refu
             assert_eq!(waits, key.is_none(), "{next:?}");
             let again = || SendPrepared::new(&api, &sent).retry(RetryPolicy::none());
 
-            // A 401 is answered with a fresh token.
+            // After a 401, the SDK fetches a new token.
             for _ in 0..if status == 401 { 1 } else { 2 } {
                 let error = again().await.unwrap_err();
                 let told = (error.effect(), error.status());

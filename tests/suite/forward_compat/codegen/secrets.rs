@@ -1,4 +1,4 @@
-//! Secrets in the body of a request, and a service that repeats them.
+//! Secrets in a request body, and a service that echoes them.
 
 use sdk_core::codegen::{Body, Call, Check, Draft, Validate};
 use sdk_core::testing::ScriptedTransport;
@@ -10,7 +10,7 @@ use crate::support::stored;
 
 const PIN: &str = "correct-horse-7";
 
-/// A body with a secret, as the name of its field says.
+/// A body with a secret, which its field name reveals.
 #[derive(Clone, PartialEq)]
 struct Lock {
     pin: Secret,
@@ -26,21 +26,21 @@ impl Validate for Lock {
 }
 
 fn assert_redacted(error: &Error) {
-    let printed = format!("{error} {error:?} {:?}", error.attempt_log());
+    let printed = format!("{error} {error:#?} {:?}", error.attempt_log());
     let told = [error.code(), error.request_id()].map(Option::unwrap_or_default);
     assert!(!(printed + &told.concat()).contains("horse"), "{error}");
     assert!(error.to_string().contains("[redacted"), "{error}");
 }
 
 #[tokio::test]
-async fn a_secret_in_a_body_is_redacted_from_what_comes_back() {
+async fn a_secret_in_a_request_body_is_redacted_from_the_response() {
     let (pin, extra) = (PIN.into(), Members::new());
     let lock = vec![Lock { pin, extra }];
     let typed = Body::json(&PUT, &lock);
     let raw = JsonBody::from(json!({"lock": {"doorPassword": PIN}}));
     let named = Body::raw(&raw);
     for body in [&typed, &named] {
-        // In a message and a code, in an excerpt, and where a number is expected.
+        // The echo is in a message, a code or an excerpt, or where a number is expected.
         for (status, echo) in [
             (
                 400,

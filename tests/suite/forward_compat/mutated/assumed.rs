@@ -1,4 +1,4 @@
-//! Fields whose type the contract doesn't document: it is assumed (A05, A10), and another type is no failure.
+//! Fields with an undocumented type. Another type than the assumed type is not an error (assumptions A05 and A10).
 
 use sdk_core::testing;
 use sdk_crm::Timestamp;
@@ -40,9 +40,9 @@ fn another_type_than_assumed_is_preserved_and_reported_once_for_a_response() {
 }
 
 #[test]
-fn a_number_that_its_field_cannot_hold_is_preserved_and_reported_and_an_instant_is_held() {
+fn a_number_out_of_range_is_preserved_and_reported_and_every_instant_is_accepted() {
     let (events, _guard) = Events::here();
-    // One of the instants stands where one is required.
+    // One of the instants is in a required field.
     let body = concat!(
         r#"{"schemaVersion":"suite-crm-today.v1","generatedAt":"9999-12-31T23:59:60Z","workspace":"w","counts":{},"#,
         r#""attention":[{"dueAt":"9999-12-31T23:59:59.999+14:00","recordVersion":18446744073709551616},"#,
@@ -61,29 +61,29 @@ fn a_number_that_its_field_cannot_hold_is_preserved_and_reported_and_an_instant_
     assert_eq!(due, [late, fine, Some("2026-01-15 09:00:00Z"), None]);
     let item = &today.attention[0];
     assert_eq!(item.record_version, None);
-    let kept = item.extra.get("recordVersion").unwrap();
-    assert_eq!(kept.as_str(), "18446744073709551616");
+    let preserved = item.extra.get("recordVersion").unwrap();
+    assert_eq!(preserved.as_str(), "18446744073709551616");
     assert_eq!(serde_json::to_string(&*today).unwrap(), body);
     let warnings = events.lines("WARN", &[]);
-    assert_eq!(warnings.len(), 1, "nothing else is amiss");
+    assert_eq!(warnings.len(), 1, "only one warning");
     let words = ["do not match their assumed type, or exceed it"];
     assert_says(&warnings[0], &words);
     assert_says(&warnings[0], &[r#"member="recordVersion" count=2"#]);
 }
 
 #[test]
-fn a_documented_type_is_none_of_these() {
+fn a_documented_type_is_not_assumed() {
     let stage = |text: &str| serde_json::from_str::<FunnelStage>(text);
 
     let odd = stage(r#"{"stage": 3, "currency": {"code": "EUR"}}"#).unwrap();
     assert_eq!((odd.stage, odd.currency), (None, None));
 
-    // To read a count as absent would be to say something that the service did not say.
+    // Reading the count as absent would misreport the response.
     assert!(stage(r#"{"openCount": "3"}"#).is_err());
 }
 
 #[test]
-fn a_token_response_may_have_a_lifetime_as_text_and_scopes_as_a_list() {
+fn a_token_response_may_have_a_string_lifetime_and_a_list_of_scopes() {
     let text = r#"{"access_token":"t","expires_in":"300","scope":["a","b"]}"#;
 
     let token: sdk_platform::types::TokenResponse = serde_json::from_str(text).unwrap();

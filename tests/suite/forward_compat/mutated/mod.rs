@@ -1,5 +1,5 @@
-//! Responses of later versions of the contracts, as far as the specs leave room for them: the SDK decodes, preserves and
-//! writes back all that it doesn't know, and names exactly the places that it can't read.
+//! Responses of later contract versions, as far as the specs allow them. The SDK decodes, preserves and writes back all
+//! unknown data, and names exactly the fields that it can't decode.
 
 mod assumed;
 mod replies;

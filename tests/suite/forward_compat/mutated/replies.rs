@@ -1,4 +1,5 @@
-//! The property of all responses: whatever a later version of a contract may send decodes, and is written back as it came.
+//! The property of all responses: everything that a later contract version may send decodes and is written back
+//! unchanged.
 
 use fastrand::Rng;
 use sdk_core::Error;
@@ -11,11 +12,11 @@ use super::schema;
 use crate::contract::operations::{Answer, Calls, Visitor, visit_all};
 use crate::contract::world::World;
 
-/// The number of mutations of each response that are decoded, and the number of those that come over the wire.
+/// The number of mutations of each response that are decoded, and the number that are sent over a connection.
 const MUTATIONS: u64 = 40;
 const OVER_THE_WIRE: u64 = 2;
 
-/// Mutates the responses of all operations, and counts them.
+/// Mutates the responses of all operations and counts them.
 struct Mutating(usize);
 
 impl Visitor for Mutating {
@@ -51,7 +52,7 @@ fn read(text: &str) -> Json {
     Json::read(text).unwrap()
 }
 
-/// Decoded, written, and decoded again, a value is unchanged.
+/// Checks that a value is unchanged after decoding, encoding and decoding.
 fn holds<T: Serialize + DeserializeOwned>(value: &Json, about: &str) {
     let text = value.to_string();
     let decoded: T =
@@ -63,7 +64,7 @@ fn holds<T: Serialize + DeserializeOwned>(value: &Json, about: &str) {
 }
 
 #[tokio::test]
-async fn mutated_responses_decode_and_are_written_back_as_they_came() {
+async fn mutated_responses_decode_and_are_written_back_unchanged() {
     let mut mutating = Mutating(0);
     visit_all(&World::start().await, &mut mutating).await;
     assert_eq!(mutating.0, Operation::ALL.len());

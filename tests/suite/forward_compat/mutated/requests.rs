@@ -1,5 +1,5 @@
-//! Requests are read back as they were written, so that they can be stored, logged and tested against; and each can have
-//! fields that the SDK doesn't know yet. For parameters and headers, see `contract::every`.
+//! Requests can be decoded again, for storage, logs and tests, and each can have fields that the SDK doesn't know yet.
+//! For parameters and headers, see `contract::every`.
 
 use std::fmt::Debug;
 
@@ -17,7 +17,7 @@ use crate::fixtures::in_memory;
 use crate::samples::{draft, event, import};
 use crate::support::{Clients, assert_says};
 
-/// Writes, reads and writes again; the two are the same, and so are the two texts.
+/// Encodes, decodes and encodes again. Checks that the values and the JSON strings are equal.
 fn round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(request: &T) -> Value {
     let written = serde_json::to_string(request).unwrap();
     let read: T = serde_json::from_str(&written).unwrap();
@@ -48,7 +48,7 @@ fn each_typed_body_round_trips() {
 
     assert_eq!(written["operation"], "reschedule");
     round_trip(&EventCommand::new());
-    // An explicit null is sent through `extra`, and comes back from there.
+    // An explicit null is sent through `extra`, and is decoded into `extra`.
     let mut command = EventCommand::new();
     command.extra.insert("recurrence", RawJson::null());
     assert_eq!(round_trip(&command), json!({"recurrence": null}));
@@ -62,7 +62,7 @@ fn each_typed_body_round_trips() {
 }
 
 #[tokio::test]
-async fn every_typed_body_takes_a_field_that_the_contract_does_not_document() {
+async fn every_typed_body_takes_an_undocumented_field() {
     let (server, suite) = in_memory();
     let suite = suite.suite();
     let digits = "123456789012345678901234567890";
@@ -87,7 +87,7 @@ async fn every_typed_body_takes_a_field_that_the_contract_does_not_document() {
         (Operation::SubmitEventCommand, &*field, 1),
         (Operation::CreateInvoiceDraft, &field, 2),
         (Operation::CreateImportRun, &field, 1),
-        // The server records no value of a form that it doesn't know: it may be a secret.
+        // The server records no unknown form value, because it may be a secret.
         (Operation::ExchangeToken, "&fromTheFuture=", 1),
     ] {
         let request = server.requests_for(operation).pop().unwrap();
@@ -97,7 +97,7 @@ async fn every_typed_body_takes_a_field_that_the_contract_does_not_document() {
 }
 
 #[test]
-fn each_field_can_be_present_or_absent_whatever_else_is() {
+fn each_field_can_be_present_or_absent_independently() {
     let record: Record = r#"{"name":"Ann","note":null}"#.parse().unwrap();
     let text = |name| record.get::<String>(name).unwrap();
     assert_eq!(

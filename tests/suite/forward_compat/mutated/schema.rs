@@ -1,4 +1,4 @@
-//! The room that the specs leave for responses, read on their own and not as the generator reads them.
+//! The responses that the specs allow, read independently of the generator.
 
 use sdk_reference_server::Operation;
 use serde_yaml_ng::Value;
@@ -15,7 +15,7 @@ const SPECS: &[(&str, &str)] = &[
     ("platform", include_str!("../../../../specs/platform.yaml")),
 ];
 
-/// Instants in notations that RFC 3339 allows, some of which no date library holds.
+/// Instants in notations that RFC 3339 allows. Some exceed every date library.
 const INSTANTS: &[&str] = &[
     r#""2026-01-15T09:00:00Z""#,
     r#""2026-01-15T10:30:00+05:30""#,
@@ -30,14 +30,14 @@ const INSTANTS: &[&str] = &[
 
 const INTEGERS: &[&str] = &["0", "-1", "9223372036854775807", "-9223372036854775808"];
 
-/// Integers that 64 bits do not hold.
+/// Integers beyond 64 bits.
 const BEYOND: &[&str] = &[
     "9223372036854775808",
     "-9223372036854775809",
     "123456789012345678901234567890",
 ];
 
-/// The shape of an operation's response.
+/// Returns the shape of an operation's response.
 pub(super) fn of_reply(operation: Operation) -> Shape {
     let of_app = |(name, _): &&(&str, &str)| *name == operation.app().id();
     let (_, text) = SPECS.iter().find(of_app).unwrap();
@@ -50,7 +50,8 @@ pub(super) fn of_reply(operation: Operation) -> Shape {
     shape(&spec, resolved(&spec, schema).0)
 }
 
-/// A schema with its references followed, and whether its type is assumed: the contract doesn't document it.
+/// Resolves the references of a schema. Also returns whether its type is assumed because the contract doesn't document
+/// it.
 fn resolved<'a>(spec: &'a Value, mut schema: &'a Value) -> (&'a Value, bool) {
     let mut assumed = false;
     loop {
@@ -79,13 +80,13 @@ fn shape(spec: &Value, schema: &Value) -> Shape {
             )
         }
         Some("string") if schema["format"] == "date-time" => Shape::OneOf(INSTANTS),
-        // Another constant makes it another response, which has its own tests.
+        // Another constant has its own tests.
         Some("string") if schema.get("x-const").is_some() => Shape::OneOf(&[]),
         Some("string") => Shape::OneOf(TEXTS),
         Some("integer") => Shape::OneOf(INTEGERS),
         Some("number") => Shape::OneOf(NUMBERS),
         Some("boolean") => Shape::OneOf(&["true", "false"]),
-        other => panic!("a type that these tests do not know: {other:?}"),
+        other => panic!("unknown type: {other:?}"),
     }
 }
 
