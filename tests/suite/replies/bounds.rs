@@ -1,4 +1,4 @@
-//! Rows 30, 43, 52 and 86: responses that are too large, or announce that they are.
+//! Rows 30, 43, 52 and 86: responses that are too large or declare too large a size.
 
 use sdk_core::{Effect, ErrorKind, Method};
 
@@ -12,22 +12,22 @@ use crate::support::{
 
 over_all! {
     fault_30_a_body_is_read_up_to_the_limit
-    fault_30_an_error_page_without_an_end_is_still_its_status
+    fault_30_the_status_of_an_endless_error_page_decides
     fault_30_an_endless_401_still_renews_the_token
     fault_30_a_token_response_is_read_up_to_its_limit
     fault_30_headers_are_bounded_too
-    fault_43_memory_is_taken_for_bytes_that_came
+    fault_43_memory_is_allocated_for_received_bytes_only
 }
 
-/// How many bytes a response may have here.
+/// The limit of a response in these tests.
 const LIMIT: usize = 1024 * 1024;
 
-/// How many bytes may be in the buffers of both sockets when the connection is closed.
+/// The maximum number of bytes in both socket buffers when the connection closes.
 const BUFFERED: usize = 32 * 1024 * 1024;
 
 const GIGABYTE: u64 = 1024 * 1024 * 1024;
 
-/// Reads a person with the limit set.
+/// Reads a person with this limit.
 async fn read(peer: &Peer) -> sdk_core::Error {
     let crm = builder_to(peer).max_response_bytes(LIMIT).crm();
     get_person(&crm).await.unwrap_err()
@@ -52,15 +52,15 @@ async fn fault_30_a_body_is_read_up_to_the_limit(over: Over) {
         assert!(!error.is_retryable());
         // Only reqwest decompresses.
         let is_packed = over.client == Client::Hyper && name == "bomb";
-        let said = if is_packed {
+        let message = if is_packed {
             "compressed (gzip)"
         } else {
             "larger than 1048576 bytes"
         };
-        assert_says(&error.message(), &[said]);
-        // Of a body that is announced as too large, nothing is read.
-        let kept = error.body().unwrap_or_default().len();
-        assert!(kept <= if name == "announced" { 0 } else { 1024 }, "{kept}");
+        assert_says(&error.message(), &[message]);
+        // If the declared size is too large, the body is not read at all.
+        let read = error.body().unwrap_or_default().len();
+        assert!(read <= if name == "announced" { 0 } else { 1024 }, "{read}");
         peer.has_open(0).await;
         assert!(peer.written() < BUFFERED, "{name}: {}", peer.written());
         let seen = peer.requests();
@@ -70,7 +70,7 @@ async fn fault_30_a_body_is_read_up_to_the_limit(over: Over) {
     }
 }
 
-async fn fault_30_an_error_page_without_an_end_is_still_its_status(over: Over) {
+async fn fault_30_the_status_of_an_endless_error_page_decides(over: Over) {
     let cut = reply(503).body("<html>").cut_at(3);
     for step in [endless(None), endless(Some(GIGABYTE)), cut] {
         for (status, kind, attempts) in [
@@ -133,16 +133,16 @@ async fn fault_30_headers_are_bounded_too(over: Over) {
         let error = read(&peer).await;
 
         assert_failed(&error, ErrorKind::Transport, Effect::Unknown);
-        let said = match over.protocol {
+        let message = match over.protocol {
             Protocol::Http1 => "too large",
             Protocol::Http2 => "connection error detected",
         };
-        assert_says(&error.message(), &[said]);
+        assert_says(&error.message(), &[message]);
         peer.has_open(0).await;
     }
 }
 
-async fn fault_43_memory_is_taken_for_bytes_that_came(over: Over) {
+async fn fault_43_memory_is_allocated_for_received_bytes_only(over: Over) {
     let promise = endless(Some(1_u64 << 62)).cut_short();
     let peer = over.start(script([promise.clone(), person()]).tokens([promise]));
     let policy = quick_tokens_with(|it| it.max_response_bytes = usize::MAX);
@@ -151,12 +151,12 @@ async fn fault_43_memory_is_taken_for_bytes_that_came(over: Over) {
         .max_response_elements(usize::MAX)
         .token_policy(policy)
         .crm();
-    // The first responses broke off, and nothing was allocated for the announced bytes.
+    // The first responses ended early, and no memory was allocated for the declared length.
     assert_eq!(get_person(&crm).await.unwrap().attempts(), 2);
     assert_eq!(peer.exchanges().len(), 2);
 }
 
-/// Calls that return a page, a record and raw JSON, with at most 1,000 elements and fields.
+/// Makes calls that return a page, a record and raw JSON, with a limit of 1,000 elements and fields.
 async fn assert_floods(body: String, is_flood: bool) {
     let peer = Peer::start(always(reply(200).body(body)));
     let crm = builder_to(&peer).max_response_elements(1_000).crm();
@@ -183,13 +183,13 @@ async fn assert_floods(body: String, is_flood: bool) {
 }
 
 #[tokio::test]
-async fn fault_86_a_flood_of_elements_or_fields_is_an_error_wherever_it_is() {
+async fn fault_86_too_many_elements_or_fields_are_an_error_at_any_place() {
     let page = |more: &str| format!(r#"{{"items":[],"nextCursor":null{more}}}"#);
     let fields: Vec<_> = (0..1_001).map(|n| format!(r#","m{n}":{n}"#)).collect();
     let commas = "0,".repeat(1_001);
     assert_floods(page(&fields.concat()), true).await;
     assert_floods(page(&format!(r#","deep":{{"list":[{commas}0]}}"#)), true).await;
-    // Within a string, brackets and commas are no elements.
+    // Brackets and commas in a string are not elements.
     assert_floods(
         page(&format!(r#","note":"{}""#, "[,{".repeat(1_001))),
         false,
@@ -205,7 +205,7 @@ async fn fault_52_a_page_of_millions_of_small_elements_is_an_error() {
     };
     assert_floods(page(1_001), true).await;
     assert_floods(page(900), false).await;
-    // Without a limit of the caller, too, and within the bytes that a response may have.
+    // The default limit applies too, within the byte limit of a response.
     let peer = Peer::start([reply(200).body(page(5_000_000))]);
     let error = crm_at(&peer).people().list().await.unwrap_err();
     assert_says(&error, &["`max_response_elements`"]);

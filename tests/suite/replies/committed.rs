@@ -1,4 +1,4 @@
-//! Rows 57 and 59: which successes are reported as committed, and as a replay.
+//! Rows 57 and 59: the successes that are reported as committed or as a replay.
 
 use sdk_accounting::types::ImportMode;
 use sdk_core::{Method, Receipt, SchemaPolicy, Suite};
@@ -9,20 +9,20 @@ use crate::peer::{Over, Step, json as reply_of, over_all, reply};
 use crate::samples::{import, kick_off};
 use crate::support::{Clients, Events, run_script, run_script_over};
 
-over_all! { fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_documented }
+over_all! { fault_57_a_2xx_without_a_body_is_a_success_if_no_body_is_documented }
 
-/// Whether a command is known to be committed, and to be a replay.
+/// Whether a command is known to be committed, and whether it is known to be a replay.
 type Facts = (Option<bool>, Option<bool>);
 
 fn facts<T>(receipt: &Receipt<T>) -> Facts {
     (receipt.is_committed(), receipt.is_replay())
 }
 
-async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_documented(over: Over) {
+async fn fault_57_a_2xx_without_a_body_is_a_success_if_no_body_is_documented(over: Over) {
     for (status, expected) in [
         (200, (Some(true), Some(true))),
         (201, (Some(true), Some(false))),
-        // Only a documented status is known to mean a commit.
+        // Only a documented status means a commit.
         (202, (None, None)),
         (204, (None, None)),
     ] {
@@ -41,19 +41,19 @@ async fn fault_57_a_2xx_without_a_body_is_a_success_where_no_body_is_documented(
         let run = run.await;
         assert!(
             run.result.is_ok() && run.attempts() == 4,
-            "nothing is sent again"
+            "nothing is resent"
         );
     }
 }
 
-/// A command whose response says something about its outcome.
+/// A command whose response may state its outcome.
 #[derive(Clone, Copy, Debug)]
 enum Command {
     Person,
     Event,
     Note,
     Import,
-    /// Without the type of its result.
+    /// A stored command, without the type of its result.
     StoredImport,
 }
 
@@ -85,7 +85,7 @@ impl Command {
     }
 }
 
-/// The result of an import with this outcome.
+/// Returns the result of an import with this outcome.
 fn imported(status: u16, outcome: &Value) -> Step {
     let mut result = json!({
         "schemaVersion": "suite-accounting-command-result.v1",
@@ -103,13 +103,13 @@ fn imported(status: u16, outcome: &Value) -> Step {
 }
 
 #[tokio::test]
-async fn fault_59_a_result_that_does_not_say_succeeded_is_not_called_committed() {
+async fn fault_59_a_result_without_succeeded_is_not_reported_as_committed() {
     use Command::{Event, Import, Note, Person, StoredImport};
     let (events, _guard) = Events::here();
     let (yes, no) = (Some(true), Some(false));
     let failed = String::from_utf8(created().text().to_vec()).unwrap();
     let failed = created().body(failed.replace("succeeded", "failed"));
-    // The contract documents no result of the CRM, so only the status counts.
+    // The contract documents no result for the CRM, so only the status counts.
     let pending = |status| {
         let result = json!({"outcome": "pending", "publicReference": PERSON});
         reply_of(status, &result)

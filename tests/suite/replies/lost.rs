@@ -1,4 +1,4 @@
-//! Rows 16, 17 and 18: responses that break off, that are no HTTP, and error pages.
+//! Rows 16, 17 and 18: responses that end early or are not HTTP, and error pages.
 
 use sdk_core::{Effect, ErrorKind};
 
@@ -8,26 +8,26 @@ use crate::samples::kick_off;
 use crate::support::{Clients, run_script, run_script_over};
 
 over_all! {
-    fault_16_a_read_is_repeated
+    fault_16_a_read_is_retried
     fault_16_a_keyed_command_is_resent_with_its_key_and_body
     fault_16_without_a_key_the_effect_is_unknown
-    fault_17_garbage_is_a_lost_connection
+    fault_17_a_response_that_is_not_http_is_a_lost_connection
 }
 
-/// The ways in which the second half of a response can go missing.
+/// Returns the ways in which the second half of a response can be lost.
 fn halves(whole: &Step) -> [Step; 3] {
     let half = whole.clone().body(&whole.text()[..whole.text().len() / 2]);
     [half.clone(), whole.clone().cut_at(20), half.unended()]
 }
 
-/// A response that breaks off before its body.
+/// Returns responses that end before their body.
 fn headless() -> [Step; 4] {
     let head = "HTTP/1.1 201 Created\r\ncontent-le";
     [close(), reset(), raw(&head[..10]), raw(head)]
 }
 
-/// Reads a person, whose first response is lost.
-async fn is_read_again(over: Over, lost: Step) {
+/// Reads a person. The first response is lost.
+async fn assert_retried(over: Over, lost: Step) {
     let run = run_script_over(over, [lost, person()], async |suite| {
         get_person(&suite.crm()).await
     })
@@ -35,16 +35,16 @@ async fn is_read_again(over: Over, lost: Step) {
     assert_eq!((run.result.unwrap().attempts(), run.requests.len()), (2, 2));
 }
 
-async fn fault_16_a_read_is_repeated(over: Over) {
+async fn fault_16_a_read_is_retried(over: Over) {
     let text = "{\"displayName\":\"Zoë\"}";
     let within_a_character = reply(200).body(&text.as_bytes()[..=text.find('ë').unwrap()]);
     for half in halves(&person()).into_iter().chain([within_a_character]) {
-        is_read_again(over, half).await;
+        assert_retried(over, half).await;
     }
 }
 
-async fn fault_17_garbage_is_a_lost_connection(over: Over) {
-    is_read_again(over, raw("220 mail.example.com ESMTP\r\n")).await;
+async fn fault_17_a_response_that_is_not_http_is_a_lost_connection(over: Over) {
+    assert_retried(over, raw("220 mail.example.com ESMTP\r\n")).await;
 }
 
 async fn fault_16_a_keyed_command_is_resent_with_its_key_and_body(over: Over) {
@@ -73,7 +73,7 @@ async fn fault_16_without_a_key_the_effect_is_unknown(over: Over) {
 }
 
 #[tokio::test]
-async fn fault_18_a_503_is_one_whatever_its_body() {
+async fn fault_18_a_503_is_recognized_with_any_body() {
     for body in ["", "<html>busy</html>"] {
         let busy = reply(503).body(body).header("x-request-id", "req-18");
         let run = run_script(always(busy), async |suite| get_person(&suite.crm()).await).await;

@@ -1,5 +1,5 @@
-//! How each response is decoded: cut off, too large, without a body, of another shape or type; its times; and which parts
-//! of it share memory. `fault_NN_…` is row NN of the list of faults.
+//! How responses are decoded: truncated, too large, without a body, with another shape or type; their times; and the
+//! parts that share memory. `fault_NN_…` tests row NN of `faults/FAULTS.md`.
 
 mod bounds;
 mod committed;

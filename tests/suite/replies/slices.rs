@@ -1,4 +1,4 @@
-//! Which parts of a response share its memory, and numbers that its decoder must not change.
+//! The parts of a response that share its memory, and numbers that decoding must not change.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ const ANN: &str = r#"{"displayName":"Ann \u00c4hren", "n": 1.10}"#;
 const BOB: &str =
     r#"{"displayName":"Böb","at":"2026-01-15T09:00:00Z","n":2,"deep":[{"a":[null,true]}]}"#;
 
-/// The size from which a response shares its memory.
+/// The minimum size for a response to share its memory.
 const SHARED: usize = 4 * 1024;
 
-/// A page with this size.
+/// Returns a page of this size.
 fn page(size: usize) -> String {
     let page = |more: &str| {
         format!(r#"{{ "items" : [ {ANN} , {BOB} ], "m\u006fre" : "{more}", "nextCursor": null }}"#)
@@ -23,7 +23,7 @@ fn page(size: usize) -> String {
     page(&"x".repeat(size - page("").len()))
 }
 
-/// Whether a text lies within the body of its response.
+/// Returns whether a string is a slice of the response body.
 fn is_slice<T>(response: &Response<T>, text: &str) -> bool {
     response.bytes().as_ptr_range().contains(&text.as_ptr())
 }
@@ -34,7 +34,7 @@ async fn people(body: impl Into<Vec<u8>>) -> Response<Page<Record>> {
 }
 
 #[tokio::test]
-async fn a_page_keeps_its_body_once() {
+async fn records_of_a_large_page_share_its_body() {
     for (size, is_shared) in [(SHARED - 1, false), (SHARED, true)] {
         let page = people(page(size)).await;
         let records = page.items().unwrap();
@@ -45,7 +45,7 @@ async fn a_page_keeps_its_body_once() {
             assert!(!is_slice(&page, copy.raw().as_str()));
             assert_eq!(copy, *record);
         }
-        // Nothing else of a page is worth its memory.
+        // No other part of a page shares its memory.
         assert!(!is_slice(&page, page.extra.get("more").unwrap().as_str()));
         let ann = records[0].clone();
         drop(page);
@@ -61,7 +61,7 @@ struct Person {
 }
 
 #[tokio::test]
-async fn a_text_is_a_slice_unless_it_has_escapes() {
+async fn a_string_is_a_slice_unless_it_has_escapes() {
     let peer = Peer::start([reply(200).body(page(SHARED))]);
     let mut pages = crm_at(&peer).people().list().pages().decode::<Person>();
     let page = pages.try_next().await.unwrap().unwrap();
@@ -72,7 +72,7 @@ async fn a_text_is_a_slice_unless_it_has_escapes() {
     assert!(!is_slice(&page, &bob.detached()));
     let at = people[1].at.as_ref().unwrap().as_str();
     assert!(is_slice(&page, at) && !is_slice(&page, Timestamp::from(at).as_str()));
-    // A text that is not decoded from a response is copied.
+    // A string that is not decoded from a response is copied.
     let other: Person = serde_json::from_str(ANN).unwrap();
     assert_eq!(other.display_name, *ann);
     let other: Person = BOB.parse::<Record>().unwrap().decode().unwrap();
@@ -80,21 +80,21 @@ async fn a_text_is_a_slice_unless_it_has_escapes() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_no_text_hides_no_other() {
+async fn an_invalid_field_name_hides_no_other_field() {
     let page = people(r#"{"items":[{"\ud800":1,"a":2}],"nextCursor":null}"#).await;
     assert_eq!(page.items().unwrap()[0].get::<u8>("a").unwrap(), Some(2));
 }
 
 #[test]
-fn a_number_beyond_the_range_of_floats_is_an_error_and_never_infinite() {
+fn a_number_beyond_the_float_range_is_an_error_not_infinity() {
     let numbers = "1.0e999 -1.0e999 1e999 1.7976931348623159e308 1.7976931348623157e308 3.5e38 5.0e-324 -1.0e-999";
     for number in numbers.split(' ') {
         let record: Record = format!(r#"{{"score":{number}}}"#).parse().unwrap();
         let field = record.get::<f64>("score").ok().flatten();
-        let whole = record.decode::<BTreeMap<String, f64>>().ok();
+        let decoded = record.decode::<BTreeMap<String, f64>>().ok();
         let expected = serde_json::from_str::<f64>(number).ok();
         assert_eq!(
-            [field, whole.map(|it| it["score"])],
+            [field, decoded.map(|it| it["score"])],
             [expected; 2],
             "{number}"
         );

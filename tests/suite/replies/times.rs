@@ -1,4 +1,4 @@
-//! Instants and dates in RFC 3339 notation, compared with jiff wherever jiff reads them.
+//! Instants and dates in RFC 3339 notation, compared with jiff where jiff can parse them.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fmt::Debug;
@@ -21,7 +21,7 @@ const TIMES: [&str; 6] = [
 const FRACTIONS: [&str; 6] = ["", ".0", ".5", ".50", ".999999999", "."];
 const ZONES: [&str; 7] = ["Z", "z", "-00:00", "+05:30", "-23:59", "+05:60", ""];
 
-/// All combinations of these parts, and a notation with one character more or another one in each place.
+/// Returns all combinations of these parts, and a notation with one additional or changed character at each position.
 fn notations() -> Vec<String> {
     let append = |texts: Vec<String>, between: &str, parts: &[&str]| -> Vec<String> {
         let with = |text: String| {
@@ -51,13 +51,13 @@ fn days() -> Vec<String> {
     YEARS.iter().flat_map(of).collect()
 }
 
-/// A text as a server sends it.
+/// Decodes a string as a server sends it.
 fn received<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_value(text.into())
 }
 
-/// Checks that a text is preserved, whether a caller or a server gives it.
-fn is_kept<T>(text: &str)
+/// Checks that a string is preserved, whether a caller or a server provides it.
+fn assert_preserved<T>(text: &str)
 where
     T: FromStr<Err = Error> + Serialize + DeserializeOwned + Debug + ToString + AsRef<str>,
 {
@@ -68,7 +68,7 @@ where
     }
 }
 
-/// Checks that equality, order and hash of values are those of what they stand for.
+/// Checks that equality, order and hash of values match the instants or dates they represent.
 fn assert_same_order<T: Ord + Hash + Debug, U: Ord>(mut values: Vec<(T, U)>) {
     values.sort_by(|left, right| left.0.cmp(&right.0));
     let hash = |value: &T| BuildHasherDefault::<DefaultHasher>::default().hash_one(value);
@@ -89,21 +89,21 @@ fn jiff_reads_the_same_instants() {
     let last: Timestamp = "9999-12-30T22:00:00.999999999Z".parse().unwrap();
     let notations = notations();
     for (at, text) in notations.iter().enumerate() {
-        let given = text.parse::<Timestamp>();
+        let parsed = text.parse::<Timestamp>();
         match (text.parse::<jiff::Timestamp>(), received::<Timestamp>(text)) {
             (Ok(theirs), Ok(ours)) => {
                 assert_eq!(jiff::Timestamp::try_from(&ours).unwrap(), theirs, "{text}");
                 let time = SystemTime::try_from(&ours).unwrap();
                 assert_eq!(time, SystemTime::from(theirs), "{text}");
-                // UTC may name a year that four digits cannot, which is rejected when it is sent.
+                // In UTC, the year may need more than four digits. Such an instant is rejected when it is sent.
                 let [by_jiff, by_time] = [theirs.into(), time.into()] as [Timestamp; 2];
                 assert_eq!(by_jiff.is_well_formed(), by_time.is_well_formed(), "{text}");
                 if by_jiff.is_well_formed() {
                     assert_eq!((&by_jiff, by_jiff.as_str()), (&ours, by_time.as_str()));
                 }
-                assert_eq!(given.is_ok(), ours.is_well_formed(), "{text}");
-                if given.is_ok() {
-                    is_kept::<Timestamp>(text);
+                assert_eq!(parsed.is_ok(), ours.is_well_formed(), "{text}");
+                if parsed.is_ok() {
+                    assert_preserved::<Timestamp>(text);
                 }
                 instants.push((ours, theirs));
             }
@@ -114,8 +114,8 @@ fn jiff_reads_the_same_instants() {
                 assert!(error.message().contains(text), "{error}");
                 beyond += 1;
             }
-            (Err(_), Err(_)) => assert!(given.is_err(), "{text}"),
-            // jiff takes other notations too, which the end of the list has.
+            (Err(_), Err(_)) => assert!(parsed.is_err(), "{text}"),
+            // jiff also accepts the notations at the end of the list.
             (Ok(_), Err(error)) => assert!(at > notations.len() / 2, "{text}: {error}"),
         }
     }
@@ -124,7 +124,7 @@ fn jiff_reads_the_same_instants() {
 }
 
 #[test]
-fn an_instant_that_no_other_type_holds_keeps_its_place() {
+fn an_instant_beyond_other_types_keeps_its_order() {
     let ascending = [
         "0000-01-01T00:00:00+23:59",
         "0000-01-01T00:00:00Z",
@@ -136,11 +136,11 @@ fn an_instant_that_no_other_type_holds_keeps_its_place() {
         "9999-12-31T23:59:59-23:59",
     ];
     let instants = ascending.map(|text| {
-        is_kept::<Timestamp>(text);
+        assert_preserved::<Timestamp>(text);
         Timestamp::from(text)
     });
     assert!(instants.is_sorted_by(|left, right| left < right));
-    // Zeros at the end are no digits that get lost.
+    // Trailing zeros don't count as lost digits.
     for (at, is_held) in [(2, true), (3, false)] {
         assert_eq!(jiff::Timestamp::try_from(&instants[at]).is_ok(), is_held);
         assert_eq!(SystemTime::try_from(&instants[at]).is_ok(), is_held);
@@ -148,10 +148,10 @@ fn an_instant_that_no_other_type_holds_keeps_its_place() {
     let endless = format!("2026-01-15T09:00:00.{}Z", "1".repeat(100_000));
     let error = SystemTime::try_from(&Timestamp::from(endless)).unwrap_err();
     assert!(error.kind() == ErrorKind::Value && error.to_string().len() < 1_000);
-    // A leap second is the second before it, as in `SystemTime`.
+    // A leap second equals the second before it, as in `SystemTime`.
     let leap: Timestamp = "2016-12-31T15:59:60.25-08:00".parse().unwrap();
     assert_eq!(leap, Timestamp::from("2016-12-31T23:59:59.25Z"));
-    // A text that is no instant comes last, and equals only itself.
+    // A string that isn't an instant sorts last and equals only itself.
     let other = Timestamp::from("0000");
     assert!(instants.iter().all(|instant| *instant < other));
     assert!(other == Timestamp::from("0000") && other != Timestamp::from("0001"));
@@ -160,44 +160,44 @@ fn an_instant_that_no_other_type_holds_keeps_its_place() {
 }
 
 #[test]
-fn a_caller_is_held_to_the_letter_and_a_server_to_the_instant() {
-    let of_server = [
+fn callers_need_strict_rfc_3339_and_servers_any_readable_instant() {
+    let from_server = [
         "2026-01-15 09:00:00Z",
         "2026-01-15T09:00:60Z",
         "2026-01-15T23:59:60Z",
         "2016-12-31T23:59:60+01:00",
     ];
-    // These are instants to jiff.
-    let of_nobody = [
+    // jiff accepts these as instants.
+    let invalid = [
         "2026-01-15T09:00Z",
         "2026-01-15T09:00:00,5Z",
         "2026-01-15T09:00:00+0530",
         "2026-01-15T09:00:00Z[UTC]",
         "+002026-01-15T09:00:00Z",
     ];
-    for text in of_server.iter().chain(&of_nobody) {
+    for text in from_server.iter().chain(&invalid) {
         let error = text.parse::<Timestamp>().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidInput);
         let rule = "must be an RFC 3339 date-time, such as 2026-01-15T09:00:00Z";
         assert_eq!(error.message(), format!("`Timestamp` {rule}: got {text:?}"));
     }
-    for text in of_server {
+    for text in from_server {
         assert_eq!(received::<Timestamp>(text).unwrap().as_str(), text);
     }
-    for text in of_nobody {
+    for text in invalid {
         let error = received::<Timestamp>(text).unwrap_err().to_string();
         assert!(error.ends_with("expected an RFC 3339 date-time"), "{error}");
     }
 }
 
 #[test]
-fn a_date_is_one_where_jiff_says_so_and_the_same() {
+fn dates_are_parsed_like_jiff_parses_them() {
     let mut dates = Vec::new();
     for text in days() {
         let theirs = text.parse::<jiff::civil::Date>();
         assert_eq!(text.parse::<Date>().is_ok(), theirs.is_ok(), "{text}");
         let Ok(theirs) = theirs else { continue };
-        is_kept::<Date>(&text);
+        assert_preserved::<Date>(&text);
         let date: Date = text.parse().unwrap();
         assert_eq!(jiff::civil::Date::try_from(&date).unwrap(), theirs);
         assert_eq!(date, theirs.into());

@@ -1,5 +1,5 @@
-//! Rows 17, 57, 59 and 66: a success whose body is not the documented one. The error says where, which value was expected
-//! and which came, and has the body.
+//! Rows 17, 57, 59 and 66: successes without the documented body. The error contains the path, the expected and the
+//! received value, and the body.
 
 use std::iter;
 
@@ -20,7 +20,7 @@ const PAGE: &str = r#"{"items":[{}],"nextCursor":null}"#;
 const OPPORTUNITIES: &str =
     r#"{"schemaVersion":"suite-crm-opportunities-page.v2","items":[],"nextCursor":null}"#;
 
-/// A call, a part of its documented response, another value in its place, and words of the error.
+/// A call, a part of its documented response, its replacement, and words of the error.
 const ODD: &str = r#"
 Today | {} | [] | at `counts`: expected an object, found an array of 2 bytes
 Today | "counts":{}, | | at `counts`: required field is missing; the object has schemaVersion
@@ -66,7 +66,7 @@ const CALLS: [Call; 7] = [
 ];
 
 impl Call {
-    /// A documented response with another part.
+    /// Returns the documented response with another part.
     fn with(self, part: &str, other: &str) -> Step {
         let step = match self {
             Self::Today => reply(200).body(TODAY),
@@ -94,7 +94,7 @@ impl Call {
         }
     }
 
-    /// Checks that a call with this response fails: the service received it once, and it may have had an effect.
+    /// Checks that a call with this response fails. The service received it once, and it may have had an effect.
     async fn fails(self, step: Step, kind: ErrorKind, words: &[&str]) {
         let (status, body) = (step.status(), step.text().to_owned());
         let about = format!("{self:?} with {:.200}", String::from_utf8_lossy(&body));
@@ -109,7 +109,7 @@ impl Call {
         let line = error.to_string();
         assert!(line.ends_with("(request req-17)"), "{line}");
         assert!(line.len() < 600 && line.lines().count() == 1, "{line}");
-        // No value of a record is quoted, since it may be personal data.
+        // The error quotes no value of a record, because it may be personal data.
         let cause = std::error::Error::source(error).map(|cause| format!("{cause} {cause:?}"));
         let printed = format!("{line} {error:#?} {cause:?}");
         assert!(
@@ -126,7 +126,7 @@ impl Call {
 }
 
 #[tokio::test]
-async fn fault_17_another_body_than_json_is_a_typed_error() {
+async fn fault_17_a_body_that_is_not_json_is_a_typed_error() {
     let html = format!("<html>{}</html>", "maintenance ".repeat(10_000));
     for call in CALLS {
         let html = reply(200).body(html.clone());
@@ -136,7 +136,7 @@ async fn fault_17_another_body_than_json_is_a_typed_error() {
 }
 
 #[tokio::test]
-async fn fault_57_where_a_body_is_documented_its_absence_is_an_error() {
+async fn fault_57_a_missing_documented_body_is_an_error() {
     for call in CALLS {
         for status in [200, 204] {
             call.fails(reply(status), ErrorKind::Decode, &["the body is empty"])
@@ -162,7 +162,7 @@ async fn fault_59_another_shape_or_type_is_an_error_with_its_path() {
         let words = ["expected an object", "found an array of 6 bytes"];
         call.fails(array, ErrorKind::Decode, &words).await;
     }
-    // Where the contract does not document the page, only a list needs its items.
+    // The contract doesn't document this page, so only a list needs its items.
     let call = Call::People;
     let people = call.with("items", "people");
     let words = ["no `items`", "`people`"];
@@ -170,7 +170,7 @@ async fn fault_59_another_shape_or_type_is_an_error_with_its_path() {
 }
 
 #[tokio::test]
-async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_another() {
+async fn fault_66_a_null_or_absent_schema_version_is_reported_like_another_version() {
     let documented = "\"schemaVersion\":\"suite-crm-opportunities-page.v2\",";
     let expected = "this SDK was built for suite-crm-opportunities-page.v2";
     for (version, said, is_text) in [
@@ -187,7 +187,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
         let page = || call.with(documented, version);
         let words = [said, expected];
         call.fails(page(), ErrorKind::SchemaVersion, &words).await;
-        // A raw call of the operation is held to its schema as a typed one.
+        // A raw call of the operation checks the schema like a typed call.
         let run = run_script([page(), page(), page()], async |suite| {
             let crm = suite.crm();
             let raw = crm.raw_call(&sdk_crm::operations::LIST_OPPORTUNITIES);
@@ -207,7 +207,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
         let kind = ErrorKind::SchemaVersion;
         Call::Today.fails(step, kind, &[said]).await;
     }
-    // A policy would not help where the rest does not fit either, so the error says both.
+    // If the rest doesn't decode either, a policy wouldn't help, so the error reports both problems.
     let odd = TODAY.replace("today.v1", "today.v2").replace("\"w\"", "{}");
     let words = [
         "suite-crm-today.v1",
@@ -228,7 +228,7 @@ async fn fault_66_a_schema_version_that_is_null_or_absent_is_reported_like_anoth
 }
 
 #[tokio::test]
-async fn fault_66_what_is_no_json_has_no_schema_version() {
+async fn fault_66_a_body_that_is_not_json_has_no_schema_version() {
     let cut = r#"{"items": ["#;
     for body in [
         "{'items': []}",
@@ -236,7 +236,7 @@ async fn fault_66_what_is_no_json_has_no_schema_version() {
         r#"{"items": [}"#,
         r#"{"schemaVersion": "suite-crm-opportunities-page.v2", items: []}"#,
         r#"{"items": [], "nextCursor": null, "schemaVersion": "v3"} trailing"#,
-        // The mistake comes after a field of another type.
+        // The syntax error comes after a field with another type.
         r#"{"schemaVersion": 7, "items": [], oops}"#,
         r#"{"items": 7, "nextCursor": NaN}"#,
         cut,
@@ -268,9 +268,9 @@ async fn fault_66_what_is_no_json_has_no_schema_version() {
     }
 }
 
-/// The SDK does not recurse into what it does not know.
+/// The SDK doesn't recurse into unknown values.
 #[tokio::test]
-async fn a_response_may_nest_as_deeply_as_it_likes() {
+async fn a_response_may_nest_at_any_depth() {
     const DEPTH: usize = 10_000;
     let deep = format!("{}1{}", "{\"a\":[".repeat(DEPTH), "]}".repeat(DEPTH));
     let (counts, title) = ("\"counts\":{}", "\"title\":\"Call back\"");
@@ -303,7 +303,7 @@ async fn a_response_may_nest_as_deeply_as_it_likes() {
     Call::Today.fails(step, ErrorKind::Decode, &[&found]).await;
 }
 
-/// A tree of a vendor's schema, if the type of its field is assumed.
+/// A recursive schema of a vendor, with a field of an assumed type.
 #[derive(Clone, Debug, PartialEq)]
 struct Tree {
     child: Option<Box<Tree>>,
@@ -313,8 +313,8 @@ struct Tree {
 sdk_core::json_object!(Tree { child: assumed "child" });
 
 #[test]
-fn an_assumed_type_that_contains_itself_is_decoded_up_to_the_limit_of_serde_json() {
-    // Beyond the limit, the value of the first field is preserved as it is.
+fn a_recursive_assumed_type_is_decoded_up_to_the_limit_of_serde_json() {
+    // Beyond the limit, the value of the first field is preserved as raw JSON.
     for (depth, expected) in [(128, (128, 0)), (129, (0, 1)), (100_000, (0, 1))] {
         let text = format!("{}{{}}{}", r#"{"child":"#.repeat(depth), "}".repeat(depth));
         let tree: Tree = text.parse::<RawJson>().unwrap().decode().unwrap();

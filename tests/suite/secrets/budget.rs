@@ -1,4 +1,4 @@
-//! Rows 80 and 90: a server's text is shown on one short line, and a long search for secrets ends.
+//! Rows 80 and 90: a server's string is printed on one short line, and a long search for secrets ends.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::fixtures::get_person;
 use crate::peer::{Peer, Step, always, json as reply_of};
 use crate::support::{Clients, Events};
 
-/// Characters that change how a terminal or a log shows others.
+/// Returns whether a character changes how a terminal or a log displays other characters.
 fn odd(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -23,6 +23,7 @@ fn assert_shown_well(error: &Error) {
     for text in [
         error.to_string(),
         format!("{error:?}"),
+        format!("{error:#?}").replace('\n', " "),
         error.message().to_owned(),
         error.code().unwrap_or_default().to_owned(),
         error.request_id().unwrap_or_default().to_owned(),
@@ -32,7 +33,7 @@ fn assert_shown_well(error: &Error) {
 }
 
 #[tokio::test]
-async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
+async fn fault_80_a_servers_string_is_one_bounded_line_wherever_it_is_printed() {
     let (events, _guard) = Events::here();
     let odd_text =
         "first\nsecond\r\u{1b}[2J\u{9b}31m\u{202e}lru\u{200b}\u{feff}\u{2066}\u{e0041}\u{2028}end ";
@@ -58,7 +59,7 @@ async fn fault_80_a_servers_text_is_one_bounded_line_wherever_it_is_shown() {
     }
 }
 
-/// A refusal with so many secrets, next to texts that have much in common with them.
+/// Returns an error response to a request with this number of secrets, and with strings that resemble them.
 fn refusal(secrets: usize, secret: impl Fn(usize) -> String) -> Step {
     let mut body = json!({"error": "invalid_client", "message": "abababa~".repeat(512)});
     for field in 0..secrets {
@@ -71,18 +72,19 @@ fn refusal(secrets: usize, secret: impl Fn(usize) -> String) -> Step {
 }
 
 #[tokio::test]
-async fn fault_90_a_response_that_is_made_to_be_searched_for_long_outlasts_no_deadline() {
+async fn fault_90_a_response_made_to_slow_down_redaction_respects_the_deadline() {
     let alike = |_| "ab".repeat(3_000);
     let number = |field, at| format!("{:010}", (field * 600 + at) * 7_919);
     let unlike = |field| (0..600).map(|at| number(field, at)).collect();
-    // The message has letters of a secret, but no 12 of them in a row. With too many secrets, nothing is shown.
+    // The message has letters of a secret, but never 12 of them in a row. With too many secrets, the whole string is
+    // redacted.
     for (refusal, shown) in [
         (refusal(32, alike), "abababa~"),
         (refusal(32, unlike), "abababa~"),
         (refusal(100, |at| format!("a-secret-{at}")), "[redacted"),
     ] {
         let peer = endpoint_of(refusal);
-        // The search took more than a minute. Now it takes a moment, so this limit is ample on a busy machine.
+        // The search once took more than a minute. Now it is fast, so this limit is ample on a busy machine.
         let limit = Duration::from_secs(20);
         let platform = suite_of(&peer).deadline(limit).platform();
         let form = TokenForm::new().client_secret(SECRET);
@@ -93,7 +95,7 @@ async fn fault_90_a_response_that_is_made_to_be_searched_for_long_outlasts_no_de
         assert!(started.elapsed() < limit);
         assert_eq!(error.kind(), ErrorKind::Rejected);
         assert!(error.message().starts_with(shown), "{error}");
-        // This text is beyond the budget.
+        // This string exceeds the budget.
         let long = error.headers().unwrap().get("x-long");
         assert!(long.is_none_or(|it| it == "[redacted]"), "{error:?}");
     }

@@ -1,4 +1,4 @@
-//! Rows 32 and 41: the errors, events and panics of a call, when a server repeats the values that it was sent.
+//! Rows 32 and 41: errors, events and panics of a call if a server echoes the values of the request.
 
 use http::Request;
 use sdk_core::transport::{RequestBody, Transport, TransportFuture};
@@ -11,9 +11,9 @@ use crate::pagination::{page, rest};
 use crate::peer::{Over, Step, always, json as reply_of, over_all, redirect, reply, reset};
 use crate::support::{Clients, Events, builder_at, builder_to, is_long, key, stored};
 
-over_all! { fault_32_no_error_event_or_panic_shows_what_was_sent }
+over_all! { fault_32_no_error_event_or_panic_contains_sent_values }
 
-async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Over) {
+async fn fault_32_no_error_event_or_panic_contains_sent_values(over: Over) {
     let (events, _guard) = Events::here();
     let mut printed = String::new();
     let echo = [TOKEN, KEY, HEADER, QUERY].join(" ");
@@ -52,7 +52,7 @@ async fn fault_32_no_error_event_or_panic_shows_what_was_sent(over: Over) {
     }
 }
 
-/// Gives one response to each call, and one to each token exchange.
+/// Returns one response for each call and one for each token exchange.
 struct Repeating {
     call: Step,
     exchange: Step,
@@ -74,19 +74,19 @@ impl Transport for Repeating {
     }
 }
 
-/// A call whose outcome may quote the response.
+/// A call whose result may quote the response.
 #[derive(Clone, Copy)]
 enum Call {
     Command,
-    /// By a client that has only the stored form of the command.
+    /// A resend by a client that has only the stored form of the command.
     Stored,
     List,
-    /// A report on the contract, of an application with a known status and of one without.
+    /// Contract reports of an application with a known status and of one without.
     Report,
 }
 
 impl Call {
-    /// Everything that its outcome prints.
+    /// Returns everything that the result prints.
     async fn printed(self, suite: &Suite) -> String {
         let calendar = suite.calendar();
         let error = match self {
@@ -111,12 +111,12 @@ impl Call {
                 let second = accounting.check_contract().await.unwrap();
                 assert!(
                     first.metadata.is_some(),
-                    "the response is there as received"
+                    "the response is available as received"
                 );
                 return format!("{first}\n{second}\n{:?}{:?}", first.status, second.status);
             }
         };
-        // Headers are not printed, but get to the caller with the error.
+        // Headers are not printed, but the caller gets them with the error.
         format!(
             "{}\n{:?}\n{}",
             error.message(),
@@ -126,7 +126,8 @@ impl Call {
     }
 }
 
-/// Every place of a response that may get into an error, a span, an event or a report. The first four are messages.
+/// Returns every position in a response that may get into an error, a span, an event or a report. The first four are
+/// messages.
 fn places(text: &str) -> Vec<(Call, Step)> {
     let in_header = if text.is_ascii() { text } else { "left out" };
     let with_id = |step: Step| step.header("x-request-id", in_header);
@@ -136,7 +137,7 @@ fn places(text: &str) -> Vec<(Call, Step)> {
     let metadata = json!({
         "schemaVersion": text, "service": text, "version": text, "status": text, text: 1,
     });
-    // The list of names is cut within the value, or the line that is made of it is.
+    // The list of field names is truncated within the value, or the resulting line is.
     let list = |before: usize| {
         let body = json!({"nextCursor": null, format!("{}{text}", "n".repeat(before)): 1});
         (Call::List, of(200, &body))
@@ -182,14 +183,14 @@ fn places(text: &str) -> Vec<(Call, Step)> {
         items(json!([text])),
         items(json!(text)),
         (Call::List, of(200, &json!({text: 1}))),
-        // A cursor that comes again, and is sent as it came.
+        // A repeated cursor, which is sent unchanged.
         (Call::List, page(&["a"], text)),
         (Call::Report, reply_of(200, &metadata)),
     ]
 }
 
 #[tokio::test]
-async fn fault_41_no_form_of_a_secret_is_shown_in_any_place() {
+async fn fault_41_no_form_of_a_secret_is_printed_from_any_position() {
     let (events, _guard) = Events::here();
     let mut echoes = 0;
     for secret in ALL {
@@ -202,15 +203,15 @@ async fn fault_41_no_form_of_a_secret_is_shown_in_any_place() {
             };
             let scope = json!({"access_token": TOKEN, "scope": text, "expires_in": 300});
             for (place, (call, step)) in places(&text).into_iter().enumerate() {
-                // One search serves all places, so the value itself is in all of them, and each form in two.
+                // One search serves all positions. The value itself is tested in all positions, and each form in two.
                 let is_usual = at == 0 || place == at % 4 || place == 4 + at % 16;
-                // A list has no key.
+                // Lists have no key.
                 if !(is_usual || is_long()) || secret == KEY && place > 11 {
                     continue;
                 }
                 let from_application = (call, step.clone(), reply_of(200, &scope));
                 let from_endpoint = (Call::Command, reply(500), step);
-                // The token endpoint receives only the credentials, and a stored command needs no field of theirs.
+                // The token endpoint receives only the credentials. A stored command needs no field of the credentials.
                 let of_endpoint = place < 10 && [SECRET, FIELD].contains(&secret);
                 let both = [Some(from_application), of_endpoint.then_some(from_endpoint)];
                 for (call, step, exchange) in both.into_iter().flatten() {

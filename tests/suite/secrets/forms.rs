@@ -1,4 +1,4 @@
-//! Confidential values, and the forms of them that are searched for (row 41).
+//! Confidential values, and the encoded forms that the SDK searches for (row 41).
 
 use std::sync::LazyLock;
 
@@ -8,18 +8,18 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use url::form_urlencoded::byte_serialize;
 
-/// The client secret. No piece of these values is an English word, or part of one.
+/// The client secret. No part of these values is an English word or part of one.
 pub(super) const SECRET: &str = "Zx9q+Wv7/kT3=pL5 mQ1%rB8";
 pub(super) const TOKEN: &str = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ6cTl4d3Y3In0.Hk4Jq8sWm2Xv6Tz1";
 pub(super) const KEY: &str = "qzx-7Jk2-vW9p-3Rt6-8Lm4";
 pub(super) const HEADER: &str = "hV5x.Qj8w_Zk2n";
 pub(super) const QUERY: &str = "nX4k Wq7z&Jv9";
-/// A form field of the credentials, with characters that each encoder writes in its own way.
+/// A form field of the credentials, with characters that every encoder writes differently.
 pub(super) const FIELD: &str = r#"q"7<b>&'ük9"z2>'&w8"#;
 
 pub(super) const ALL: [&str; 6] = [SECRET, TOKEN, KEY, HEADER, QUERY, FIELD];
 
-/// A value in each form, and what is left of it when it is cut off.
+/// Returns a value in each form, and its truncated parts.
 pub(super) fn forms(secret: &str) -> Vec<String> {
     let percent = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
     let form: String = byte_serialize(secret.as_bytes()).collect();
@@ -70,13 +70,14 @@ pub(super) fn forms(secret: &str) -> Vec<String> {
     ]
 }
 
-/// What is left of a text that was broken up, or written in capitals.
+/// Returns the alphanumeric characters of a string in lower case, because strings may be split or capitalized.
 fn bare(text: &str) -> String {
-    let kept = text.chars().filter(|it| it.is_alphanumeric());
-    kept.flat_map(char::to_lowercase).collect()
+    let letters = text.chars().filter(|it| it.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
-/// The beginnings of all forms of all values that say too much wherever they stand, and of their bytes as `Debug` writes them.
+/// The first characters of all forms of all values that identify a value anywhere, and of their bytes in `Debug`
+/// notation.
 static LEAKS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
     let mut leaks = Vec::new();
     for secret in ALL {
@@ -97,8 +98,11 @@ static LEAKS: LazyLock<Vec<(&str, String)>> = LazyLock::new(|| {
 #[track_caller]
 pub(super) fn assert_nothing_leaks(printed: &str, about: &str) {
     for line in printed.lines() {
-        let said = bare(line);
-        if let Some((secret, leak)) = LEAKS.iter().find(|(_, leak)| said.contains(leak)) {
+        let printed_letters = bare(line);
+        if let Some((secret, leak)) = LEAKS
+            .iter()
+            .find(|(_, leak)| printed_letters.contains(leak))
+        {
             panic!("{about}: {leak} of {secret} in: {line}");
         }
     }

@@ -1,4 +1,4 @@
-//! Rows 73, 77 and 81: values that are meant to be shown, next to confidential ones.
+//! Rows 73, 77 and 81: values that should be printed, next to confidential values.
 
 use reqwest::header::HeaderName;
 use sdk_core::{CallOptions, ClientCredentials, Method};
@@ -10,7 +10,7 @@ use crate::fixtures::get_person;
 use crate::peer::{Peer, always, json as reply_of, reply, token};
 use crate::support::{Clients, assert_says, crm_at};
 
-/// Headers by which people find a request again, with values that look like secrets.
+/// Headers that identify a request, with values that resemble secrets.
 const CORRELATING: [(&str, &str); 4] = [
     ("x-request-id", "req-7Jk2vW9p3Rt68Lm4"),
     ("x-correlation-id", "cor-Qz81xW7vLk20Pm5T"),
@@ -22,10 +22,10 @@ const CORRELATING: [(&str, &str); 4] = [
 ];
 
 #[tokio::test]
-async fn fault_81_a_correlation_id_is_shown_and_a_callers_own_value_is_not() {
+async fn fault_81_a_correlation_id_is_printed_and_a_callers_own_value_is_not() {
     let [(_, id), (_, correlation), (_, parent), (_, state)] = CORRELATING;
-    let said = format!("see {correlation} of {parent} with {state}");
-    let body = json!({"code": correlation, "message": said, "requestId": id});
+    let message = format!("see {correlation} of {parent} with {state}");
+    let body = json!({"code": correlation, "message": message, "requestId": id});
     let mut refused = reply_of(409, &body).header("x-got", HEADER);
     let mut defaults = with_both();
     for (name, value) in CORRELATING {
@@ -44,7 +44,10 @@ async fn fault_81_a_correlation_id_is_shown_and_a_callers_own_value_is_not() {
         call.await.unwrap_err(),
         get_person(&by_default).await.unwrap_err(),
     ] {
-        assert_eq!((error.code(), error.message()), (Some(correlation), &*said));
+        assert_eq!(
+            (error.code(), error.message()),
+            (Some(correlation), &*message)
+        );
         assert_eq!(error.request_id(), Some(id));
         assert!(error.to_string().ends_with(&format!("(request {id})")));
         let headers = error.headers().unwrap();
@@ -67,7 +70,7 @@ async fn fault_81_a_correlation_id_is_shown_and_a_callers_own_value_is_not() {
 }
 
 #[tokio::test]
-async fn fault_77_a_raw_response_of_another_endpoint_is_shown() {
+async fn fault_77_a_raw_response_of_another_endpoint_is_printed() {
     let refused = json!({"code": "no_note", "message": "there is no such note", "token": TOKEN});
     for (step, shown) in [
         (
@@ -84,7 +87,7 @@ async fn fault_77_a_raw_response_of_another_endpoint_is_shown() {
 }
 
 #[tokio::test]
-async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
+async fn fault_73_short_secrets_do_not_leak_and_do_not_garble_messages() {
     let scope = json!({"access_token": "e", "scope": "crm:people:read", "expires_in": 300});
     let refused = |message| reply_of(403, &json!({"code": "no", "message": message}));
     let missing = always(refused("a scope is missing: ask a person"));
@@ -95,7 +98,7 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
     assert_says(&error, &["requires the scope crm:people:read"]);
     assert_says(&error, &["was granted crm:people:read"]);
 
-    // The last part of a secret with a space is too short to be found by itself, and it is no scope.
+    // The last part of a secret with a space is too short to be found alone, and it isn't a scope.
     let secret = "kX2pQ9vLm4Zt7Rw1 mQ1%rB8";
     let scope = json!({"access_token": TOKEN, "scope": format!("a {secret}"), "expires_in": 300});
     let peer = Peer::start(always(refused("no")).tokens_always(reply_of(200, &scope)));
@@ -103,7 +106,7 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
     let error = suite.crm().people().list().await.unwrap_err();
     assert!(error.is_forbidden() && !print_error(&error).contains("mQ1"));
 
-    // As a separate word it is hidden, with the text around it, but not in the body.
+    // As a separate word, the secret is redacted together with its message. The body stays available.
     let peer = Peer::start(always(refused("token e is refused")).tokens_always(token("e")));
     let error = suite_of(&peer).crm().people().list().await.unwrap_err();
     assert_says(&error, &["403 forbidden no: [redacted"]);
@@ -111,7 +114,7 @@ async fn fault_73_short_secrets_leak_nothing_and_garble_nothing() {
 }
 
 #[tokio::test]
-async fn fault_73_a_header_that_is_named_after_a_secret_is_left_out() {
+async fn fault_73_a_header_named_after_a_secret_is_omitted() {
     let busy = reply(503)
         .header(&format!("x-{HEADER}"), "1")
         .header(&TOKEN.to_ascii_lowercase(), "2")

@@ -1,5 +1,5 @@
-//! Rows 32, 41, 50, 73, 76, 77, 80, 81 and 90: no secret, token or key is in anything that prints itself, whatever a
-//! server repeats.
+//! Rows 32, 41, 50, 73, 76, 77, 80, 81 and 90: no printed output contains a secret, token or key, whatever a server
+//! echoes.
 
 mod budget;
 mod echoes;
@@ -19,7 +19,7 @@ use crate::peer::{Peer, Script, Step, always, script, token};
 use crate::samples::kick_off;
 use crate::support::{builder_to, key, quick_tokens_with};
 
-/// Prints a value in every way there is.
+/// Prints a value in every format.
 fn print(value: &impl Debug) -> String {
     format!("{value:?}\n{value:#?}\n")
 }
@@ -33,14 +33,14 @@ pub(crate) fn print_error(error: &Error) -> String {
     format!("{error}\n{}{}", print(error), causes.concat())
 }
 
-/// Credentials whose secret and form field are confidential.
+/// Returns credentials with a confidential secret and form field.
 fn credentials(method: ClientAuthentication) -> ClientCredentials {
     ClientCredentials::new("client", SECRET)
         .with_authentication(method)
         .with_form_field("assertion", FIELD)
 }
 
-/// A suite that makes each call and each exchange once, with confidential credentials.
+/// Returns a suite without retries for calls and token exchanges, with confidential credentials.
 fn once(builder: SuiteBuilder) -> SuiteBuilder {
     builder
         .credentials(credentials(ClientAuthentication::RequestBody))
@@ -57,24 +57,24 @@ fn with_token(script: Script) -> Script {
     script.tokens_always(token(TOKEN))
 }
 
-/// A peer that gives a confidential token, and the same response to each call.
+/// Starts a peer with a confidential token and the same response to each call.
 fn peer_of(step: Step) -> Peer {
     Peer::start(with_token(always(step)))
 }
 
-/// A peer whose token endpoint always gives this response.
+/// Starts a peer whose token endpoint always returns this response.
 fn endpoint_of(step: Step) -> Peer {
     Peer::start(script([]).tokens_always(step))
 }
 
-/// A confidential header and query, as defaults of a client.
+/// Returns client defaults with a confidential header and query.
 fn with_both() -> CallOptions {
     CallOptions::default()
         .with_header("x-tenant", HEADER)
         .with_query("tenant", QUERY)
 }
 
-/// An event command with a confidential key, header and query.
+/// Returns an event command with a confidential key, header and query.
 fn confidential(calendar: &sdk_calendar::Client) -> sdk_calendar::SubmitEventCommand {
     let call = kick_off(calendar).idempotency_key(key(KEY));
     call.header("x-tenant", HEADER).query("tenant", QUERY)

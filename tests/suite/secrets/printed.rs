@@ -1,5 +1,5 @@
-//! Rows 32, 50, 76 and 77: types that hold confidential values, local mistakes with them, and calls whose bodies are
-//! confidential.
+//! Rows 32, 50, 76 and 77: types with confidential values, local mistakes with them, and calls with confidential
+//! bodies.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::peer::{Peer, json as reply_of, reply, script};
 use crate::support::{Clients, Events, assert_says, assert_unsent, key};
 
 #[tokio::test]
-async fn fault_32_no_type_prints_what_it_holds() {
+async fn fault_32_no_type_prints_its_confidential_values() {
     let peer = peer_of(person());
     let basic = || credentials(ClientAuthentication::Basic);
     let url = format!("{}/oauth/token?key={HEADER}", peer.url());
@@ -72,14 +72,14 @@ async fn fault_50_calls_drafts_and_commands_print_no_body_and_no_secret() {
     assert_nothing_leaks(&printed, "Debug");
 }
 
-/// Checks that a call fails before anything is sent, and prints its error.
+/// Checks that a call fails before anything is sent, and returns the printed error.
 fn unsent(error: &Error, words: &[&str]) -> String {
     assert_unsent(error, ErrorKind::InvalidInput, words);
     print_error(error)
 }
 
 #[tokio::test]
-async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value() {
+async fn fault_76_an_error_about_a_possible_secret_contains_its_name_but_not_its_value() {
     let peer = peer_of(reply(204));
     let suite = suite_of(&peer).build().unwrap();
     let (platform, crm) = (suite.platform(), suite.crm());
@@ -109,7 +109,7 @@ async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value
         }
         let error = call(Method::Post).prepare().unwrap_err();
         printed += &unsent(&error, &["`path` must have no query"]);
-        // A read is not prepared, whatever its path.
+        // Reads can't be prepared, whatever their path.
         let error = call(Method::Get).prepare().unwrap_err();
         assert_unsent(&error, ErrorKind::PreparedCommand, &[]);
         printed += &print_error(&error);
@@ -119,7 +119,7 @@ async fn fault_76_a_mistake_with_what_may_be_a_secret_names_it_and_not_its_value
 }
 
 #[tokio::test]
-async fn fault_77_a_token_endpoint_at_another_path_is_known_by_its_setting() {
+async fn fault_77_a_token_endpoint_at_another_path_is_recognized_by_its_setting() {
     let broken = reply(200).body(format!("{{\"access_token\":\"{TOKEN}"));
     let peer = Peer::start(script([broken]));
     let suite = suite_of(&peer).token_url(format!("{}/sign-in", peer.url()));
@@ -160,7 +160,7 @@ async fn fault_77_a_call_of_the_token_endpoint_prints_no_token_and_no_body() {
             }
             Err(error) => printed += &print_error(&error),
         }
-        // The path alone says that the response may be a secret, whichever client calls it.
+        // The path alone marks the response as confidential, whichever client calls it.
         for call in [
             platform.raw_call(&EXCHANGE_TOKEN),
             platform.raw_call((Method::Post, "/oauth/token")),
@@ -182,7 +182,7 @@ async fn fault_77_a_call_of_the_token_endpoint_prints_no_token_and_no_body() {
 }
 
 #[tokio::test]
-async fn fault_77_only_public_fields_of_a_form_are_shown() {
+async fn fault_77_only_public_fields_of_a_form_are_printed() {
     let mut form = TokenForm::new()
         .client_id("client-4711")
         .client_secret(SECRET);

@@ -1,4 +1,4 @@
-//! Row 41: warnings, texts that are cut, and tokens that are no longer in use.
+//! Row 41: warnings, truncated strings, and tokens that are no longer in use.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,7 +13,7 @@ use crate::peer::{Peer, json as reply_of, reply, script, token};
 use crate::support::{Clients, Events, assert_failed, assert_says};
 
 #[tokio::test]
-async fn fault_41_a_text_is_searched_before_it_is_cut() {
+async fn fault_41_a_string_is_searched_before_it_is_truncated() {
     for before in [0, 280, 290, 295, 299, 4_090] {
         for secret in ALL {
             let (events, _guard) = Events::here();
@@ -32,13 +32,13 @@ async fn fault_41_a_text_is_searched_before_it_is_cut() {
             let receipt = call().schema_policy(SchemaPolicy::Warn).await.unwrap();
             let conflict = call().await.unwrap_err();
 
-            assert_eq!(receipt.outcome, text, "the caller gets it as it came");
+            assert_eq!(receipt.outcome, text, "the caller gets the value unchanged");
             assert_failed(&other, ErrorKind::SchemaVersion, Effect::Unknown);
             let printed = print_error(&other) + &print_error(&conflict) + &events.text();
             assert_nothing_leaks(&printed, &text);
             let begin: String = secret.chars().take(4).collect();
             assert!(!printed.contains(&format!("v {begin}")), "{printed}");
-            // Beyond the length of a line, nothing is shown anyway.
+            // The printed line ends before this position anyway.
             if before < 300 {
                 assert_says(&other, &["[redacted"]);
                 assert_eq!(conflict.code(), Some("[redacted]"));
@@ -54,11 +54,11 @@ async fn fault_41_a_text_is_searched_before_it_is_cut() {
     }
 }
 
-/// A token that was replaced, which a token endpoint and an application may still know.
+/// A replaced token, which a token endpoint and an application may still know.
 const OLD: &str = "qJ7wZ-0ldVx3kT9mR2pL8-Yb5nH1";
 
 #[tokio::test]
-async fn fault_41_a_token_that_was_replaced_is_not_repeated() {
+async fn fault_41_a_replaced_token_is_not_printed() {
     let echo = json!({"code": OLD, "message": format!("not {OLD}"), "requestId": OLD});
     let refusal = json!({"error": OLD, "error_description": format!("not {OLD}")});
     let asked = AtomicU32::new(0);
