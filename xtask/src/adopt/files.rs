@@ -1,4 +1,4 @@
-//! The files of an adoption: the vendor's document, our overlay, and the spec that codegen reads.
+//! The files of an adoption: the vendor's document, the overlay of this workspace, and the spec that codegen reads.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use crate::model::App;
 use crate::node::Node;
 use crate::{Result, at};
 
-/// An overlay without actions, to begin with.
+/// The initial overlay, without actions.
 const EMPTY: &str = "\
-# What is ours in the spec of this application, and what is corrected in its vendor's document, each with a reason.
+# Additions to the vendor's document and corrections of it, each with a reason.
 overlay: 1.1.0
 info: {title: Ours, version: \"1\"}
 actions: []
@@ -52,7 +52,7 @@ impl Files {
         documents.into_iter().find(|it| it.exists())
     }
 
-    /// Whether this document, byte for byte, is the adopted one.
+    /// Whether this document is the adopted document, byte for byte.
     pub(super) fn has(&self, document: &str) -> Result<bool> {
         let adopted = self.adopted().map(|path| read(&path)).transpose()?;
         Ok(adopted.is_some_and(|it| it == document))
@@ -72,7 +72,7 @@ impl Files {
         Overlay::parse(text.as_deref().unwrap_or(EMPTY)).map_err(at(path.display()))
     }
 
-    /// The spec that a document and an overlay make, and its text.
+    /// The spec from a document and an overlay, and its text.
     pub(super) fn made(&self, document: &str, overlay: &Overlay) -> Result<(Node, String)> {
         let name = self.app;
         let node = Node::parse(document).map_err(at(format!("the document of {name}")))?;
@@ -91,29 +91,30 @@ impl Files {
         Ok((laid, head + &text))
     }
 
-    /// The text of the spec that the current document and overlay make.
+    /// The text of the spec from the current document and overlay.
     pub(super) fn remade(&self) -> Result<String> {
         let path = self.adopted().unwrap_or_else(|| self.vendor(KINDS[0]));
         let document = read(&path)?;
         Ok(self.made(&document, &self.overlay()?)?.1)
     }
 
-    /// Checks that the spec of an adopted document is what the document and the overlay make.
+    /// Checks that the spec of an adopted document matches the document and the overlay.
     pub(super) fn check(&self) -> Result<()> {
         let path = self.spec();
         let spec = path.exists().then(|| read(&path)).transpose()?;
-        let says_so = |text: &String| text.lines().any(|line| line.starts_with("x-adopted-from:"));
+        let names_it = |text: &String| text.lines().any(|line| line.starts_with("x-adopted-from:"));
         let is_adopted = self.adopted().is_some()
             || self.overlay_path().exists()
-            || spec.as_ref().is_some_and(says_so);
+            || spec.as_ref().is_some_and(names_it);
         if is_adopted && spec.as_ref() != Some(&self.remade()?) {
-            let why = "it is not what the vendor's document and the overlay make; run `cargo xtask adopt`";
-            return Err(format!("{}: {why}", path.display()));
+            let problem =
+                "it does not match the vendor's document and the overlay; run `cargo xtask adopt`";
+            return Err(format!("{}: {problem}", path.display()));
         }
         Ok(())
     }
 
-    /// Writes document, overlay and spec.
+    /// Writes the document, the overlay and the spec.
     pub(super) fn write(&self, document: &str, overlay: &Overlay, spec: &str) -> Result<()> {
         let kind = kind(document);
         for outdated in KINDS.iter().filter(|it| **it != kind) {

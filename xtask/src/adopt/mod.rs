@@ -1,5 +1,5 @@
-//! Adopts a vendor's document: stores it unchanged, proposes an overlay for it, and makes a spec of both. Before anything
-//! is written, the report lists open decisions, idle handlers, and the verdict on each assumption.
+//! Adopts a vendor's document. It stores the document unchanged, proposes an overlay, and makes a spec from both. Before
+//! anything is written, the report lists open decisions, idle handlers, and the verdict on each assumption.
 
 mod files;
 mod overlay;
@@ -32,23 +32,23 @@ struct Wanted<'a> {
     folder: PathBuf,
 }
 
-/// Checks that every adopted spec is what its vendor's document and its overlay make.
+/// Checks that every adopted spec matches its vendor's document and its overlay.
 pub(crate) fn check(root: &Path) -> Result<()> {
-    let wrong = APPS.iter().map(|app| Files::new(root, app).check().err());
-    settled(&wrong.flatten().collect::<Vec<_>>())
+    let problems = APPS.iter().map(|app| Files::new(root, app).check().err());
+    settled(&problems.flatten().collect::<Vec<_>>())
 }
 
-/// Whether the spec of an application is made of a vendor's document.
+/// Whether the spec of an application comes from a vendor's document.
 pub(crate) fn is_adopted(root: &Path, app: &App) -> bool {
     Files::new(root, app).adopted().is_some()
 }
 
-/// The text of the spec that the vendor's document of an application makes with its overlay.
+/// The text of the spec from the vendor's document of an application and its overlay.
 pub(crate) fn made(root: &Path, app: &App) -> Result<String> {
     Files::new(root, app).remade()
 }
 
-/// Adopts a document, or checks the adopted ones.
+/// Adopts a document, or checks the adopted documents.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     if arguments == ["--check"] {
         check(root)?;
@@ -96,7 +96,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Writes the files. While decisions are open, writes the overlay alone and asks for them.
+    /// Writes the files. While decisions are open, it writes only the overlay and fails.
     fn write(&self) -> Result<()> {
         if self.open == 0 {
             let (document, spec) = (&self.document, &self.spec);
@@ -104,7 +104,7 @@ impl Plan {
         }
         self.files.write_overlay(&self.overlay)?;
         Err(format!(
-            "open decisions: {}; put actions for them into {}, or accept those that are proposed with --accept",
+            "open decisions: {}; add actions for them to {}, or accept the proposed actions with --accept",
             self.open,
             self.files.overlay_path().display()
         ))
@@ -132,10 +132,10 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     let before = before.transpose()?;
     let before = before.as_ref().map(|(root, spec)| Read { root, spec });
     let register = read(&root.join("specs/ASSUMPTIONS.md"))?;
-    // Only the vendor's document can confirm an assumption, not our overlay.
+    // Only the vendor's document can confirm an assumption. The overlay can't.
     let assumed = before.map(|it| diff::assumed(it.root, &vendors, &register));
     let assumed = assumed.unwrap_or_default();
-    // A person may remove actions from the overlay of an adopted document, so none is derived for it again.
+    // A person may have removed actions from the overlay of an adopted document, so no action is derived again.
     let new = before.filter(|_| !is_known);
     let after = |root| Read { root, spec: &spec };
     let mut added = new.map_or(Vec::new(), |it| kept(it, after(&laid), &assumed));
@@ -154,7 +154,7 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     let (laid, text) = files.made(&document, &overlay)?;
     let (spec, mut findings) = model(app, &laid)?;
     for it in crate::read::extensions(&vendors) {
-        findings.note(&it.place, "the vendor's document says this itself");
+        findings.note(&it.place, "this extension is in the vendor's document");
     }
     let report = Report {
         before,
@@ -177,7 +177,7 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     })
 }
 
-/// The ids of the operations of the other applications.
+/// The IDs of the operations of all other applications.
 fn other_ids(root: &Path, app: &App) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
     for other in APPS.iter().filter(|it| it.name != app.name) {
@@ -189,7 +189,7 @@ fn other_ids(root: &Path, app: &App) -> Result<BTreeSet<String>> {
     Ok(ids)
 }
 
-/// Reads a document. Fails if it is not an OpenAPI document that the reader understands.
+/// Reads a document. Fails if the reader doesn't support it.
 fn model(app: &'static App, document: &Node) -> Result<(Spec, Findings)> {
     let mut findings = Findings::default();
     match crate::read::read_document(app, document, &mut findings) {

@@ -1,7 +1,7 @@
-//! An `OpenAPI` Overlay 1.1: our additions and corrections, laid over a document that stays as its vendor wrote it.
+//! An `OpenAPI` Overlay 1.1 with additions and corrections to a vendor's document, which stays unchanged.
 //!
-//! `roas-overlay` applies it. Its values are unordered, so the order of the document is restored; and it ignores unknown
-//! keys, so they are rejected here. A person may edit the text, so this module only adds and removes its own lines.
+//! `roas-overlay` applies it. Its values are unordered, so this module restores the order of the document. It ignores unknown
+//! keys, so this module rejects them. A person may edit the text, so this module only adds and removes its own lines.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub(super) struct Overlay {
     whole: v1_1::Overlay,
 }
 
-/// An update as this program writes it.
+/// An update in the form that this program writes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Action {
     /// A `JSONPath`.
@@ -46,12 +46,12 @@ impl Action {
 impl Overlay {
     pub(super) fn parse(text: &str) -> Result<Self> {
         let node = Node::parse(text)?;
-        let mut wrong = unknown("the overlay", &node, &ROOT_KEYS);
+        let mut problems = unknown("the overlay", &node, &ROOT_KEYS);
         for (index, action) in node.at("actions").items().iter().enumerate() {
             let name = format!("action {}", index + 1);
-            wrong.extend(unknown(&name, action, &ACTION_KEYS));
+            problems.extend(unknown(&name, action, &ACTION_KEYS));
         }
-        settled(&wrong)?;
+        settled(&problems)?;
         let whole: v1_1::Overlay =
             serde_json::from_value(value(&node)?).map_err(at("not an OpenAPI Overlay 1.1"))?;
         // A document may need no action, but the format requires at least one.
@@ -77,7 +77,7 @@ impl Overlay {
         Ok(in_order(value, Some(document)))
     }
 
-    /// This overlay without this program's own actions that match nothing in a document, and the removed actions.
+    /// Removes the actions that this program wrote and that match nothing in a document. Returns the removed actions too.
     pub(super) fn fitted(self, document: &Node) -> Result<(Self, Vec<Action>)> {
         let dead = dead(&self.whole, &mut value(document)?)?;
         let gone: Vec<Action> = dead.into_iter().filter_map(|it| self.written(it)).collect();
@@ -91,7 +91,7 @@ impl Overlay {
         Ok((Self::parse(&text)?, gone))
     }
 
-    /// This overlay with more actions at its end. Comments and layout stay.
+    /// Appends actions. Comments and layout stay.
     pub(super) fn with(self, actions: &[Action]) -> Result<Self> {
         if actions.is_empty() {
             return Ok(self);
@@ -105,13 +105,13 @@ impl Overlay {
         match grown {
             Ok((count, grown)) if count == self.whole.actions.len() + actions.len() => Ok(grown),
             _ => Err(
-                "the overlay must end with its `actions`, one below the other and indented by two"
+                "the overlay must end with its `actions`, one per line and indented by two spaces"
                     .to_owned(),
             ),
         }
     }
 
-    /// The action at an index, if this program wrote it and nobody edited it.
+    /// The action at an index, if this program wrote it and it was not edited.
     fn written(&self, index: usize) -> Option<Action> {
         let node = self.node.at("actions").items().get(index)?;
         let action = Action {
@@ -135,7 +135,7 @@ impl fmt::Display for Action {
     }
 }
 
-/// A JSON pointer as a `JSONPath`, if it leads anywhere.
+/// Converts a JSON pointer into a `JSONPath`, if its target exists.
 pub(super) fn path(document: &Node, pointer: &str) -> Option<String> {
     let quoted = |name: &str| format!("'{}'", name.replace('\\', "\\\\").replace('\'', "\\'"));
     let (mut node, mut path) = (document, "$".to_owned());
@@ -169,7 +169,7 @@ fn value(node: &Node) -> Result<Value> {
     serde_json::to_value(node).map_err(at("not JSON"))
 }
 
-/// Applies the actions, and returns the indices of those that match nothing.
+/// Applies the actions, and returns the indices of the actions that match nothing.
 fn dead(overlay: &v1_1::Overlay, value: &mut Value) -> Result<Vec<usize>> {
     let done = overlay.apply(value, ApplyOptions::ErrorOnMixedKindMatch.into());
     let ApplyReport { actions, .. } =
@@ -194,7 +194,7 @@ fn in_order(value: Value, model: Option<&Node>) -> Node {
         }
         Value::Array(items) => {
             let old = model.map(Node::items).unwrap_or_default();
-            // If items were removed, the others are recognized by their values.
+            // If items were removed, the remaining items are recognized by their values.
             let is_shorter = items.len() < old.len();
             let mut rest = old.iter();
             let ordered = items.into_iter().map(|item| {
@@ -240,7 +240,7 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn untouched_parts_and_their_order_stay() {
+    fn untouched_parts_keep_their_order() {
         let actions = "
   - {target: \"$.paths['/zebras'].get\", update: {x-sdk-group: herd, summary: All}}
   - {target: \"$.paths['/zebras'].get.parameters[?@.name=='filter']\", remove: true}
@@ -273,11 +273,11 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn an_unknown_key_and_another_version_are_rejected() {
-        let misspelt = "action: []\nactions: [{target: $, update: {}, delete: true}]";
+    fn unknown_keys_and_versions_are_rejected() {
+        let unknown_keys = "action: []\nactions: [{target: $, update: {}, delete: true}]";
         for (wrong, why) in [
             (
-                misspelt,
+                unknown_keys,
                 "the overlay has an unknown key `action`\naction 1 has an unknown key `delete`",
             ),
             ("x-none: true", "actions"),
@@ -292,7 +292,7 @@ info: {version: 1, title: Zoo}
     }
 
     #[test]
-    fn own_actions_go_with_their_targets_and_edited_ones_stay() {
+    fn own_actions_disappear_with_their_targets_but_edited_actions_stay() {
         let actions = ["/it's new", "/ants"].map(|it| {
             let target = format!("$.paths['{}'].get", it.replace('\'', "\\'"));
             Action::new(

@@ -1,4 +1,4 @@
-//! Actions for the overlay: those that follow from the former spec, and those that settle a rejection.
+//! Actions for the overlay, which follow from the former spec or resolve a rejection.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) struct Read<'a> {
     pub(super) spec: &'a Spec,
 }
 
-/// Statements of our contract about a service, which a vendor's document lacks.
+/// Statements of our contract about an application, which a vendor's document lacks.
 const STATUS: [&str; 4] = [
     "x-lifecycle",
     "x-runtime-status",
@@ -26,8 +26,8 @@ const STATUS: [&str; 4] = [
     "x-metadata-operation",
 ];
 
-/// Serves an operation from its schema if it is new or its messages changed, since no handler fits it. An id that
-/// another application uses becomes a different one, because the reference server has one list of all operations.
+/// Serves an operation from its schema if it is new or its messages changed, because no handler fits it. An ID that
+/// another application uses is replaced, because the reference server has one list of all operations.
 pub(super) fn without_handlers(
     before: Option<Read<'_>>,
     after: Read<'_>,
@@ -55,7 +55,7 @@ pub(super) fn without_handlers(
     actions
 }
 
-/// Carries over from the former spec: names that callers know, rules of our contract, and open assumptions.
+/// Preserves parts of the former spec: names that callers use, rules of our contract, and open assumptions.
 pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) -> Vec<Action> {
     let known = by_route(before.spec);
     let mut actions = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) ->
             continue;
         };
         let mut update = former_names(was, is);
-        // Another operation of the document may have the former id now.
+        // Another operation of the document may have the former ID now.
         let others = after
             .spec
             .operations
@@ -92,9 +92,9 @@ pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) ->
     actions
 }
 
-/// The action that adds fields to an operation, without those that the overlay already sets.
+/// The action that adds fields to an operation, without the fields that the overlay already sets.
 fn action(root: &Node, operation: &Operation, mut update: Members) -> Option<Action> {
-    // A path item may stand elsewhere.
+    // A path item may be a reference.
     let item = step("/paths", &operation.path);
     let reference = root.pointer(&item)?.text_at("$ref");
     let item = reference.map_or(Some(item), |it| Some(follow(root, it)?.0))?;
@@ -117,7 +117,7 @@ fn status(before: Read<'_>, after: Read<'_>) -> Members {
         .collect()
 }
 
-/// All former names, if any would change. The id is never sent, but stored commands contain it.
+/// All former names, if any would change. The ID is never sent, but stored commands contain it.
 fn former_names(was: &Operation, is: &Operation) -> Members {
     let names = [
         ("operationId", &was.id, &is.id),
@@ -153,7 +153,7 @@ fn open(root: &Node, operation: &Operation, assumed: &[Assumption]) -> Vec<Node>
     open.map(|it| Node::Text(it.id.clone())).collect()
 }
 
-/// The rules that our contract states of an operation, as far as the document allows them.
+/// The rules of our contract for an operation, as far as the document allows them.
 fn rules(was: &Operation, is: &Operation) -> Members {
     let mut rules = Members::new();
     if let (Replay::Status(status), Replay::NotShown) = (was.replay, is.replay)
@@ -163,8 +163,8 @@ fn rules(was: &Operation, is: &Operation) -> Members {
     }
     let is_there = |name| is.parameter(name).is_some_and(|it| !it.required);
     let pairs = was.exclusive.iter();
-    let pairs = pairs.filter(|(one, other)| is_there(one) && is_there(other));
-    let pairs = pairs.map(|(one, other)| [one, other].map(|it| Node::Text(it.clone())));
+    let pairs = pairs.filter(|(left, right)| is_there(left) && is_there(right));
+    let pairs = pairs.map(|(left, right)| [left, right].map(|it| Node::Text(it.clone())));
     let pairs: Vec<Node> = pairs.map(|it| Node::List(it.into())).collect();
     if !pairs.is_empty() {
         rules.push(("x-mutually-exclusive".to_owned(), Node::List(pairs)));
@@ -172,7 +172,7 @@ fn rules(was: &Operation, is: &Operation) -> Members {
     rules
 }
 
-/// For each operation in which something is rejected, or in a part that it refers to, the action that leaves it out.
+/// The actions that leave out each operation with a rejection in it or in a part that it references.
 pub(super) fn skips(findings: &Findings, document: &Node) -> Vec<Action> {
     let mut skips = Vec::<Action>::new();
     for (name, item) in document.at("paths").members() {
@@ -185,14 +185,14 @@ pub(super) fn skips(findings: &Findings, document: &Node) -> Vec<Action> {
             let mut parts = BTreeSet::from([place.clone(), step(&item_place, "parameters")]);
             references(document, operation, &mut parts);
             references(document, item.at("parameters"), &mut parts);
-            // A schema is read whether or not an operation uses it.
+            // Every schema is read, even if no operation uses it.
             parts.retain(|it| !it.starts_with("/components/schemas/"));
             let is_within = |it: &str| {
                 parts
                     .iter()
                     .any(|part| it == part || it.starts_with(&step(part, "")))
             };
-            // Only a person can correct a wrong extension of ours.
+            // Only a person can correct an invalid extension of this workspace.
             let mut refused = findings.of(Weight::Refused);
             let found = refused.find(|it| is_within(&it.place) && !it.rule.contains("`x-"));
             if let Some((finding, target)) = found.zip(path(document, &place)) {

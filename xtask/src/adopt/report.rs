@@ -1,4 +1,4 @@
-//! The report that a person reads before anything is written.
+//! The report, which is printed before anything is written.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,10 +15,11 @@ pub(super) struct Report<'a> {
     pub(super) before: Option<Read<'a>>,
     pub(super) spec: &'a Spec,
     pub(super) findings: &'a Findings,
-    /// Actions that are added to the overlay, and those that are removed from it.
+    /// Actions that are added to the overlay.
     pub(super) added: &'a [Action],
+    /// Actions that are removed from the overlay.
     pub(super) gone: &'a [Action],
-    /// Actions that settle rejections.
+    /// Actions that resolve rejections.
     pub(super) skips: &'a [Action],
     /// The verdicts of the document on the assumptions of the former spec.
     pub(super) assumed: &'a [Assumption],
@@ -38,13 +39,13 @@ impl Report<'_> {
         [
             self.operations(&was),
             list("Left out", skipped),
-            list("Not generated any more", gone.map(|it| it.1.route())),
-            list("Kept as raw JSON or text", found(Weight::Raw)),
+            list("No longer generated", gone.map(|it| it.1.route())),
+            list("Read as raw JSON or as a string", found(Weight::Raw)),
             list("Renamed", found(Weight::Renamed)),
             list("Noted", found(Weight::Noted)),
             list("Added to the overlay", self.added.iter().map(line)),
             list(
-                "Removed from the overlay, since nothing matches",
+                "Removed from the overlay, because nothing matches",
                 self.gone.iter().map(line),
             ),
             list(
@@ -90,19 +91,19 @@ type Known<'a> = BTreeMap<String, &'a Operation>;
 fn idle(app: &str, was: &Known<'_>, is: &Known<'_>) -> impl Iterator<Item = String> {
     let had = was.iter().filter(|it| !it.1.without_handler);
     had.filter_map(move |(route, old)| {
-        let why = match is.get(route) {
+        let problem = match is.get(route) {
             Some(new) if new.without_handler => {
-                "no longer fits: its operation is served from the schema"
+                "no longer fits, because its operation is served from the schema"
             }
             Some(_) => return None,
-            None => "serves nothing: its operation is not generated any more",
+            None => "serves nothing, because its operation is no longer generated",
         };
         let (group, name) = (&old.group, &old.name);
-        Some(format!("{app}::{group}::{name} {why}"))
+        Some(format!("{app}::{group}::{name} {problem}"))
     })
 }
 
-/// The open decisions: each rule that rejects, with the places where it does.
+/// The open decisions, each with its rule and the rejected places.
 pub(super) fn decisions(findings: &Findings) -> Vec<String> {
     let mut decisions = BTreeMap::<String, Vec<&str>>::new();
     for it in findings.of(Weight::Refused) {
@@ -115,7 +116,7 @@ pub(super) fn decisions(findings: &Findings) -> Vec<String> {
         .collect()
 }
 
-/// A heading with a count, and a line for each entry. Empty without entries.
+/// A heading with a count, and a line per entry. Empty without entries.
 fn list<T: Display>(title: &str, all: impl Iterator<Item = T>) -> String {
     let all: Vec<String> = all.map(|it| format!("  {it}\n")).collect();
     if all.is_empty() {
@@ -124,7 +125,7 @@ fn list<T: Display>(title: &str, all: impl Iterator<Item = T>) -> String {
     format!("\n{title} ({})\n{}", all.len(), all.concat())
 }
 
-/// The line of an action, ready to be pasted into an overlay.
+/// The line of an action, in the form that an overlay needs.
 fn line(action: &Action) -> String {
     action.to_string().trim().to_owned()
 }

@@ -68,7 +68,7 @@ fn document(paths: &str) -> String {
 const DONE: &str = "responses: {'204': {description: Done.}}";
 
 #[test]
-fn forty_operations_take_few_decisions_and_a_second_run_changes_nothing() {
+fn the_sample_needs_one_decision_and_a_second_run_changes_nothing() {
     let folder = Folder::new("sample");
     let sample = read(&workspace().join("tests/adopted/specs/vendor/crm.json")).unwrap();
     folder.write("specs/crm.yaml", &ours());
@@ -100,7 +100,7 @@ fn forty_operations_take_few_decisions_and_a_second_run_changes_nothing() {
 }
 
 #[test]
-fn names_rules_and_assumptions_stay_and_idle_handlers_are_reported() {
+fn names_rules_and_assumptions_are_preserved_and_idle_handlers_reported() {
     let folder = Folder::new("kept");
     let pets = "{name: a, in: query, schema: {type: string}}, {name: b, in: query, schema: {type: string}}";
     let page = "responses: {'200': {description: All., content: {application/json: {schema: {$ref: '#/components/schemas/Pets'}}}}}";
@@ -167,21 +167,21 @@ components: {{schemas: {{Pets: {{type: object, properties: {{all: {{type: intege
         plan.report
     );
     let idle = "are idle now (5)
-  crm::pets::hide no longer fits: its operation is served from the schema
-  crm::pets::add no longer fits: its operation is served from the schema
-  crm::pets::go serves nothing: its operation is not generated any more
-  crm::pets::leave serves nothing: its operation is not generated any more
-  crm::pets::replace no longer fits: its operation is served from the schema
+  crm::pets::hide no longer fits, because its operation is served from the schema
+  crm::pets::add no longer fits, because its operation is served from the schema
+  crm::pets::go serves nothing, because its operation is no longer generated
+  crm::pets::leave serves nothing, because its operation is no longer generated
+  crm::pets::replace no longer fits, because its operation is served from the schema
 ";
     for part in [
         idle,
-        "\nNot generated any more (2)\n  PUT /gone\n  PUT /left\n",
+        "\nNo longer generated (2)\n  PUT /gone\n  PUT /left\n",
         "\nLeft out (1)\n  PUT /left: Old.\n",
     ] {
         assert!(plan.report.contains(part), "{}", plan.report);
     }
 
-    // A person removes actions, and the same document does not bring them back.
+    // If a person removes actions, adopting the same document again does not restore them.
     plan.write().unwrap();
     let lines = plan.overlay.text.lines();
     let rest = lines.filter(|it| !it.contains("A07") && !it.contains("getMeta"));
@@ -192,7 +192,7 @@ components: {{schemas: {{Pets: {{type: object, properties: {{all: {{type: intege
 }
 
 #[test]
-fn the_overlay_follows_the_document_and_the_person() {
+fn the_overlay_reflects_the_document_and_manual_edits() {
     let folder = Folder::new("follows");
     let paths = |paths: [&str; 2]| {
         let paths = paths.map(|it| format!("  {it}: {{get: {{tags: [p], {DONE}}}}}\n"));
@@ -214,7 +214,7 @@ fn the_overlay_follows_the_document_and_the_person() {
     plan.write().unwrap();
     assert_eq!(folder.overlay(), overlay);
 
-    // Derived actions vanish with their path. A person's action without a match is an error.
+    // Derived actions disappear with their path. A manual action without a match is an error.
     folder.adopt(&paths(["/p", "/r"]), &[]).unwrap();
     assert!(!folder.overlay().contains("/q"));
     edit(&(overlay.clone() + &own.replace("/p", "/gone")));
@@ -229,7 +229,7 @@ fn the_overlay_follows_the_document_and_the_person() {
     assert!(error.contains("open decisions: 1;"), "{error}");
     assert!(!folder.overlay().contains("x-sdk-skip"));
 
-    // The reader does not understand these documents.
+    // The reader does not support these documents.
     edit(&overlay);
     for (text, why) in [("swagger: '2.0'", "OpenAPI 2.0"), ("{", "not JSON")] {
         let error = folder.adopt(text, &[]).unwrap_err();
@@ -241,7 +241,7 @@ fn the_overlay_follows_the_document_and_the_person() {
 }
 
 #[test]
-fn a_schema_without_a_name_keeps_the_one_that_callers_know() {
+fn an_unnamed_schema_gets_the_name_of_the_former_type() {
     let folder = Folder::new("types");
     let document = |[parameter, reply, others]: [&str; 3]| {
         let paths = format!(
@@ -277,7 +277,7 @@ components: {{schemas: {others}}}
     let [item, all] = [".properties.pets.items Pet", " Pets"].map(|it| format!("{reply}{it}"));
     for (after, expected) in [
         ([kind, &pets(""), "{}"], vec![of_kind, &item, &all]),
-        // A name of the vendor stays.
+        // A vendor's name takes precedence.
         (
             [kind, is_zoo, &zoo(friend, "")],
             vec![
@@ -302,7 +302,7 @@ components: {{schemas: {others}}}
 }
 
 #[test]
-fn an_id_that_moved_stays_where_it_is_and_a_shared_path_is_marked() {
+fn a_moved_id_is_not_restored_and_a_referenced_path_gets_its_action() {
     let folder = Folder::new("moved");
     let get = |id: &str| format!("{{get: {{operationId: {id}, tags: [pets], {DONE}}}}}");
     let before = document(&format!("  /a: {}\n", get("getA")));
@@ -322,7 +322,7 @@ fn an_id_that_moved_stays_where_it_is_and_a_shared_path_is_marked() {
 }
 
 #[test]
-fn one_decision_settles_a_rule_and_one_action_an_operation() {
+fn decisions_are_listed_per_rule_and_actions_per_operation() {
     let folder = Folder::new("decisions");
     let xml = |more: &str| format!("{{requestBody: {{content: {{a/xml: {{}}}}}}{more}, {DONE}}}");
     let bad = ", parameters: [{$ref: '#/no'}]";
@@ -338,7 +338,7 @@ fn one_decision_settles_a_rule_and_one_action_an_operation() {
 }
 
 #[test]
-fn a_spec_that_its_parts_do_not_make_is_found() {
+fn a_spec_that_differs_from_its_parts_is_reported() {
     let folder = Folder::new("check");
     let check = || super::check(&folder.0);
     let text = "{\"openapi\": \"3.1.0\",   \"paths\": {}, \"info\": {\"version\": \"1\"}}";
@@ -356,7 +356,7 @@ fn a_spec_that_its_parts_do_not_make_is_found() {
         ("vendor/crm.json", "No such file"),
         (
             "crm.yaml",
-            "it is not what the vendor's document and the overlay make",
+            "it does not match the vendor's document and the overlay",
         ),
     ] {
         fs::remove_file(folder.0.join("specs").join(part)).unwrap();
@@ -367,10 +367,10 @@ fn a_spec_that_its_parts_do_not_make_is_found() {
     folder.write("specs/calendar.yaml", "openapi: 3.1.0\n");
     folder.write("specs/crm.yaml", &(spec + "# edited\n"));
     let wrong = check().unwrap_err();
-    assert!(wrong.contains("crm.yaml: it is not what"), "{wrong}");
+    assert!(wrong.contains("crm.yaml: it does not match"), "{wrong}");
     assert!(!wrong.contains("calendar.yaml"), "{wrong}");
 
-    // The next version comes as YAML.
+    // The next version is YAML.
     folder.adopt(&document("  {}\n"), &[]).unwrap();
     assert!(!folder.0.join("specs/vendor/crm.json").exists());
     assert_eq!(folder.file("specs/vendor/crm.yaml"), document("  {}\n"));

@@ -1,5 +1,5 @@
-//! Names of types that callers know: if an unnamed schema of the document replaces a named type of the former spec, the
-//! type keeps its name. A name of the vendor takes precedence.
+//! Preserves type names that callers use. If an unnamed schema of the document replaces a named type of the former spec, the
+//! type keeps its name. A vendor's name takes precedence.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(super) fn kept(before: &Spec, after: &Spec, document: &Node) -> Vec<(String,
     let pairs = pairs(before, after);
     let component = |spec: &Spec, name: &str| spec.schemas.components.get(name).cloned();
     let alone = pairs.iter().filter(|(old, new)| {
-        // Each name belongs to one type, and to no other on either side.
+        // Each name must belong to a single type on both sides.
         let mut others = pairs.iter().filter(|it| it.0 == *old || it.1 == *new);
         let is_alone = others.nth(1).is_none();
         is_alone && component(after, old).is_none() && component(before, new).is_none()
@@ -26,12 +26,12 @@ pub(super) fn kept(before: &Spec, after: &Spec, document: &Node) -> Vec<(String,
     kept.collect()
 }
 
-/// The path of a schema that has no name of the vendor and is no reference.
+/// The path of a schema that has no vendor's name and is not a reference.
 fn nameless(document: &Node, place: &str) -> Option<String> {
     let is_component = place.starts_with("/components/schemas/") && place.matches('/').count() == 3;
     let node = document.pointer(place)?;
-    let mut given = ["x-sdk-name", "$ref"].iter();
-    let is_named = is_component || given.any(|key| node.get(key).is_some());
+    let mut names = ["x-sdk-name", "$ref"].iter();
+    let is_named = is_component || names.any(|key| node.get(key).is_some());
     node.object().filter(|_| !is_named)?;
     path(document, place)
 }
