@@ -1,5 +1,5 @@
-//! The agreement between `specs/ASSUMPTIONS.md` and the files that cite it: each cited id has an entry, and a spec
-//! cites each entry that concerns the specs.
+//! Checks `specs/ASSUMPTIONS.md` against the files that cite it. Each cited ID must have an entry, and a spec must cite each
+//! entry that concerns the specs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use crate::node::Node;
 use crate::{Result, at, settled};
 
-const REGISTER: &str = "specs/ASSUMPTIONS.md";
+const FILE: &str = "specs/ASSUMPTIONS.md";
 
-/// The ids in the value of an `x-assumption`, which is an id or a list of ids.
+/// The IDs in the value of an `x-assumption`, which is an ID or a list of IDs.
 pub(crate) fn ids(value: &Node) -> Vec<String> {
     value.texts()
 }
@@ -33,10 +33,10 @@ struct Entry {
     concerns_specs: bool,
 }
 
-/// Checks that each cited id has an entry, and that a spec cites each entry that concerns the specs.
+/// Checks that each cited ID has an entry, and that a spec cites each entry that concerns the specs.
 pub(crate) fn check(root: &Path) -> Result<()> {
-    let register = fs::read_to_string(root.join(REGISTER)).map_err(at(REGISTER))?;
-    let (entries, mut wrong) = entries(&register);
+    let text = fs::read_to_string(root.join(FILE)).map_err(at(FILE))?;
+    let (entries, mut wrong) = entries(&text);
     let mut cited = BTreeMap::new();
     for folder in ["sdk-core", "specs", "tests/reference-server"] {
         cite(root, Path::new(folder), &mut cited)?;
@@ -45,7 +45,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         if !entries.contains_key(id) {
             let files: Vec<_> = files.iter().map(|it| it.to_string_lossy()).collect();
             let files = files.join(", ");
-            wrong.push(format!("{files}: {id} has no entry in {REGISTER}"));
+            wrong.push(format!("{files}: {id} has no entry in {FILE}"));
         }
     }
     let is_spec =
@@ -54,7 +54,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
         let is_used = cited.get(id).is_some_and(|it| it.iter().any(is_spec));
         if entry.concerns_specs && !is_used {
             wrong.push(format!(
-                "{REGISTER}: {id} ({}) is the `x-assumption` of no spec element and has no `Scope:` line",
+                "{FILE}: {id} ({}) is the `x-assumption` of no spec element and has no `Scope:` line",
                 entry.title
             ));
         }
@@ -62,7 +62,7 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     settled(&wrong)
 }
 
-/// Adds the files at a path that cite assumptions, by the ids. Generated files do not count.
+/// Adds the files below a path to the IDs that they cite, except generated files.
 fn cite(root: &Path, path: &Path, cited: &mut BTreeMap<String, Vec<PathBuf>>) -> Result<()> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let kind = path.extension().unwrap_or_default();
@@ -86,15 +86,15 @@ fn cite(root: &Path, path: &Path, cited: &mut BTreeMap<String, Vec<PathBuf>>) ->
     Ok(())
 }
 
-/// Two digits at least, so that `A4` stays a size of paper.
+/// Whether a word is an ID, with at least two digits, so that the paper size `A4` is not an ID.
 pub(crate) fn is_id(word: &str) -> bool {
     let digits = word.strip_prefix('A').unwrap_or_default();
     digits.len() > 1 && digits.bytes().all(|it| it.is_ascii_digit())
 }
 
-fn entries(register: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
+fn entries(document: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
     let (mut entries, mut wrong) = (BTreeMap::new(), Vec::new());
-    for part in format!("\n{register}").split("\n## ").skip(1) {
+    for part in format!("\n{document}").split("\n## ").skip(1) {
         let (heading, text) = part.split_once('\n').unwrap_or((part, ""));
         let (id, title) = heading.split_once(' ').unwrap_or((heading, ""));
         let scopes: Vec<&str> = text.lines().filter(|it| it.starts_with("Scope:")).collect();
@@ -104,7 +104,7 @@ fn entries(register: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
                 "Scope: runtime" | "Scope: reference server"
             ) {
                 wrong.push(format!(
-                    "{REGISTER}: `{scope}` is neither `Scope: runtime` nor `Scope: reference server`"
+                    "{FILE}: `{scope}` is neither `Scope: runtime` nor `Scope: reference server`"
                 ));
             }
         }
@@ -113,7 +113,7 @@ fn entries(register: &str) -> (BTreeMap<String, Entry>, Vec<String>) {
             concerns_specs: scopes.is_empty(),
         };
         if is_id(id) && entries.insert(id.to_owned(), entry).is_some() {
-            wrong.push(format!("{REGISTER}: {id} has two entries"));
+            wrong.push(format!("{FILE}: {id} has two entries"));
         }
     }
     (entries, wrong)
@@ -124,7 +124,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn each_cited_id_has_an_entry_and_each_entry_is_cited() {
+    fn uncited_entries_and_unknown_ids_are_reported() {
         let folder = std::env::temp_dir().join(format!("cited-{}", std::process::id()));
         let write = |file: &str, text: &str| {
             let path = folder.join(file);
@@ -134,7 +134,7 @@ mod tests {
         let register = "## A01 Ids\nAs A02.\n## A02 Retry\nScope: runtime\n";
         write("specs/ASSUMPTIONS.md", register);
         write("specs/crm.yaml", "x-assumption: A01");
-        let cites = "// A01, A02; A4 and BA97 are no ids.";
+        let cites = "// A01, A02; A4 and BA97 are not IDs.";
         write("sdk-core/src/page.rs", cites);
         write("sdk-core/src/generated/page.rs", "// A96");
         write("tests/reference-server/src/lib.rs", "//! (A01)");

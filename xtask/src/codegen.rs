@@ -1,4 +1,4 @@
-//! Code from specs: the clients, the list of operations of the reference server, and what the documentation says of them.
+//! Generates the clients, the operations of the reference server, and the docs of both from the specs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::write::tree::{Tree, text_of};
 use crate::write::{client, pages, program, server};
 use crate::{Result, adopt, assumptions, at, names, read};
 
-/// Generates all code below `root`, or with `check` only says what would change.
+/// Generates all code below `root`, or with `check` only reports the files that would change.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let (tree, sample) = (generate(root)?, sample(root)?);
     for note in &tree.notes {
@@ -40,7 +40,8 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     Ok(())
 }
 
-/// The spec and the client of the sample, which git ignores. The root of its crate is written by hand, for its build script to run.
+/// The spec and the client of the sample, which git ignores. The root of its crate is handwritten, so that its build script
+/// can run without generated code.
 fn sample(root: &Path) -> Result<Tree> {
     let (text, mut tree) = (adopt::made(root, &SAMPLE)?, Tree::default());
     client::modules(root, &parsed(&SAMPLE, &text)?, &mut tree).map_err(at(SAMPLE.spec()))?;
@@ -48,10 +49,10 @@ fn sample(root: &Path) -> Result<Tree> {
     Ok(tree)
 }
 
-/// Generates the clients of the specs in a folder of its own, for documents that are only tried.
+/// Generates the clients of the specs in a separate folder, to try documents.
 pub(crate) fn attempt(root: &Path) -> Result<()> {
     for app in APPS {
-        // It lives as long as the process, like those that are written down.
+        // It lives as long as the process, like the applications of `APPS`.
         let app: &'static App = Box::leak(Box::new(tried(app.name)));
         if root.join(app.spec()).exists() {
             let mut tree = Tree::default();
@@ -103,14 +104,14 @@ fn parsed(app: &'static App, text: &str) -> Result<Spec> {
     })
 }
 
-/// The reference server has one list of all operations, so their ids are unique in all specs together.
+/// The reference server has one list of all operations, so their IDs must be unique across all specs.
 fn check_ids(specs: &[Spec]) -> Result<()> {
     let mut owners = BTreeMap::new();
     for (spec, operation) in all(specs) {
         let (file, id) = (spec.file(), &operation.id);
         if let Some(other) = owners.insert(names::pascal(id), file.clone()) {
             return Err(format!(
-                "{file}: operation `{id}`: {other} has one of this id too"
+                "{file}: operation `{id}`: {other} has an operation with this ID too"
             ));
         }
     }

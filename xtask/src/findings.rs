@@ -1,17 +1,17 @@
-//! What a run has to say about a document: all of it at once, each finding with its place, the rule and the remedy.
+//! The findings of a run about a document, each with its place, rule and remedy. A run reports all of them together.
 
 use std::fmt;
 
-/// What a finding means for the generated client.
+/// The consequence of a finding for the generated client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Weight {
-    /// Nothing is generated before it is settled.
+    /// Nothing is generated until the finding is resolved.
     Refused,
-    /// A value is kept as raw JSON, because its schema says more than a type can.
+    /// The value is raw JSON, because no Rust type can express its schema.
     Raw,
-    /// A name is another one than in the document.
+    /// A name differs from the document.
     Renamed,
-    /// It is documented, or left to the service, and nothing else.
+    /// The rule is only documented, or only the server checks it.
     Noted,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Finding {
     /// A JSON pointer into the document.
     pub(crate) place: String,
     pub(crate) rule: String,
-    /// What settles it; empty where nothing needs to be done.
+    /// The change that resolves it. Empty if there is nothing to do.
     pub(crate) remedy: String,
 }
 
@@ -30,12 +30,12 @@ pub(crate) struct Finding {
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     all: Vec<Finding>,
-    /// How often something was refused, repetitions included.
+    /// The number of rejections, including repeated ones.
     pub(crate) refusals: usize,
 }
 
 impl Findings {
-    /// Adds one, unless it is there already.
+    /// Adds a finding, unless it is a duplicate.
     pub(crate) fn add(
         &mut self,
         weight: Weight,
@@ -68,7 +68,7 @@ impl Findings {
         self.add(Weight::Noted, place, rule, "");
     }
 
-    /// Those of a weight.
+    /// The findings of a weight.
     pub(crate) fn of(&self, weight: Weight) -> impl Iterator<Item = &Finding> {
         self.all.iter().filter(move |it| it.weight == weight)
     }
@@ -78,14 +78,14 @@ impl Findings {
         &self.all
     }
 
-    /// Refuses all.
+    /// Turns all findings into rejections.
     pub(crate) fn refuse_all(&mut self) {
         for it in &mut self.all {
             it.weight = Weight::Refused;
         }
     }
 
-    /// All refusals as one error, if there are any.
+    /// Fails with all rejections, if there are any.
     pub(crate) fn settled(&self) -> crate::Result<()> {
         let refused: Vec<String> = self.of(Weight::Refused).map(ToString::to_string).collect();
         crate::settled(&refused)

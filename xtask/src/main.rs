@@ -21,36 +21,36 @@ const USAGE: &str = "\
 usage: cargo xtask <chore>
 
   codegen           generate code from specs/*.yaml
-  codegen --check   say whether the generated code is up to date
+  codegen --check   check that the generated code is up to date
   codegen --root DIR
-                    generate the client of an adopted document in a folder of its own, to try it
+                    generate the client of an adopted document in a separate folder, to try it
   adopt APP DOCUMENT [--root DIR] [--accept]
-                    take over a vendor's document: specs/vendor/APP, specs/overlays/APP.yaml and specs/APP.yaml
-  adopt --check     say whether each spec is what its vendor's document and its overlay make
+                    adopt a vendor's document, which writes specs/vendor/APP, specs/overlays/APP.yaml and specs/APP.yaml
+  adopt --check     check that each spec matches its vendor's document and overlay
   api               record the public API of the published crates in api/*.txt
-  api --check       say what is not as recorded, line by line
+  api --check       list each line that differs from the record
   contract-diff OLD NEW [--json|--markdown] [--app NAME]
-                    say what changed from one document to the other, and for whom it breaks
+                    list the changes between two documents, and the breaking changes for clients and servers
   picture           draw the README's picture of a lost reply again
-  picture --check   say whether the picture is up to date";
+  picture --check   check that the picture is up to date";
 
-/// A failure is a line (or several) for the person at the keyboard.
+/// A result whose error is a message for the terminal.
 type Result<T> = std::result::Result<T, String>;
 
-/// Names the place of an error.
+/// Returns a function that prefixes an error with its place.
 fn at<E: Display>(place: impl Display) -> impl FnOnce(E) -> String {
     move |error| format!("{place}: {error}")
 }
 
-/// Fails if anything is wrong, with a line for each.
-fn settled(wrong: &[String]) -> Result<()> {
-    if wrong.is_empty() {
+/// Fails if there are problems, with a line for each.
+fn settled(problems: &[String]) -> Result<()> {
+    if problems.is_empty() {
         return Ok(());
     }
-    Err(wrong.join("\n"))
+    Err(problems.join("\n"))
 }
 
-/// What a document may take that nests its schemas thousands deep.
+/// The stack size, for documents whose schemas are nested thousands of levels deep.
 const STACK: usize = 1 << 28;
 
 fn main() -> ExitCode {

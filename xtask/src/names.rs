@@ -1,4 +1,4 @@
-//! Names of the spec as names of Rust.
+//! Conversion of names in a spec to Rust names.
 
 /// The words of a name in camel case, snake case, or with separators of any kind.
 pub(crate) fn words(name: &str) -> Vec<String> {
@@ -19,7 +19,7 @@ pub(crate) fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// `listPeople` and `list_people` as `ListPeople`.
+/// Converts `listPeople` and `list_people` to `ListPeople`.
 pub(crate) fn pascal(name: &str) -> String {
     words(name)
         .iter()
@@ -27,7 +27,7 @@ pub(crate) fn pascal(name: &str) -> String {
         .collect()
 }
 
-/// `listPeople` as `list_people`; a keyword of Rust gets a trailing underscore.
+/// Converts `listPeople` to `list_people`. A Rust keyword gets a trailing underscore.
 pub(crate) fn snake(name: &str) -> String {
     let mut snake = words(name).join("_");
     if snake.is_empty() {
@@ -42,7 +42,7 @@ pub(crate) fn snake(name: &str) -> String {
     snake
 }
 
-/// `list_people` as `listPeople`.
+/// Converts `list_people` to `listPeople`.
 pub(crate) fn camel(name: &str) -> String {
     let pascal = pascal(name);
     let mut characters = pascal.chars();
@@ -50,7 +50,7 @@ pub(crate) fn camel(name: &str) -> String {
     first.into_iter().chain(characters).collect()
 }
 
-/// The wanted name, or the first of those with a number that is free.
+/// Returns the wanted name, or the first free numbered name.
 pub(crate) fn free(
     wanted: &str,
     is_taken: impl Fn(&str) -> bool,
@@ -65,7 +65,7 @@ pub(crate) fn free(
     name
 }
 
-/// The wanted name of a type, or the first free one with a suffix.
+/// Returns the wanted type name, or the first free name with a suffix.
 pub(crate) fn free_type(wanted: &str, suffix: &str, is_taken: impl Fn(&str) -> bool) -> String {
     free(wanted, is_taken, |next| match next {
         2 => format!("{wanted}{suffix}"),
@@ -86,7 +86,7 @@ pub(crate) fn type_name(hint: &str) -> String {
 /// The name of a variant for a value.
 pub(crate) fn variant(value: &str) -> String {
     let name = pascal(value);
-    // Orders to sort by and temperatures.
+    // Sort orders such as `-name`, and numbers.
     let sign = match value.chars().next() {
         Some('-') if !name.is_empty() => "Minus",
         Some('+') if !name.is_empty() => "Plus",
@@ -100,7 +100,7 @@ pub(crate) fn variant(value: &str) -> String {
     }
 }
 
-/// The type of a group. It has a suffix, because many have the same name as their main type: `funnel`, `search`.
+/// The type name of a group. It has a suffix, because many groups have the name of their main type, such as `funnel`.
 pub(crate) fn group_type(group: &str) -> String {
     pascal(group) + "Api"
 }
@@ -111,18 +111,18 @@ const KEYWORDS: &str = "abstract as async await become box break const continue 
 
 pub(crate) use crate::model::taken::{is_taken_group, is_taken_setter, taken_types};
 
-/// `listPeople` as `LIST_PEOPLE`.
+/// Converts `listPeople` to `LIST_PEOPLE`.
 pub(crate) fn screaming(name: &str) -> String {
     words(name).join("_").to_ascii_uppercase()
 }
 
-/// Whether a name is in Pascal case, as schemas are.
+/// Whether a name is in Pascal case, like the names of schemas.
 pub(crate) fn is_pascal(name: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric();
     name.starts_with(|first: char| first.is_ascii_uppercase()) && name.chars().all(is_letter)
 }
 
-/// Whether a name can be that of a module, a field or a method as it stands.
+/// Whether a name is valid for a module, a field or a method without a change.
 pub(crate) fn is_snake(name: &str) -> bool {
     !name.is_empty() && snake(name) == name
 }
@@ -132,7 +132,7 @@ mod tests {
     use super::{pascal, screaming, snake};
 
     #[test]
-    fn names_change_their_case_and_nothing_else() {
+    fn names_change_only_their_case() {
         let name = pascal("recurrence.exception.cancel");
         assert_eq!(name, "RecurrenceExceptionCancel");
         assert_eq!(pascal("proposal_or_decision"), "ProposalOrDecision");

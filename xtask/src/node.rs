@@ -1,6 +1,6 @@
-//! A document as it is written, JSON or YAML, with its fields in order.
+//! A JSON or YAML document with its fields in the original order.
 //!
-//! `serde_json` keeps the order only by a feature, which would change it for every crate of the workspace.
+//! `serde_json` preserves the order only with a feature, which would change every crate of the workspace.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub(crate) enum Node {
 static NULL: Node = Node::Null;
 
 impl Node {
-    /// Reads a document, which is JSON if it begins like it.
+    /// Parses a document as JSON if it begins with `{`, otherwise as YAML.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let text = text.trim_start_matches('\u{feff}');
         if text.trim_start().starts_with('{') {
@@ -44,7 +44,7 @@ impl Node {
                 let whole = number.as_i64().map(Into::into);
                 let whole = whole.or_else(|| number.as_u64().map(Into::into));
                 let fraction = || serde_json::Number::from_f64(number.as_f64()?);
-                // YAML has infinities, JSON has none.
+                // YAML has infinities, but JSON has none.
                 let text = || Self::Text(number.to_string());
                 whole.or_else(fraction).map_or_else(text, Self::Number)
             }
@@ -66,7 +66,7 @@ impl Node {
                 Self::Object(members)
             }
             Value::Tagged(tagged) => {
-                return Err(format!("the tag `{}` is not understood", tagged.tag));
+                return Err(format!("the tag `{}` is not supported", tagged.tag));
             }
         })
     }
@@ -122,7 +122,7 @@ impl Node {
     pub(crate) fn texts(&self) -> Vec<String> {
         let texts = match self {
             Self::List(items) => items.as_slice(),
-            one => std::slice::from_ref(one),
+            single => std::slice::from_ref(single),
         };
         let texts = texts.iter().filter_map(Self::text);
         texts.map(str::to_owned).collect()

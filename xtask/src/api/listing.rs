@@ -1,4 +1,4 @@
-//! The public items of a crate, one on each line.
+//! The public items of a crate, one per line.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,12 +9,12 @@ use rustdoc_types::{Crate, FORMAT_VERSION, ItemEnum};
 
 use crate::{Result, at};
 
-/// Lists the items of a document of rustdoc.
+/// Lists the items of a rustdoc JSON document.
 pub(crate) fn of(document: &Path) -> Result<String> {
     let text = fs::read_to_string(document).map_err(at(document.display()))?;
     let format = format!(
-        "{}: use Rust 1.95, whose rustdoc writes format {FORMAT_VERSION} of its JSON, or take the `public-api` and \
-         `rustdoc-types` of your version in xtask/Cargo.toml",
+        "{}: use Rust 1.95, whose rustdoc writes JSON of format {FORMAT_VERSION}, or use the versions of `public-api` and \
+         `rustdoc-types` for your Rust in xtask/Cargo.toml",
         document.display()
     );
     let described: Crate = serde_json::from_str(&text).map_err(at(&format))?;
@@ -34,7 +34,7 @@ pub(crate) fn of(document: &Path) -> Result<String> {
     Ok(lines.into_iter().map(|line| line + "\n").collect())
 }
 
-/// Whether it is part of the implementation of a trait, which has a line of its own.
+/// Whether the item is part of a trait implementation, which has its own line.
 fn is_implied(described: &Crate, item: &PublicItem) -> bool {
     let parent = item.parent_id().and_then(|id| described.index.get(&id));
     parent.is_some_and(
@@ -42,9 +42,9 @@ fn is_implied(described: &Crate, item: &PublicItem) -> bool {
     )
 }
 
-/// Whether a change of the line is one that a user could notice.
+/// Whether a user could notice a change of the line.
 fn counts(line: &str) -> bool {
-    // For the client crates of this repository only.
+    // Only the client crates of this repository use these.
     let ours = [
         "sdk_core::codegen",
         "sdk_core::engine",
@@ -53,7 +53,7 @@ fn counts(line: &str) -> bool {
     if ours.iter().any(|part| line.contains(part)) {
         return false;
     }
-    // That everything is `Send` and `Sync` goes without saying; of other automatic traits nothing is promised.
+    // Every type is `Send` and `Sync` unless listed. The crates make no promise about other auto traits.
     let automatic = "Send Sync Unpin UnsafeUnpin Freeze UnwindSafe RefUnwindSafe";
     let mut automatic = automatic.split(' ');
     let promised = [" !core::marker::Send for ", " !core::marker::Sync for "];

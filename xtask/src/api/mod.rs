@@ -1,4 +1,4 @@
-//! The public API of the published crates, recorded in `api/<crate>.txt` and compared with what it is.
+//! Records the public API of the published crates in `api/<crate>.txt`, and compares the records with the code.
 
 mod listing;
 mod rustdoc;
@@ -12,7 +12,7 @@ use crate::{Result, at};
 
 pub(crate) use self::rustdoc::{WRAPPED, stand_in};
 
-/// The published crates, without the clients of [`APPS`].
+/// The published crates, except the clients of [`APPS`].
 const CRATES: &[&str] = &[
     "sdk-core",
     "sdk-opentelemetry",
@@ -21,7 +21,7 @@ const CRATES: &[&str] = &[
     "sdk-reference-server",
 ];
 
-/// Records the API of each crate below `root`, or with `check` only says what is recorded otherwise.
+/// Records the API of each crate below `root`, or with `check` only prints the differences.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let clients = APPS.iter().map(|app| app.package);
     let crates: Vec<_> = clients.chain(CRATES.iter().copied()).collect();
@@ -47,11 +47,11 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         differs.push(path);
     }
     if differs.is_empty() {
-        println!("the public API is as recorded");
+        println!("the public API matches its record");
     } else if check {
         return Err(format!(
-            "the public API is not as recorded in {}; if that is meant, run `cargo xtask api`, commit the records, and \
-             write an entry for the changelog",
+            "the public API differs from {}; if this is intended, run `cargo xtask api`, commit the records, and write an \
+             entry for the changelog",
             differs.join(", ")
         ));
     }

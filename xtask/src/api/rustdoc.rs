@@ -1,7 +1,8 @@
-//! rustdoc's description of a crate as JSON, which is unstable: one version of the format for some releases of Rust.
+//! rustdoc's JSON description of a crate. The format is unstable, and its version depends on the release of Rust.
 //!
-//! Only rustdoc itself runs with `RUSTC_BOOTSTRAP`. Build scripts look at that variable, so that setting it for cargo
-//! would build half of the dependencies anew; hence this program stands in for rustdoc, and passes it on.
+//! Only rustdoc itself runs with `RUSTC_BOOTSTRAP`. Build scripts read that variable, so setting it for cargo would rebuild
+//! half of the dependencies. For this reason, cargo runs this program as rustdoc, and this program sets the variable and runs
+//! rustdoc.
 
 use std::env;
 use std::ffi::OsStr;
@@ -10,10 +11,10 @@ use std::process::{Command, ExitCode};
 
 use crate::{Result, at};
 
-/// Set while this program stands in for the rustdoc that the variable names.
+/// The variable with the path of rustdoc. It is set while cargo runs this program as rustdoc.
 pub(crate) const WRAPPED: &str = "XTASK_RUSTDOC";
 
-/// Runs the true rustdoc with the arguments of this process.
+/// Runs rustdoc with the arguments of this process.
 pub(crate) fn stand_in(rustdoc: &OsStr) -> ExitCode {
     let status = Command::new(rustdoc)
         .args(env::args_os().skip(1))
@@ -29,12 +30,12 @@ pub(crate) fn stand_in(rustdoc: &OsStr) -> ExitCode {
     }
 }
 
-/// Documents all libraries of the workspace, and returns the paths of the documents of these.
+/// Documents all libraries of the workspace, and returns the paths of the documents of `crates`.
 pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     let own = env::current_exe().map_err(at("this program has no path"))?;
     let rustdoc = env::var_os("RUSTDOC").unwrap_or_else(|| "rustdoc".into());
-    // All of the workspace, or cargo would choose other features for shared dependencies, and check these anew. What tests of
-    // users stand on is public too.
+    // The whole workspace, because cargo would otherwise choose other features for shared dependencies and check them again.
+    // The test utilities for users are public too.
     let status = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .current_dir(root)
         .args(["doc", "--workspace", "--no-deps", "--lib", "--quiet"])
@@ -50,7 +51,7 @@ pub(crate) fn document(root: &Path, crates: &[&str]) -> Result<Vec<PathBuf>> {
     if !status.success() {
         return Err("cargo doc failed".into());
     }
-    // This program lies in a folder of the target folder, and so do the documents.
+    // This program and the documents are in folders of the target folder.
     let target = own.ancestors().nth(2).ok_or("this program has no folder")?;
     let path = |name: &&str| target.join(format!("doc/{}.json", name.replace('-', "_")));
     Ok(crates.iter().map(path).collect())
