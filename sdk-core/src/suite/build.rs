@@ -1,4 +1,4 @@
-//! The checks of a suite, and its parts.
+//! Checks the settings and builds the suite.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, LazyLock};
@@ -26,34 +26,34 @@ use crate::token::exchange::ClientCredentialsSource;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
 
-/// The default retry budget: 100 retries in a row, and in the long run one for five successes.
+/// The default retry budget: 100 retries in a row, and in the long run one retry for five successes.
 pub(crate) const RETRY_BUDGET: u32 = 500;
 
-/// Far above the largest documented reply, 200 timeline entries.
+/// Far above the largest documented response, 200 timeline entries.
 pub(crate) const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Many times those of the largest documented reply, and at worst a few tens of mebibytes in memory.
+/// Many times the elements of the largest documented response. They take at most a few tens of mebibytes of memory.
 pub(crate) const MAX_RESPONSE_ELEMENTS: usize = 100_000;
 
 impl SuiteBuilder {
-    /// Checks everything and builds the suite. Nothing is sent and nothing is started.
+    /// Checks all settings and builds the suite. It sends nothing and starts no task.
     ///
     /// # Errors
-    /// When a name, an address or a credential is refused or missing. One error reports all such mistakes.
+    /// If a name, an address or a credential is invalid or missing. The error lists all such mistakes.
     pub fn build(mut self) -> Result<Suite, Error> {
         if let Some(name) = self.installation.take() {
             self.sources.prefix = variable_prefix(&name)?;
             self.label.get_or_insert(name);
         }
-        let (label, mislabelled) = self.checked_label();
-        self.labelled(label.clone(), mislabelled)
+        let (label, label_error) = self.checked_label();
+        self.build_labeled(label.clone(), label_error)
             .map_err(|error| error.with_installation(label))
     }
 
-    fn labelled(
+    fn build_labeled(
         mut self,
         label: Option<Arc<str>>,
-        mislabelled: Option<Error>,
+        label_error: Option<Error>,
     ) -> Result<Suite, Error> {
         let mut errors = Vec::new();
         if self.environment {
@@ -66,7 +66,7 @@ impl SuiteBuilder {
         let applications = self.applications(&mut errors);
         let tokens = self.tokens_from(&mut errors);
         let agent = self.agent().map_err(|error| errors.push(error));
-        errors.extend(mislabelled);
+        errors.extend(label_error);
         if self.max_in_flight == Some(0) {
             errors.push(refused("max_in_flight", "be at least 1", "0"));
         }
@@ -86,7 +86,7 @@ impl SuiteBuilder {
             if !self.insecure_http {
                 connections.admit(address)?;
             }
-            // A client that cannot be built is a mistake now, and not of the first call.
+            // Report a client that can't be built here, not in the first call.
             connections.sender_for(address)?;
             connections.proxy_for(address)?;
         }
@@ -163,9 +163,9 @@ impl SuiteBuilder {
             });
             let audience = self.sources.get(Key::Audience(app)).map(|audience| {
                 let Setting { value, name, .. } = audience;
-                // It goes into a form and into messages.
+                // The audience is sent in a form and appears in messages.
                 if value.is_empty() || value.contains(char::is_control) {
-                    let rule = "be a non-empty text without control characters";
+                    let rule = "be a non-empty string without control characters";
                     errors.push(refused(&name, rule, &format!("{value:?}")));
                 }
                 Arc::new(Audience {
@@ -185,7 +185,7 @@ impl SuiteBuilder {
         App::each(&mut configure)
     }
 
-    /// Where tokens come from, if the settings are sound.
+    /// Returns the source of tokens, if the settings are valid.
     fn tokens_from(&self, errors: &mut Vec<Error>) -> Option<TokensFrom> {
         let credentials: Option<Arc<dyn CredentialSource>> = match &self.authentication {
             Some(Authentication::TokenSource(source)) => {
@@ -218,7 +218,7 @@ impl SuiteBuilder {
                 })
             }
             Err(error) => {
-                // A refused core URL is reported as that of the Platform.
+                // `applications` reports an invalid core URL.
                 if purpose == Purpose::TokenEndpoint {
                     errors.push(error);
                 }
@@ -227,7 +227,7 @@ impl SuiteBuilder {
         }
     }
 
-    /// The credential of the variables, and how it is presented.
+    /// Returns the credential from the variables, with its authentication method.
     fn credential_of_variables(&self, errors: &mut Vec<Error>) -> Option<ClientCredentials> {
         let mut taken = |key, rule, is_sound: fn(&str) -> bool| {
             let Setting { value, name, .. } = self.sources.next_to_secret(key)?;
@@ -240,7 +240,7 @@ impl SuiteBuilder {
         let rule = "be `client_secret_basic` or `client_secret_post`";
         let is_method = |name: &str| ClientAuthentication::of(name).is_some();
         let method = taken(Key::AuthMethod, rule, is_method);
-        let rule = "name a form field that the token request does not have yet, in letters, digits, `-`, `.` and `_`";
+        let rule = "name an unused form field of the token request, with only letters, digits, `-`, `.` and `_`";
         let field = taken(Key::AudienceField, rule, may_be_audience);
         let id = self.sources.get(Key::ClientId)?.value;
         let secret = self.sources.get(Key::ClientSecret)?.value;
@@ -253,7 +253,7 @@ impl SuiteBuilder {
         })
     }
 
-    /// Everything that an exchange of the credential lacks, as one error.
+    /// Returns one error that names everything a token request needs and lacks.
     fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
         let core_url = self.sources.variable(Key::Url(App::Platform));
         let given = |key| has_credentials || self.sources.get(key).is_some();
@@ -287,25 +287,25 @@ impl SuiteBuilder {
         Some(Error::configuration(message))
     }
 
-    /// The label, or the error of one that does not fit on a line of a log.
+    /// Returns the label, or the error if it doesn't fit in a log line.
     fn checked_label(&self) -> (Option<Arc<str>>, Option<Error>) {
         let Some(label) = self.label.as_deref() else {
             return (None, None);
         };
-        // Errors show it in brackets.
+        // Error messages put the label in brackets.
         let odd = label.is_empty() || label.contains(['[', ']']);
         if !odd && TextKind::Label.of(label) == label {
             return (Some(label.into()), None);
         }
         let most = TextKind::Label.longest();
         let rule = format!(
-            "be 1 to {most} visible characters other than brackets, with single blanks inside only"
+            "be 1 to {most} visible characters without brackets; single spaces are allowed only between words"
         );
         let got = one_line(&format!("{label:?}"));
         (None, Some(refused("label", &rule, &got)))
     }
 
-    /// The user agent of all requests. Suites share the usual one, because a process may have many.
+    /// Returns the user agent of all requests. Suites share the default value, because a process may have many suites.
     fn agent(&self) -> Result<Arc<HeaderValue>, Error> {
         const SDK: &str = concat!("suite-sdk-rust/", env!("CARGO_PKG_VERSION"));
         static USUAL: LazyLock<Arc<HeaderValue>> =
@@ -317,29 +317,33 @@ impl SuiteBuilder {
         HeaderValue::from_str(&agent)
             .map(Arc::new)
             .map_err(|error| {
-                let (rule, got) = ("have visible ASCII characters only", format!("{agent:?}"));
+                let (rule, got) = (
+                    "contain only visible ASCII characters",
+                    format!("{agent:?}"),
+                );
                 refused("user_agent", rule, &one_line(&got)).with_cause(error)
             })
     }
 }
 
-/// A credential that does not change, with the errors of what it lacks.
+/// Returns a fixed credential, and adds an error for each empty part.
 fn checked(credential: ClientCredentials, errors: &mut Vec<Error>) -> Arc<dyn CredentialSource> {
-    for what in credential.missing_fields() {
-        let rule = format!("have a {what}");
-        errors.push(refused("credentials", &rule, "an empty one"));
+    for field in credential.empty_fields() {
+        let rule = format!("have a {field}");
+        errors.push(refused("credentials", &rule, "an empty string"));
     }
     Arc::new(credential)
 }
 
-/// Whether a form field may have the audience: its name is one (RFC 6749, appendix A), and no other field of the form has it.
+/// Whether a form field can carry the audience. It must be a valid name (RFC 6749, appendix A) that the form doesn't
+/// use yet.
 fn may_be_audience(field: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     let taken = ["grant_type", "client_id", "client_secret", "scope"];
     field.bytes().all(is_name) && !taken.contains(&field)
 }
 
-/// The prefix of an installation's variables, such as `ACME_EU_` for `acme-eu`.
+/// Returns the prefix of an installation's variables, such as `ACME_EU_` for `acme-eu`.
 fn variable_prefix(installation: &str) -> Result<String, Error> {
     let is_sound = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     let lengths = 1..=TextKind::Label.longest();
@@ -354,7 +358,7 @@ fn variable_prefix(installation: &str) -> Result<String, Error> {
     Err(refused("installation", &rule, &got))
 }
 
-/// The suite's variables in the environment of the process. One that is not UTF-8 is a mistake.
+/// Returns the suite's variables of the process environment. Adds an error for each value that is not UTF-8.
 fn process_variables(prefix: &str, errors: &mut Vec<Error>) -> Vec<(String, String)> {
     let named =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
@@ -363,13 +367,13 @@ fn process_variables(prefix: &str, errors: &mut Vec<Error>) -> Vec<(String, Stri
     for (name, value) in named.filter(|(name, _)| name.starts_with(&prefix)) {
         match value.into_string() {
             Ok(value) => variables.push((name, value)),
-            Err(_) => errors.push(refused(&name, "be UTF-8", "other bytes")),
+            Err(_) => errors.push(refused(&name, "be UTF-8", "invalid UTF-8")),
         }
     }
     variables
 }
 
-/// Where the suite's tokens come from.
+/// The checked source of tokens.
 enum TokensFrom {
     Source(Arc<dyn TokenSource>),
     Exchange {

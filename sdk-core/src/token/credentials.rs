@@ -1,4 +1,4 @@
-//! The client identity that is exchanged for tokens, and sources of one that changes while a program runs.
+//! The client credential for token requests, and sources of a credential that changes while a program runs.
 
 use std::borrow::Cow;
 use std::future::ready;
@@ -10,19 +10,19 @@ use crate::secret::redactor::RecentSecrets;
 use crate::secret::value::Secret;
 use crate::token::error::TokenError;
 
-/// Where a token exchange sends the client id and secret (RFC 6749, section 2.3.1).
+/// The part of a token request that carries the client ID and secret (RFC 6749, section 2.3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ClientAuthentication {
-    /// In an HTTP Basic `Authorization` header, both form-url-encoded first. Every server must support it.
+    /// An HTTP Basic `Authorization` header, with both values form-url-encoded. Every server must support it.
     #[default]
     Basic,
-    /// In the form fields `client_id` and `client_secret`, for servers that accept nothing else.
+    /// The form fields `client_id` and `client_secret`, for servers that accept nothing else.
     RequestBody,
 }
 
 impl ClientAuthentication {
-    /// The method with this name in the registry of RFC 7591.
+    /// Returns the method with this name in the registry of RFC 7591.
     pub(crate) fn of(name: &str) -> Option<Self> {
         match name {
             "client_secret_basic" => Some(Self::Basic),
@@ -32,11 +32,11 @@ impl ClientAuthentication {
     }
 }
 
-/// A client id, its secret, and the form fields of a token exchange.
+/// A client ID, its secret, and the form fields of a token request.
 ///
-/// The contract does not show these fields, so they can be adjusted: [`with_form_field`](Self::with_form_field) adds or
-/// replaces one, and [`with_audience_field`](Self::with_audience_field) renames the one with the audience.
-/// [The guide](crate::guide::authentication) says where a secret may come from.
+/// The contract doesn't document these fields, so you can adjust them. [`with_form_field`](Self::with_form_field) adds
+/// or replaces a field, and [`with_audience_field`](Self::with_audience_field) renames the audience field. See
+/// [the guide](crate::guide::authentication) for where to store a secret.
 ///
 /// ```
 /// use sdk_core::{ClientAuthentication, ClientCredentials};
@@ -57,7 +57,7 @@ pub struct ClientCredentials {
 }
 
 impl ClientCredentials {
-    /// Credentials that authenticate with HTTP Basic.
+    /// Creates credentials that authenticate with HTTP Basic.
     pub fn new(id: impl Into<String>, secret: impl Into<Secret>) -> Self {
         Self {
             id: id.into(),
@@ -68,20 +68,20 @@ impl ClientCredentials {
         }
     }
 
-    /// Sets where id and secret are sent.
+    /// Sets where the ID and secret are sent.
     pub fn with_authentication(mut self, authentication: ClientAuthentication) -> Self {
         self.authentication = authentication;
         self
     }
 
-    /// Adds a form field to every exchange, in place of a standard field of the same name. A field that is added twice is sent
-    /// twice.
+    /// Adds a form field to every token request. It replaces a standard field of the same name. A field that is added
+    /// twice is sent twice.
     pub fn with_form_field(mut self, name: impl Into<String>, value: impl Into<Secret>) -> Self {
         self.fields.push((name.into(), value.into()));
         self
     }
 
-    /// Names the form field with the audience: `audience` by default, `resource` in RFC 8707.
+    /// Sets the name of the form field with the audience. The default is `audience`; RFC 8707 uses `resource`.
     pub fn with_audience_field(mut self, name: impl Into<String>) -> Self {
         self.audience_field = Cow::Owned(name.into());
         self
@@ -89,14 +89,14 @@ impl ClientCredentials {
 }
 
 impl ClientCredentials {
-    /// Remembers the secret and the form fields as confidential.
+    /// Adds the secret and the form fields to the confidential values.
     pub(crate) fn keep(&self, known: &RecentSecrets) {
         let fields = self.fields.iter().map(|(_, value)| value.expose());
         known.keep(std::iter::once(self.secret.expose()).chain(fields));
     }
 
-    /// What it lacks.
-    pub(crate) fn missing_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
+    /// Returns the names of the empty required values.
+    pub(crate) fn empty_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         let no_id = self.id.is_empty().then_some("client id");
         let no_secret = self.secret.expose().is_empty().then_some("secret");
         no_id.into_iter().chain(no_secret)
@@ -106,7 +106,7 @@ impl ClientCredentials {
         &self.fields
     }
 
-    /// The client id, which is not secret.
+    /// Returns the client ID, which is not secret.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -132,18 +132,30 @@ debug_fields! {
     form_fields: it.fields.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>()
 }
 
+/// The argument of [`SuiteBuilder::credentials`](crate::SuiteBuilder::credentials). Only [`ClientCredentials`]
+/// implements it.
+///
+/// The trait exists so that the compiler's message shows the correct call.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a client credential",
+    label = "write `.credentials(ClientCredentials::new(id, secret))`"
+)]
+pub trait IntoCredentials: Into<ClientCredentials> {}
+
+impl IntoCredentials for ClientCredentials {}
+
 /// The future of a [`CredentialSource`].
 pub type CredentialsFuture<'a> =
     Pin<Box<dyn Future<Output = Result<ClientCredentials, TokenError>> + Send + 'a>>;
 
-/// Gives the client credential of the moment, so that a secret can be rotated without a restart: from a file that changes, or
-/// from a vault. Set it with [`SuiteBuilder::credential_source`](crate::SuiteBuilder::credential_source).
+/// Returns the current client credential, so that a secret can be rotated without a restart. It can read a file that
+/// changes, or a vault. Set it with [`SuiteBuilder::credential_source`](crate::SuiteBuilder::credential_source).
 ///
-/// The suite asks before each attempt at the token endpoint, which is every few minutes for each application in use. If the
-/// endpoint rejects the credential, the renewal fails, and the suite asks again after a backoff of up to a second. Calls with a
-/// live token do not notice that a source fails, is slow or panics. Its time counts against
-/// [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout). [The guide](crate::guide::authentication) shows a mounted
-/// file and a vault.
+/// The suite calls the source before each attempt at the token endpoint, every few minutes for each application in use.
+/// If the endpoint rejects the credential, the renewal fails, and the suite calls the source again after a backoff of
+/// up to a second. Calls with a live token are not affected if the source fails, is slow or panics. The source's time
+/// counts against [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout). See
+/// [the guide](crate::guide::authentication) for examples with a mounted file and a vault.
 ///
 /// ```
 /// use sdk_core::{ClientCredentials, CredentialSource, CredentialsFuture, TokenError};
@@ -155,7 +167,7 @@ pub type CredentialsFuture<'a> =
 ///     fn credentials(&self) -> CredentialsFuture<'_> {
 ///         let path = self.0.clone();
 ///         Box::pin(async move {
-///             // Reading may block, if only on a network drive: not on a thread that serves others.
+///             // Reading may block, for instance on a network drive, so use a separate thread.
 ///             let read = tokio::task::spawn_blocking(|| std::fs::read_to_string(path)).await;
 ///             let secret = read.map_err(TokenError::from_source)?.map_err(TokenError::from_source)?;
 ///             Ok(ClientCredentials::new("reporting-service", secret.trim()))
@@ -164,11 +176,12 @@ pub type CredentialsFuture<'a> =
 /// }
 /// ```
 pub trait CredentialSource: Send + Sync + 'static {
-    /// The credential to send now.
+    /// Returns the current credential.
     ///
     /// # Errors
-    /// When there is none, as [`TokenError::from_source`] or [`TokenError::unavailable`]. Only the latter is retried at once;
-    /// after either, the suite asks again when the backoff between renewals has passed.
+    /// If there is no credential. Return [`TokenError::unavailable`] to retry within the same renewal, or else
+    /// [`TokenError::from_source`]. After a failed renewal, the suite calls the source again when the backoff has
+    /// passed.
     fn credentials(&self) -> CredentialsFuture<'_>;
 }
 
@@ -178,7 +191,7 @@ impl<S: CredentialSource + ?Sized> CredentialSource for Arc<S> {
     }
 }
 
-/// Always the same.
+/// A fixed credential.
 impl CredentialSource for ClientCredentials {
     fn credentials(&self) -> CredentialsFuture<'_> {
         Box::pin(ready(Ok(self.clone())))

@@ -25,13 +25,13 @@ use crate::transport::error::{SendState, TransportError, describe_target, is_tls
 use crate::transport::reply_body::{self, BodyError};
 use crate::transport::request_body::{Outgoing, SendTracker};
 
-/// The status of a proxy that wants a credential.
-const WANTS_PROXY_CREDENTIAL: u16 = 407;
+/// The status of a proxy that requires a credential.
+const PROXY_AUTHENTICATION_REQUIRED: u16 = 407;
 
-/// Exchanges client credentials for tokens at a token endpoint.
+/// Requests tokens from a token endpoint with client credentials.
 ///
-/// Each exchange retries transient failures (a lost connection, a timeout, 5xx, 429, 408) a few times. Any other failure is
-/// final.
+/// Each request retries transient failures (a lost connection, a timeout, 5xx, 429, 408) a few times. Any other failure
+/// is final.
 pub struct ClientCredentialsSource {
     pub(crate) sender: Sender,
     pub(crate) agent: Option<Arc<HeaderValue>>,
@@ -39,7 +39,7 @@ pub struct ClientCredentialsSource {
     pub(crate) credentials: Arc<dyn CredentialSource>,
     pub(crate) policy: Arc<TokenPolicy>,
     pub(crate) random: RandomSource,
-    /// The proxy in front of the endpoint, if it is known.
+    /// The proxy in front of the endpoint, if known.
     pub(crate) proxy: Option<String>,
     /// Recent credentials and tokens, which the endpoint may repeat.
     pub(crate) recent: Arc<RecentSecrets>,
@@ -48,7 +48,8 @@ pub struct ClientCredentialsSource {
 }
 
 impl ClientCredentialsSource {
-    /// A source that exchanges at `token_url`. The client must not follow redirects: a 307 would take the secret along.
+    /// Creates a source that requests tokens from `token_url`. The client must not follow redirects, because a 307
+    /// would forward the secret.
     pub fn new(
         sender: impl Into<Sender>,
         token_url: Url,
@@ -91,7 +92,7 @@ impl ClientCredentialsSource {
             if last || asked > self.policy.max_retry_after {
                 return Err(error);
             }
-            // Never earlier than asked, and not all clients at once.
+            // Wait at least as long as the server asked, plus jitter so that clients don't retry simultaneously.
             let backoff = (self.policy.backoff).full_jitter(attempt, self.random.fraction());
             let wait = asked.saturating_add(backoff);
             tracing::debug!(
@@ -99,30 +100,30 @@ impl ClientCredentialsSource {
                 attempt,
                 wait_s = wait.as_secs_f64(),
                 error = %error,
-                "token exchange will be retried"
+                "token request will be retried"
             );
             sleep(wait).await;
             attempt += 1;
         }
     }
 
-    /// The credential of this moment.
+    /// Returns the current credential.
     async fn current_credentials(&self) -> Result<ClientCredentials, TokenError> {
-        // Not called outside: the call itself may panic.
-        let given = async { self.credentials.credentials().await };
-        let given = catch_panic("the credential source", given).await;
-        let credentials = given.map_err(|error| error.redacted(&self.redactor()))?;
+        // Call the source inside the future, because the call itself may panic.
+        let future = async { self.credentials.credentials().await };
+        let result = catch_panic("the credential source", future).await;
+        let credentials = result.map_err(|error| error.redacted(&self.redactor()))?;
         credentials.keep(&self.recent);
-        match credentials.missing_fields().next() {
-            // A file, for example, is empty while it is being written.
-            Some(what) => Err(TokenError::new(TokenErrorKind::Source)
-                .with_description(format!("the credential has an empty {what}"))
+        match credentials.empty_fields().next() {
+            // The value may be empty only briefly, for instance while a file is being written.
+            Some(field) => Err(TokenError::new(TokenErrorKind::Source)
+                .with_description(format!("the credential has an empty {field}"))
                 .with_retryable(true)),
             None => Ok(credentials),
         }
     }
 
-    /// One attempt with the credential of the moment, in a span of its own, reported to observers.
+    /// Makes one attempt with the current credential, in its own span, and reports it to observers.
     async fn attempt(
         &self,
         number: u32,
@@ -180,10 +181,10 @@ impl ClientCredentialsSource {
             return wire::success(&read?, request, &self.redactor())
                 .map_err(|error| error.with_status(status));
         }
-        if status == WANTS_PROXY_CREDENTIAL {
+        if status == PROXY_AUTHENTICATION_REQUIRED {
             return Err(self.proxy_failure());
         }
-        // The status alone decides. A body that cannot be read explains nothing.
+        // The status alone decides. An unreadable body is treated as empty.
         let body = read.unwrap_or_default();
         let mut redactor = self.redactor();
         redactor.add_secrets_of_reply(&body);
@@ -223,7 +224,7 @@ impl ClientCredentialsSource {
             .with_description(format!("{endpoint} did not answer within {timeout:?}"))
     }
 
-    /// The error of a reply whose body cannot be read.
+    /// Returns the error for a response whose body can't be read.
     fn body_failure(&self, error: BodyError) -> TokenError {
         let limit = self.policy.max_response_bytes;
         match error {
@@ -239,15 +240,15 @@ impl ClientCredentialsSource {
         }
     }
 
-    /// The error of a 407: the request did not pass the proxy.
+    /// Returns the error for a 407. The request did not pass the proxy.
     fn proxy_failure(&self) -> TokenError {
         let proxy = match &self.proxy {
             Some(proxy) => format!("the proxy {proxy}"),
-            None => "a proxy in between".to_owned(),
+            None => "an intermediate proxy".to_owned(),
         };
         TokenError::new(TokenErrorKind::Unreachable)
-            .with_status(WANTS_PROXY_CREDENTIAL)
-            .with_description(format!("{proxy} wants a credential"))
+            .with_status(PROXY_AUTHENTICATION_REQUIRED)
+            .with_description(format!("{proxy} requires a credential"))
             .with_retryable(false)
     }
 
@@ -261,7 +262,7 @@ impl ClientCredentialsSource {
         error.redacted(&self.redactor())
     }
 
-    /// What the endpoint may repeat and no text may show.
+    /// Returns a redactor for all secrets that the endpoint may repeat.
     fn redactor(&self) -> Redactor {
         let mut redactor = Redactor::default();
         self.recent.add_secrets_to(&mut redactor);
@@ -281,14 +282,14 @@ debug_fields! {
     token_url: it.token_url.origin().ascii_serialization() + it.token_url.path()
 }
 
-/// Turns a failure of the transport into a token error that names host, port and proxy of the endpoint, but no secret.
+/// Converts a transport error into a token error that names the endpoint's host, port and proxy, but no secret.
 fn transport_failure(error: TransportError, endpoint: &str) -> TokenError {
     let kind = match error.send_state() {
         SendState::Redirected => TokenErrorKind::Malformed,
         _ if error.is_timeout() => TokenErrorKind::Timeout,
         _ => TokenErrorKind::Unreachable,
     };
-    // A retry helps neither a bad certificate nor a malformed request.
+    // A retry can't fix a bad certificate or a malformed request.
     let lasting = matches!(
         error.send_state(),
         SendState::Unsendable | SendState::Redirected
