@@ -24,31 +24,31 @@ use crate::token::policy::TokenPolicy;
 use crate::token::source::{AccessToken, TokenRequest, TokenSource};
 use crate::token::state::{Action, State, TokenResult, Waiter};
 
-/// How often a renewal checks whether anybody can still use its token.
+/// The interval at which a renewal checks whether any caller can still use its token.
 const CHECK: Duration = Duration::from_millis(500);
 
-/// The source of the tokens of one client at one endpoint, and the rules for them.
+/// The token source of one client at one endpoint, and its policy.
 pub(crate) struct EntryContext {
     pub(crate) source: Arc<dyn TokenSource>,
     pub(crate) policy: Arc<TokenPolicy>,
-    /// What jitter and margins are drawn from.
+    /// The random source for jitter and margins.
     pub(crate) random: RandomSource,
     /// Recent tokens, which a server may repeat.
     pub(crate) recent: Arc<RecentSecrets>,
-    /// They receive each renewal.
+    /// The observers of each renewal.
     pub(crate) observers: Observers,
-    /// How many renewals were started. Entries come and go, and their renewals still count.
+    /// The number of renewals started. It also counts renewals of entries that were removed.
     pub(crate) exchanges: AtomicU64,
 }
 
-/// The token for one audience and set of scopes, obtained once for all callers and renewed in time.
+/// The token for an audience and set of scopes, obtained once for all callers and renewed before it expires.
 pub struct TokenEntry {
     request: Arc<TokenRequest>,
-    /// The application that renewals are reported for.
+    /// The application for which renewals are reported.
     app: Option<App>,
     context: Arc<EntryContext>,
     state: RwLock<State>,
-    /// Notified whenever any renewal ends: every waiter polls the state again.
+    /// Notified when any renewal ends. Every waiter then polls the state again.
     renewal_ended: Notify,
 }
 
@@ -67,13 +67,13 @@ impl TokenEntry {
         }
     }
 
-    /// A live token. Waits only if there is none, or if it is about to expire.
+    /// Returns a live token. Waits only if there is none, or if it is about to expire.
     pub async fn bearer(self: &Arc<Self>) -> Result<Arc<BearerToken>, TokenError> {
         self.bearer_for(Duration::MAX).await
     }
 
-    /// A live token for an attempt of at most this length. Waits only if there is none, or if it is about to expire and would
-    /// not outlast the attempt.
+    /// Returns a live token for an attempt of at most this length. Waits only if there is none, or if it is about to
+    /// expire and would not outlast the attempt.
     pub async fn bearer_for(self: &Arc<Self>, min_validity: Duration) -> TokenResult {
         match self.try_bearer() {
             Some(token) => Ok(token),
@@ -82,15 +82,15 @@ impl TokenEntry {
         }
     }
 
-    /// The token, if it is fresh: not expired and not due for renewal. Never waits.
+    /// Returns the token if it is fresh: not expired and not due for renewal. Never waits.
     pub fn try_bearer(&self) -> Option<Arc<BearerToken>> {
         self.read().fresh(Instant::now())
     }
 
-    /// Records that an operation answered a call with 401, after it rejected `renewals` other tokens in a row from the same
+    /// Records that an operation answered a call with 401, after it rejected `renewals` consecutive tokens of the same
     /// call. The token is dropped only if it is still in use.
     ///
-    /// Returns whether the next token is another one. If not, a resend would fail too.
+    /// Returns whether the next token will be a different one. If not, a resend would fail too.
     #[must_use = "a call must not resend with the same token"]
     pub fn reject(
         &self,
@@ -104,7 +104,7 @@ impl TokenEntry {
             .reject(token, operation, renewals, now, self.policy(), random)
     }
 
-    /// The audience and scopes of the token.
+    /// Returns the audience and scopes of the token.
     pub fn request(&self) -> &TokenRequest {
         &self.request
     }
@@ -112,18 +112,18 @@ impl TokenEntry {
     /// Starts or joins a renewal if necessary.
     async fn obtain(self: &Arc<Self>, min_validity: Duration) -> TokenResult {
         let Ok(runtime) = Handle::try_current() else {
-            let why = "there is no Tokio runtime here; await the call within one";
+            let why = "no Tokio runtime is running; await the call in a Tokio runtime";
             return Err(TokenError::new(TokenErrorKind::Lost).with_description(why));
         };
         let mut waiter = Waiter::new(runtime.id(), min_validity);
         loop {
             let mut ended = pin!(self.renewal_ended.notified());
-            // Before it polls the state, so that it misses nothing.
+            // Enable it before polling the state, so that no notification is missed.
             ended.as_mut().enable();
             match self.next_action(&runtime, &mut waiter) {
                 Action::Use(token) => return Ok(token),
                 Action::Fail(error) => return Err(error),
-                // It polls again when a renewal has ended, and at that instant at the latest.
+                // Poll again when a renewal has ended, and at that instant at the latest.
                 Action::Wait(until) => drop(timeout_at(until, ended).await),
             }
         }
@@ -135,7 +135,7 @@ impl TokenEntry {
         self.renewal_ended.notify_waiters();
     }
 
-    /// Ends renewal `id` with the answer of the source.
+    /// Ends renewal `id` with the source's result.
     fn settle(
         &self,
         id: u64,
@@ -155,13 +155,13 @@ impl TokenEntry {
             .settle(id, started, Instant::now(), answer, self.policy(), random)
     }
 
-    /// The token, unless it has expired.
+    /// Returns the token, unless it has expired.
     pub(crate) fn live(&self) -> Option<Arc<BearerToken>> {
         self.read().live(Instant::now())
     }
 
-    /// Drops the token if it has expired. Returns whether nothing is left that is worth keeping: no token, no renewal in flight,
-    /// and no backoff.
+    /// Drops the token if it has expired. Returns whether the entry is idle: no token, no renewal in flight, and no
+    /// backoff.
     pub(super) fn drop_if_expired(&self, now: Instant) -> bool {
         let mut state = self.write();
         state.drop_expired(now);
@@ -176,7 +176,7 @@ impl TokenEntry {
         &self.context.policy
     }
 
-    // No panic under the lock can leave the state half changed, so a poisoned lock is harmless.
+    // A panic under the lock can't leave the state inconsistent, so a poisoned lock is harmless.
     fn read(&self) -> RwLockReadGuard<'_, State> {
         self.state.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -189,21 +189,22 @@ impl TokenEntry {
 debug_fields! { TokenEntry |it| request: it.request, token: it.live() }
 
 impl TokenEntry {
-    /// What a caller does next. Starts a renewal if one is due.
+    /// Returns the caller's next action. Starts a renewal if one is due.
     fn next_action(self: &Arc<Self>, runtime: &Handle, waiter: &mut Waiter) -> Action {
         let (action, start) = self.write().next(Instant::now(), waiter, self.policy());
         if let Some(id) = start {
             self.context.exchanges.fetch_add(1, Ordering::Relaxed);
             let entry = Arc::clone(self);
             let renewal = run(RenewalGuard { entry, id }).instrument(self.span());
-            // Outside the lock: a runtime that shuts down drops the task, and with it the guard, at once.
+            // Outside the lock. A runtime that is shutting down drops the task immediately, and its guard takes the
+            // lock.
             runtime.spawn(renewal);
         }
         action
     }
 
-    /// The span of a renewal that begins: a separate trace, because many calls may wait for it, and none owns it. It follows
-    /// from the call that starts it.
+    /// Returns the span of a new renewal. It is a separate trace, because many calls may wait for the renewal. It
+    /// follows from the call that starts the renewal.
     fn span(&self) -> Span {
         let span = tracing::info_span!(
             parent: None,
@@ -221,7 +222,8 @@ impl TokenEntry {
     }
 }
 
-/// A renewal to run. When it is dropped, the renewal has ended or was lost with its runtime, and all waiters are notified.
+/// A renewal to run. When it is dropped, the renewal has ended or was lost with its runtime, and all waiters are
+/// notified.
 struct RenewalGuard {
     entry: Arc<TokenEntry>,
     id: u64,
@@ -239,12 +241,12 @@ async fn run(guard: RenewalGuard) {
     let watch = context
         .observers
         .renewal(entry.app, TokenErrorKind::Lost.as_str());
-    // Its runtime may have stood still until others gave it up.
+    // The runtime may have stalled until callers on other runtimes abandoned this renewal.
     if !entry.read().is_current(guard.id) {
         return;
     }
     let limit = context.policy.renewal_timeout;
-    // Not called outside: the call itself may panic.
+    // Call the source inside the future, because the call itself may panic.
     let answer = async { context.source.token(&entry.request).await };
     let answer = catch_panic("the token source or its transport", answer);
     let mut answer = pin!(timeout(limit, answer));
@@ -252,7 +254,7 @@ async fn run(guard: RenewalGuard) {
         if let Ok(answer) = timeout(CHECK, answer.as_mut()).await {
             break answer;
         }
-        // The suite and all its clients are gone: nobody can ever use the token.
+        // The suite and all its clients were dropped, so no caller can use the token.
         if Arc::strong_count(entry) == 1 {
             return;
         }

@@ -1,4 +1,4 @@
-//! Why no token could be obtained.
+//! Errors of token requests and token sources.
 
 use std::error::Error as StdError;
 use std::fmt::{self, Write as _};
@@ -14,30 +14,30 @@ use crate::macros::debug_fields;
 use crate::secret::redactor::Redactor;
 use crate::text::{TextKind, one_line};
 
-/// The kinds of [`TokenError`].
+/// The kind of a [`TokenError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TokenErrorKind {
     /// The token endpoint could not be reached, or the connection broke.
     Unreachable,
-    /// The token endpoint, or the token source, did not answer in time.
+    /// The token endpoint or the token source did not respond in time.
     Timeout,
     /// The token endpoint rejected the credentials, the audience or the scopes.
     Refused,
     /// The token endpoint is overloaded or failing (5xx, 429, 408).
     Unavailable,
-    /// The reply cannot be used: it is not JSON, has no bearer token, is too large, or is a redirect.
+    /// The response is unusable: not JSON, without a bearer token, too large, or a redirect.
     Malformed,
-    /// The token had expired when it arrived: the exchange took longer than its lifetime.
+    /// The token was already expired on arrival, because the request took longer than the token's lifetime.
     Expired,
     /// The caller's own token source or credential source failed or panicked.
     Source,
-    /// The renewal was lost with its runtime.
+    /// The renewal was lost because its runtime ended.
     Lost,
 }
 
 impl TokenErrorKind {
-    /// All kinds of this release, to register their counters, for example.
+    /// All kinds of this release, for instance to initialize counters.
     pub const ALL: &'static [Self] = &[
         Self::Unreachable,
         Self::Timeout,
@@ -49,7 +49,7 @@ impl TokenErrorKind {
         Self::Lost,
     ];
 
-    /// Its name in metrics and traces, which never changes.
+    /// Returns the stable name for metrics and traces.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -64,16 +64,16 @@ impl TokenErrorKind {
         }
     }
 
-    /// The words for messages.
+    /// Returns the description for error messages.
     const fn words(self) -> &'static str {
         match self {
             Self::Unreachable => "token endpoint unreachable",
-            Self::Timeout => "token exchange timed out",
-            Self::Refused => "token refused",
+            Self::Timeout => "token request timed out",
+            Self::Refused => "token request rejected",
             Self::Unavailable => "token endpoint unavailable",
-            Self::Malformed => "unusable token reply",
+            Self::Malformed => "unusable token response",
             Self::Expired => {
-                "the token had expired when it arrived: the exchange took longer than its lifetime"
+                "the token was already expired on arrival: the request took longer than its lifetime"
             }
             Self::Source => "token source failed",
             Self::Lost => "token renewal lost with its runtime",
@@ -81,7 +81,7 @@ impl TokenErrorKind {
     }
 }
 
-/// Why no token could be obtained. Cheap to clone: all callers that wait for a renewal share its error.
+/// The reason why no token could be obtained. Cheap to clone: all callers that wait for a renewal share its error.
 #[derive(Clone)]
 pub struct TokenError {
     kind: TokenErrorKind,
@@ -90,21 +90,22 @@ pub struct TokenError {
 }
 
 impl TokenError {
-    /// For a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource): the source itself failed.
-    /// `error` must not show a secret.
+    /// Creates the error of a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource)
+    /// that failed by itself. `error` must not contain a secret.
     pub fn from_source(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(TokenErrorKind::Source).with_cause(error)
     }
 
-    /// For a [`TokenSource`](crate::TokenSource): the identity provider rejects the request, and would again.
+    /// Creates the error of a [`TokenSource`](crate::TokenSource) whose identity provider rejected the request
+    /// permanently.
     pub fn refused(code: impl Into<String>, description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Refused)
             .with_code(code)
             .with_description(description)
     }
 
-    /// For a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource): the identity provider, or
-    /// what keeps the credential, is temporarily unavailable.
+    /// Creates the error of a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource)
+    /// whose identity provider or credential store is temporarily unavailable.
     pub fn unavailable(description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Unavailable).with_description(description)
     }
@@ -128,25 +129,25 @@ impl TokenError {
         Self { error, ..self }
     }
 
-    /// Sets the error code of the identity provider.
+    /// Sets the identity provider's error code.
     #[must_use]
     pub fn with_code(self, code: impl Into<String>) -> Self {
         self.with(|parts| parts.code = Some(TextKind::Code.of(&code.into())))
     }
 
-    /// Sets the description for people, cut to one line.
+    /// Sets a human-readable description, truncated to one line.
     #[must_use]
     pub fn with_description(self, description: impl AsRef<str>) -> Self {
         self.with(|parts| parts.message = one_line(description.as_ref()))
     }
 
-    /// Sets the HTTP status of the identity provider's reply.
+    /// Sets the HTTP status of the identity provider's response.
     #[must_use]
     pub fn with_status(self, status: u16) -> Self {
         self.with(|parts| parts.status = Some(status))
     }
 
-    /// Sets the identity provider's id of the request.
+    /// Sets the identity provider's request ID.
     #[must_use]
     pub fn with_request_id(self, request_id: impl Into<String>) -> Self {
         self.with(|parts| parts.request_id = Some(TextKind::RequestId.of(&request_id.into())))
@@ -158,13 +159,13 @@ impl TokenError {
         self.with(|parts| parts.retryable = retryable)
     }
 
-    /// Sets how long the identity provider asks to wait.
+    /// Sets the delay that the identity provider requested.
     #[must_use]
     pub fn with_retry_after(self, retry_after: Duration) -> Self {
         self.with(|parts| parts.retry_after = Some(retry_after))
     }
 
-    /// The same error without confidential texts.
+    /// Redacts confidential values.
     pub(super) fn redacted(self, redactor: &Redactor) -> Self {
         let error = self.error.redacted(redactor);
         Self { error, ..self }
@@ -177,31 +178,31 @@ impl TokenError {
 }
 
 impl TokenError {
-    /// What kind of failure it is.
+    /// Returns the kind of the failure.
     #[must_use]
     pub fn kind(&self) -> TokenErrorKind {
         self.kind
     }
 
-    /// The error code of the token endpoint, such as `invalid_client`.
+    /// Returns the token endpoint's error code, such as `invalid_client`.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.error.code()
     }
 
-    /// The description by the token endpoint or this library.
+    /// Returns the description by the token endpoint or the SDK.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         Some(self.error.message()).filter(|it| !it.is_empty())
     }
 
-    /// The HTTP status of the token endpoint's reply, if there was one.
+    /// Returns the HTTP status of the token endpoint's response, if it responded.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.error.status()
     }
 
-    /// The request id, for the people who run the token endpoint.
+    /// Returns the request ID, which the operators of the token endpoint need.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.error.request_id()
@@ -213,13 +214,13 @@ impl TokenError {
         self.error.is_retryable()
     }
 
-    /// How long the token endpoint asked to wait.
+    /// Returns the delay that the token endpoint requested.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.error.retry_after()
     }
 
-    /// The error of a call that got no token.
+    /// Converts this error into the error of a call.
     pub(crate) fn into_error(self) -> Error {
         let message = TextKind::Hint.of(&self.summary());
         let error = self.error.clone();
@@ -227,7 +228,7 @@ impl TokenError {
         error.with_cause(self)
     }
 
-    /// The text without code and request ID, which an error around this one states itself.
+    /// Returns the message without error code and request ID, which the outer error adds.
     fn summary(&self) -> String {
         let mut summary = self.kind.words().to_owned();
         if let Some(status) = self.status() {
@@ -266,12 +267,12 @@ debug_fields! {
     retry_after: it.retry_after(), source: it.source()
 }
 
-/// Turns a panic into an error for all waiters, which says `what` panicked.
+/// Converts a panic into an error for all waiters. Its message names `what`, the part that panicked.
 pub(super) async fn catch_panic<T>(
     what: &str,
     answer: impl Future<Output = Result<T, TokenError>>,
 ) -> Result<T, TokenError> {
-    // Unwind safe: the future is not polled again, and only its author sees invariants that it broke.
+    // Unwind safe: the future is not polled again, and only its author's state can be inconsistent.
     let answer = AssertUnwindSafe(answer).catch_unwind().await;
     unless_panicked(answer).unwrap_or_else(|| {
         let error = TokenError::new(TokenErrorKind::Source);
@@ -286,7 +287,7 @@ mod tests {
     use super::TokenErrorKind;
 
     #[test]
-    fn all_kinds_are_listed_once_each_with_a_name_of_its_own() {
+    fn all_lists_each_kind_once_with_a_unique_name() {
         let all = TokenErrorKind::ALL;
         let names: HashSet<_> = all.iter().map(|kind| kind.as_str()).collect();
         assert_eq!(names.len(), all.len());
@@ -297,7 +298,7 @@ mod tests {
         assert_eq!(
             last,
             TokenErrorKind::Lost,
-            "list the kind that now comes last"
+            "update this test for the new last kind"
         );
     }
 }

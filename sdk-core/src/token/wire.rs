@@ -1,4 +1,5 @@
-//! The request and the response of a token exchange: pure functions. No error quotes a response that may contain a token.
+//! The request and the response of a token request, as pure functions. No error quotes a response that may contain a
+//! token.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -22,22 +23,22 @@ use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 use crate::token::error::{TokenError, TokenErrorKind};
 use crate::token::source::{AccessToken, TokenRequest};
 
-/// The credential as HTTP Basic sends it: the value of the `Authorization` header.
+/// The credential for HTTP Basic: the value of the `Authorization` header.
 pub(super) struct Basic(pub(super) HeaderValue);
 
-/// What stands before the encoded credential.
+/// The scheme before the encoded credential.
 const SCHEME: &str = "Basic ";
 
 impl Basic {
-    /// The encoded id and secret in it, which must not be shown either.
+    /// Returns the encoded ID and secret, which are also confidential.
     pub(super) fn encoded(&self) -> &str {
         let value = self.0.to_str().unwrap_or_default();
         value.strip_prefix(SCHEME).unwrap_or(value)
     }
 }
 
-/// The Basic credential, id and secret form-url-encoded first (RFC 6749, section 2.3.1). Otherwise a server misreads a `:` in
-/// the id, and a `%` or `+` in either.
+/// Builds the Basic credential from the form-url-encoded ID and secret (RFC 6749, section 2.3.1). Without this
+/// encoding, a server misreads a `:` in the ID, or a `%` or `+` in either value.
 pub(super) fn basic(credentials: &ClientCredentials) -> Result<Basic, TokenError> {
     let mut pair = Zeroizing::new(String::new());
     pair.extend(form_urlencoded::byte_serialize(credentials.id().as_bytes()));
@@ -50,7 +51,7 @@ pub(super) fn basic(credentials: &ClientCredentials) -> Result<Basic, TokenError
     sensitive_header(Zeroizing::new(header)).map(Basic)
 }
 
-/// The form that asks for a token, in memory that is wiped on drop.
+/// Builds the form of a token request, in memory that is wiped on drop.
 pub(super) fn body(credentials: &ClientCredentials, request: &TokenRequest) -> Bytes {
     let scope = request.scopes().join(" ");
     let in_body = credentials.method() == ClientAuthentication::RequestBody;
@@ -64,18 +65,18 @@ pub(super) fn body(credentials: &ClientCredentials, request: &TokenRequest) -> B
         (!scope.is_empty()).then_some(("scope", scope.as_str())),
     ];
     let extra = credentials.extra_fields();
-    let kept = own
+    let standard = own
         .into_iter()
         .flatten()
         .filter(|(name, _)| extra.iter().all(|(replaced, _)| replaced != name));
-    // Large enough for most forms: growth would leave unwiped copies behind.
+    // Large enough for most forms, because growth would leave unwiped copies behind.
     let mut form = form_urlencoded::Serializer::new(String::with_capacity(4096));
-    form.extend_pairs(kept);
+    form.extend_pairs(standard);
     form.extend_pairs(extra.iter().map(|(name, value)| (name, value.expose())));
     Bytes::from_owner(Zeroizing::new(form.finish().into_bytes()))
 }
 
-/// RFC 6749, section 5.1, read leniently: unknown members are ignored, and malformed optional ones count as missing.
+/// RFC 6749, section 5.1, read leniently: unknown fields are ignored, and malformed optional fields count as missing.
 #[derive(Deserialize)]
 struct Success<'a> {
     #[serde(borrow)]
@@ -88,41 +89,43 @@ struct Success<'a> {
     scope: Option<Value>,
 }
 
-/// Reads the reply to a successful exchange.
+/// Reads a 2xx response.
 pub(super) fn success(
     body: &[u8],
     request: &TokenRequest,
     redactor: &Redactor,
 ) -> Result<AccessToken, TokenError> {
     const NO_OBJECT: &str = "it is not a JSON object; check the address of the token endpoint";
-    // Serde would read an array too, by position.
+    // Serde would also read an array, by position.
     if !body.trim_ascii_start().starts_with(b"{") {
         return Err(malformed(NO_OBJECT));
     }
-    let reply: Success<'_> = serde_json::from_slice(body).map_err(|error| {
-        // The text of this error may quote the token.
+    let response: Success<'_> = serde_json::from_slice(body).map_err(|error| {
+        // The parser's message may quote the token.
         malformed(if error.is_data() {
-            "`access_token` must be a string: got another value or none"
+            "`access_token` must be a string: got a different type or no value"
         } else {
             NO_OBJECT
         })
     })?;
     let is_bearer = |kind: &str| kind.eq_ignore_ascii_case("bearer");
-    let token_type = reply.token_type.as_ref();
-    // The member is required, but servers that omit it mean a bearer token too.
+    let token_type = response.token_type.as_ref();
+    // The field is required, but servers that omit it mean a bearer token too.
     if !token_type.is_none_or(|kind| kind.as_str().is_some_and(is_bearer)) {
-        return Err(malformed("`token_type` must be Bearer: got another type"));
+        return Err(malformed(
+            "`token_type` must be Bearer: got a different type",
+        ));
     }
     let mut echo = Redactor::default();
-    echo.add(&reply.access_token);
-    let repeats = |text: &str| redactor.matches(text) || echo.matches(text);
-    let mut token = AccessToken::new(&*reply.access_token);
-    if let Some(lifetime) = reply.expires_in.and_then(seconds) {
+    echo.add(&response.access_token);
+    let repeats = |value: &str| redactor.matches(value) || echo.matches(value);
+    let mut token = AccessToken::new(&*response.access_token);
+    if let Some(lifetime) = response.expires_in.and_then(seconds) {
         token = token.with_lifetime(lifetime);
     }
-    match reply.scope.as_ref().and_then(scopes) {
-        // Errors and reports show scopes. A secret may contain a space, and its last part alone matches nothing, so a text that
-        // repeats a secret counts as no list of scopes.
+    match response.scope.as_ref().and_then(scopes) {
+        // Errors and reports list scopes. A secret may contain a space, and its last part alone matches nothing.
+        // Therefore, a `scope` value that repeats a secret is ignored.
         Some(granted)
             if granted.iter().any(|scope| repeats(scope))
                 || granted.windows(2).any(|pair| repeats(&pair.join(" "))) => {}
@@ -134,18 +137,19 @@ pub(super) fn success(
     Ok(token)
 }
 
-/// `expires_in` as a number or as a number in a string. A negative number counts as zero, any other value as missing.
+/// Reads `expires_in` as a number or as a number in a string. A negative number counts as zero, any other value as
+/// missing.
 fn seconds(value: &RawValue) -> Option<Duration> {
     let seconds: f64 = value.get().trim_matches('"').trim().parse().ok()?;
-    // JSON numbers have no limit: one that is too large for a duration is capped, like any beyond the policy.
+    // JSON numbers are unlimited, so cap a value that is too large for a duration. The policy's limit applies later.
     let lifetime = Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
     (!seconds.is_nan()).then_some(lifetime)
 }
 
-/// `scope` as a space-separated string or, leniently, as an array.
+/// Reads `scope` as a space-separated string or, leniently, as an array.
 fn scopes(value: &Value) -> Option<Vec<String>> {
     match value {
-        Value::String(text) => Some(text.split_whitespace().map(str::to_owned).collect()),
+        Value::String(list) => Some(list.split_whitespace().map(str::to_owned).collect()),
         Value::Array(items) => items
             .iter()
             .map(|item| item.as_str().map(str::to_owned))
@@ -154,7 +158,7 @@ fn scopes(value: &Value) -> Option<Vec<String>> {
     }
 }
 
-/// The error of any other reply: the status decides, and the body may explain it.
+/// Returns the error for any other response. The status decides, and the body may explain it.
 pub(super) fn failure(
     status: u16,
     headers: &HeaderMap,
@@ -162,11 +166,10 @@ pub(super) fn failure(
     redactor: &Redactor,
 ) -> TokenError {
     if (300..400).contains(&status) {
-        let redirect =
-            "it is a redirect, which is never followed; check the address of the token endpoint";
+        let redirect = "it is a redirect, which the SDK doesn't follow; check the address of the token endpoint";
         return malformed(redirect).with_status(status);
     }
-    // Assumed: A50. Retrying does not help where something is not implemented.
+    // A retry can't help if the server doesn't implement the request (assumption A50).
     let transient = matches!(status, 408 | 429 | 500 | 502..=504 | 506..);
     let kind = match () {
         () if transient || (500..600).contains(&status) => TokenErrorKind::Unavailable,
@@ -174,7 +177,7 @@ pub(super) fn failure(
         () => TokenErrorKind::Malformed,
     };
     let envelope = Envelope::read(body).redacted(redactor);
-    // A server may forbid retries, but not ask for them where the status rules them out.
+    // A server may forbid retries, but can't request them if the status rules them out.
     let mut error = TokenError::new(kind)
         .with_status(status)
         .with_retryable(transient && envelope.retryable != Some(false));

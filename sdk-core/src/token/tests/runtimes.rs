@@ -1,4 +1,4 @@
-//! Runtimes that end, stand still, or are missing.
+//! Runtimes that end, stall, or are missing.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -14,37 +14,37 @@ fn paused() -> Runtime {
     paused.enable_all().start_paused(true).build().unwrap()
 }
 
-/// A runtime on the wall clock, driven by whoever blocks on it.
+/// A runtime on the wall clock that runs only while a test blocks on it.
 fn blocking() -> Runtime {
     let mut blocking = Builder::new_current_thread();
     blocking.enable_all().build().unwrap()
 }
 
-/// A runtime on the wall clock with a thread that drives it.
+/// A runtime on the wall clock with its own thread.
 fn driven() -> Runtime {
     let mut driven = Builder::new_multi_thread();
     driven.worker_threads(1).enable_all().build().unwrap()
 }
 
-/// Begins a call on a runtime, which is then driven no more.
+/// Begins a call on a runtime that then stops running.
 fn abandon_renewal(runtime: &Runtime, entry: &Arc<TokenEntry>) {
-    let call = async { tokio::time::timeout(EXCHANGE / 2, entry.bearer()).await };
+    let call = async { tokio::time::timeout(REQUEST_TIME / 2, entry.bearer()).await };
     runtime.block_on(call).unwrap_err();
 }
 
-/// A call with an entry of its own, for another task or thread.
+/// A call with its own reference to the entry, for another task or thread.
 fn call(entry: &Arc<TokenEntry>) -> impl Future<Output = Result<usize, String>> + Send + 'static {
     let entry = Arc::clone(entry);
     async move { called(&entry).await }
 }
 
 #[test]
-fn fault_11_a_renewal_that_died_with_its_runtime_is_started_anew_on_another() {
+fn fault_11_a_renewal_lost_with_its_runtime_is_restarted_on_another() {
     let (entry, source) = steady();
     abandon_renewal(&paused(), &entry);
 
-    assert_eq!(paused().block_on(timed(&entry)), (Ok(1), EXCHANGE));
-    assert_eq!(source.asked(), 2);
+    assert_eq!(paused().block_on(timed(&entry)), (Ok(1), REQUEST_TIME));
+    assert_eq!(source.requests(), 2);
 }
 
 #[test]
@@ -52,11 +52,11 @@ fn fault_11_a_token_outlives_its_runtime() {
     let (entry, source) = steady();
     paused().block_on(entry.bearer()).unwrap();
     paused().block_on(entry.bearer()).unwrap();
-    assert_eq!(source.asked(), 1);
+    assert_eq!(source.requests(), 1);
 }
 
 #[test]
-fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
+fn fault_11_a_renewal_on_a_runtime_that_is_not_driven_is_abandoned() {
     let (entry, source) = steady();
     let idle = paused();
     abandon_renewal(&idle, &entry);
@@ -64,15 +64,15 @@ fn fault_11_a_renewal_on_a_runtime_that_nobody_drives_is_overtaken() {
     let (outcome, took) = paused().block_on(timed(&entry));
     assert_eq!(outcome, Ok(1));
     let limit = TokenPolicy::default().exchange_timeout;
-    assert!(took < limit + EXCHANGE * 2, "{took:?}");
+    assert!(took < limit + REQUEST_TIME * 2, "{took:?}");
 
-    // Once driven again, the overtaken renewal ends without harm.
-    idle.block_on(async { sleep(EXCHANGE).await });
+    // When its runtime runs again, the abandoned renewal ends without effect.
+    idle.block_on(async { sleep(REQUEST_TIME).await });
     assert!(entry.live().is_some());
-    assert_eq!(source.asked(), 2);
+    assert_eq!(source.requests(), 2);
 }
 
-/// The callers of eight runtimes, of which the first starts a renewal at `start`.
+/// Returns the callers of eight runtimes. The first caller starts a renewal at `start`.
 fn eight_callers(state: &mut State, start: Instant, policy: &TokenPolicy) -> Vec<Waiter> {
     let mut callers: Vec<_> = (0..8)
         .map(|_| Waiter::new(blocking().handle().id(), Duration::MAX))
@@ -86,7 +86,7 @@ fn eight_callers(state: &mut State, start: Instant, policy: &TokenPolicy) -> Vec
 }
 
 #[test]
-fn fault_38_a_renewal_that_is_merely_slow_is_waited_for_by_eight_runtimes() {
+fn fault_38_eight_runtimes_wait_for_a_slow_renewal() {
     let (mut state, start, policy) = (State::default(), Instant::now(), TokenPolicy::default());
     let mut callers = eight_callers(&mut state, start, &policy);
     for seconds in 0..10 {
@@ -107,15 +107,15 @@ fn fault_38_a_renewal_that_is_merely_slow_is_waited_for_by_eight_runtimes() {
 }
 
 #[test]
-fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
+fn fault_38_a_renewal_on_a_stalled_runtime_is_abandoned_after_its_time_limit() {
     let (mut state, start, policy) = (State::default(), Instant::now(), TokenPolicy::default());
     let mut callers = eight_callers(&mut state, start, &policy);
     let limit = start + policy.exchange_timeout;
     for waiter in &mut callers[1..] {
-        let (early, _) = state.next(limit - EXCHANGE, waiter, &policy);
+        let (early, _) = state.next(limit - REQUEST_TIME, waiter, &policy);
         assert!(matches!(early, Action::Wait(until) if until == limit));
     }
-    // The caller on the runtime of the renewal knows that somebody drives it.
+    // The caller on the renewal's own runtime knows that this runtime is running.
     let (own, started) = state.next(limit, &mut callers[0], &policy);
     assert!(started.is_none() && matches!(own, Action::Wait(until) if until > limit));
     let (_, started) = state.next(limit, &mut callers[1], &policy);
@@ -124,7 +124,7 @@ fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
         let (joins, started) = state.next(limit, waiter, &policy);
         assert!(started.is_none() && matches!(joins, Action::Wait(_)));
     }
-    // The overtaken renewal fails: its last waiter waits for the other one, and no backoff begins.
+    // The abandoned renewal fails. Its last waiter waits for the new renewal, and no backoff begins.
     let failed = state.settle(1, start, limit, Err(outage()), &policy, 0.5);
     assert!(failed.is_err() && state.backoff_left(limit).is_zero());
     for waiter in &mut callers {
@@ -134,32 +134,32 @@ fn fault_38_a_renewal_whose_runtime_stalls_is_overtaken_after_its_time_limit() {
 }
 
 #[test]
-fn fault_68_whoever_waits_is_served_by_whichever_renewal_delivers() {
+fn fault_68_a_waiter_gets_the_token_of_the_first_renewal_that_succeeds() {
     let (entry, source) = steady();
     source.takes(HOUR);
-    // The first renewal runs on a runtime that stays driven.
+    // The first renewal runs on a runtime that keeps running.
     let slow = driven();
     let waiting = slow.spawn(call(&entry));
-    while source.asked() == 0 {
+    while source.requests() == 0 {
         std::thread::yield_now();
     }
-    // Another caller abandons it and starts a second one, which succeeds at once.
+    // Another caller abandons it and starts a second renewal, which succeeds immediately.
     source.takes(Duration::ZERO);
     entry.abandon_renewal(1);
     let runtime = blocking();
     runtime.block_on(entry.bearer()).unwrap();
 
     assert_eq!(runtime.block_on(waiting).unwrap(), Ok(1));
-    assert_eq!(source.asked(), 2);
+    assert_eq!(source.requests(), 2);
 }
 
 #[test]
-fn fault_11_a_waiter_on_another_runtime_survives_the_one_that_renews() {
+fn fault_11_a_waiter_on_another_runtime_survives_the_end_of_the_renewing_runtime() {
     let (entry, source) = steady();
     source.takes(HOUR);
     let doomed = driven();
     doomed.spawn(call(&entry));
-    while source.asked() == 0 {
+    while source.requests() == 0 {
         std::thread::yield_now();
     }
     source.takes(Duration::ZERO);
@@ -174,16 +174,16 @@ fn fault_11_a_waiter_on_another_runtime_survives_the_one_that_renews() {
 }
 
 #[test]
-fn fault_11_without_a_runtime_there_is_an_error_and_no_panic() {
+fn fault_11_a_call_without_a_runtime_returns_an_error() {
     let (entry, _) = steady();
     let mut context = Context::from_waker(Waker::noop());
-    let why = "token renewal lost with its runtime: there is no Tokio runtime here; await the call within one";
-    let lost = Poll::Ready(Err(why.to_owned()));
+    let message = "token renewal lost with its runtime: no Tokio runtime is running; await the call in a Tokio runtime";
+    let lost = Poll::Ready(Err(message.to_owned()));
     assert_eq!(pin!(called(&entry)).poll(&mut context), lost);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_threads_agree_on_one_exchange() {
+async fn many_threads_share_one_token_request() {
     const CALLERS: usize = 10_000;
     let (entry, source) = steady();
     source.takes(Duration::from_secs(5));
@@ -192,7 +192,7 @@ async fn many_threads_agree_on_one_exchange() {
     for _ in 0..CALLERS {
         let (call, source, started) = (call(&entry), Arc::clone(&source), Arc::clone(&started));
         callers.spawn(async move {
-            // The exchange lasts until every caller has started; a second one, for all of the five seconds.
+            // The first token request lasts until every caller has started. A second request would take five seconds.
             if started.fetch_add(1, Ordering::Relaxed) == CALLERS - 1 {
                 source.release.notify_one();
             }
@@ -202,5 +202,5 @@ async fn many_threads_agree_on_one_exchange() {
     for outcome in callers.join_all().await {
         assert_eq!(outcome, Ok(0));
     }
-    assert_eq!(source.asked(), 1);
+    assert_eq!(source.requests(), 1);
 }

@@ -1,4 +1,4 @@
-//! What an exchange sends and how it reads the reply, without a network.
+//! The form and the response of a token request, without a network.
 
 use http::HeaderMap;
 
@@ -7,13 +7,13 @@ use super::*;
 use crate::secret::redactor::Redactor;
 use crate::token::credentials::{ClientAuthentication, ClientCredentials};
 
-/// A successful reply, read without anything confidential.
+/// Reads a successful response, with nothing confidential.
 fn success(body: &str, request: &TokenRequest) -> Answer {
     wire::success(body.as_bytes(), request, &Redactor::default())
 }
 
 #[test]
-fn the_form_has_what_is_requested_and_can_be_adjusted() {
+fn the_form_contains_the_request_and_custom_fields() {
     let plain = ClientCredentials::new("id", "secret");
     let least = wire::body(&plain, &TokenRequest::new());
     assert_eq!(least, "grant_type=client_credentials");
@@ -49,7 +49,7 @@ fn a_lifetime_is_read_leniently() {
         let token = success(&body, &TokenRequest::new()).unwrap();
         token.lifetime().map(|lifetime| lifetime.as_secs())
     };
-    for (text, seconds) in [
+    for (value, seconds) in [
         ("300", Some(300)),
         ("299.9", Some(299)),
         (r#"" 120 ""#, Some(120)),
@@ -57,7 +57,7 @@ fn a_lifetime_is_read_leniently() {
         ("-5", Some(0)),
         (r#""-5""#, Some(0)),
         ("1e300", Some(u64::MAX)),
-        // Beyond any double.
+        // Beyond the range of a double.
         ("1e400", Some(u64::MAX)),
         ("-1e400", Some(0)),
         ("null", None),
@@ -66,7 +66,7 @@ fn a_lifetime_is_read_leniently() {
         ("true", None),
         ("[300]", None),
     ] {
-        assert_eq!(lifetime(text), seconds, "{text}");
+        assert_eq!(lifetime(value), seconds, "{value}");
     }
 }
 
@@ -81,25 +81,25 @@ fn granted_scopes_are_read_leniently() {
     };
     assert_eq!(granted(r#","scope":"crm:read""#), "crm:read");
     assert_eq!(granted(r#","scope":["crm:read"]"#), "crm:read");
-    // As requested, unless the reply states otherwise.
+    // As requested, unless the response states other scopes.
     assert_eq!(granted(""), "crm:read,crm:write");
-    // Errors show scopes, so a list that repeats the token counts as none.
+    // Errors list scopes, so a list that repeats the token is ignored.
     let echo = r#"{"access_token":"canary-4711","scope":"crm:read canary-4711"}"#;
     assert_eq!(success(echo, &request).unwrap().scopes(), None);
     let bare = success(r#"{"access_token":"t"}"#, &TokenRequest::new());
     assert_eq!(bare.unwrap().scopes(), None);
-    // A list may be longer than the text that one search reads.
+    // A list may be longer than the limit of a single search.
     let many: Vec<String> = (0..300).map(|it| format!("crm:people:read-{it}")).collect();
     let scope = format!(r#","scope":"{}""#, many.join(" "));
     assert_eq!(granted(&scope), many.join(","));
 }
 
 #[test]
-fn an_unusable_reply_is_an_error_that_quotes_nothing() {
+fn an_error_about_an_unusable_response_does_not_quote_it() {
     let no_object = "it is not a JSON object; check the address of the token endpoint";
-    let no_token = "`access_token` must be a string: got another value or none";
-    let no_bearer = "`token_type` must be Bearer: got another type";
-    for (body, why) in [
+    let no_token = "`access_token` must be a string: got a different type or no value";
+    let no_bearer = "`token_type` must be Bearer: got a different type";
+    for (body, description) in [
         (r"<html>canary</html>", no_object),
         ("", no_object),
         (r#"{"access_token":"canary""#, no_object),
@@ -112,8 +112,8 @@ fn an_unusable_reply_is_an_error_that_quotes_nothing() {
     ] {
         let error = success(body, &TokenRequest::new()).unwrap_err();
         assert_eq!(kind(&error), (TokenErrorKind::Malformed, false), "{body}");
-        assert_eq!(error.description(), Some(why), "{body}");
-        let printed = format!("{error} {error:?}");
+        assert_eq!(error.description(), Some(description), "{body}");
+        let printed = format!("{error} {error:#?}");
         for secret in ["canary", "12345"] {
             assert!(!printed.contains(secret), "{printed}");
         }
@@ -121,16 +121,16 @@ fn an_unusable_reply_is_an_error_that_quotes_nothing() {
 }
 
 #[test]
-fn both_error_shapes_are_understood() {
+fn both_error_formats_are_read() {
     let mut redactor = Redactor::default();
     redactor.add("s3cret-canary");
     let read = |status: u16, body: &str| {
         wire::failure(status, &HeaderMap::new(), body.as_bytes(), &redactor)
     };
     let plain = r#"{"error":"invalid_client","error_description":"unknown client"}"#;
-    let text = "token refused (status 401): unknown client [invalid_client]";
-    assert_eq!(read(401, plain).to_string(), text);
-    // No HTTP client passes such a status on, but a transport in memory could.
+    let message = "token request rejected (status 401): unknown client [invalid_client]";
+    assert_eq!(read(401, plain).to_string(), message);
+    // HTTP clients don't return such a status, but an in-memory transport could.
     let error = read(199, plain);
     assert_eq!(kind(&error), (TokenErrorKind::Malformed, false));
     let object = |code: &str, retryable: bool| {
@@ -147,12 +147,12 @@ fn both_error_shapes_are_understood() {
     assert_eq!(kind(&error), (TokenErrorKind::Unavailable, false));
     let quoting = r#"{"error":"invalid_request","error_description":"bad s3cret-canary here"}"#;
     let error = read(400, quoting);
-    assert!(!format!("{error} {error:?}").contains("canary"));
+    assert!(!format!("{error} {error:#?}").contains("canary"));
     assert_eq!(error.code(), Some("invalid_request"));
 }
 
 #[test]
-fn the_status_decides_when_the_body_explains_nothing() {
+fn the_status_decides_if_the_body_has_no_error() {
     use crate::token::error::TokenErrorKind::{Malformed, Refused, Unavailable};
     for (status, kind, retryable) in [
         (400, Refused, false),

@@ -33,7 +33,7 @@ async fn each_status_has_its_kind_its_effect_and_its_hint_in_real_and_made_error
         (401, Kind::Unauthenticated, refused, false, "token is for"),
         (403, Kind::Forbidden, refused, false, "any of the scopes"),
         (404, Kind::NotFound, refused, false, "it does not exist"),
-        (407, Kind::Connect, refused, false, "a proxy in between"),
+        (407, Kind::Connect, refused, false, "an intermediate proxy"),
         (408, Kind::Unavailable, refused, true, ""),
         (409, Kind::Conflict, refused, false, ""),
         (422, Kind::Rejected, refused, false, ""),
