@@ -140,7 +140,8 @@ fn unreadable_response(
             other_schema(expected, found, decodes, detail)
         }
     };
-    let error = with_response(error, status, headers, &redactor).with(|parts| parts.body = Some(body));
+    let error =
+        with_response(error, status, headers, &redactor).with(|parts| parts.body = Some(body));
     failed(error, is_truncated && state.may_replay)
 }
 
@@ -181,7 +182,8 @@ fn other_schema(
         || "no schemaVersion".to_owned(),
         |found| format!("schemaVersion {found}"),
     );
-    let message = format!("the response has {found}, but this SDK was built for {expected}{detail}");
+    let message =
+        format!("the response has {found}, but this SDK was built for {expected}{detail}");
     Error::new(ErrorKind::SchemaVersion, Effect::Unknown, message).with_hint(hint)
 }
 

@@ -1,4 +1,4 @@
-//! The exchange with a token endpoint in memory.
+//! Token requests to an in-memory endpoint.
 
 use std::collections::VecDeque;
 use std::future::{pending, ready};
@@ -17,26 +17,26 @@ use crate::transport::connections::Sender;
 use crate::transport::error::SendState;
 use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
 
-type Reply = Result<Response<ReplyBody>, TransportError>;
+type ScriptedResponse = Result<Response<ReplyBody>, TransportError>;
 
-/// Gives these replies in turn, and then none. Stores the requests.
+/// Returns these responses in order, and then never responds. Records the requests.
 #[derive(Clone)]
 struct Endpoint {
-    replies: Arc<Mutex<VecDeque<Reply>>>,
+    responses: Arc<Mutex<VecDeque<ScriptedResponse>>>,
     requests: Arc<Mutex<Vec<Request<Bytes>>>>,
 }
 
 impl Endpoint {
-    fn new(replies: impl IntoIterator<Item = Reply>) -> Self {
+    fn new(responses: impl IntoIterator<Item = ScriptedResponse>) -> Self {
         Self {
-            replies: Arc::new(Mutex::new(replies.into_iter().collect())),
+            responses: Arc::new(Mutex::new(responses.into_iter().collect())),
             requests: Arc::default(),
         }
     }
 
-    async fn exchange(&self) -> Answer {
+    async fn request_token(&self) -> Answer {
         let sender = Sender::Custom(Arc::new(self.clone()));
-        exchange_over(sender, "https://id.example/oauth/token").await
+        request_token_over(sender, "https://id.example/oauth/token").await
     }
 
     fn attempts(&self) -> usize {
@@ -49,14 +49,14 @@ impl Transport for Endpoint {
         let (head, body) = request.into_parts();
         let request = Request::from_parts(head, body.into_bytes().unwrap());
         self.requests.lock().unwrap().push(request);
-        match self.replies.lock().unwrap().pop_front() {
+        match self.responses.lock().unwrap().pop_front() {
             Some(reply) => Box::pin(ready(reply)),
             None => Box::pin(pending()),
         }
     }
 }
 
-async fn exchange_over(sender: impl Into<Sender>, token_url: &str) -> Answer {
+async fn request_token_over(sender: impl Into<Sender>, token_url: &str) -> Answer {
     let credentials = ClientCredentials::new("we:ird", "canary+secret");
     let policy = TokenPolicy::default();
     let url = token_url.parse().unwrap();
@@ -83,10 +83,10 @@ fn connection_reset() -> io::Error {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_exchange_is_one_form_post_with_encoded_basic_authentication() {
+async fn a_token_request_is_a_form_post_with_encoded_basic_authentication() {
     let endpoint = Endpoint::new([Ok(granted())]);
 
-    let token = endpoint.exchange().await.unwrap();
+    let token = endpoint.request_token().await.unwrap();
 
     assert_eq!(token.lifetime(), Some(Duration::from_secs(240)));
     assert_eq!(token.scopes().unwrap(), ["crm:read"]);
@@ -108,7 +108,7 @@ async fn an_exchange_is_one_form_post_with_encoded_basic_authentication() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn transient_failures_are_retried_until_one_attempt_succeeds() {
+async fn transient_failures_are_retried_until_an_attempt_succeeds() {
     let lost = Err(TransportError::unknown(connection_reset()));
     let cut = [
         Ok(Frame::data(Bytes::from(r#"{"access_token":"can"#))),
@@ -117,41 +117,41 @@ async fn transient_failures_are_retried_until_one_attempt_succeeds() {
     let cut = reply(200, ReplyBody::new(StreamBody::new(stream::iter(cut))));
     for failure in [Ok(reply(500, "<html>sorry</html>")), lost, Ok(cut)] {
         let endpoint = Endpoint::new([failure, Ok(reply(503, "")), Ok(granted())]);
-        assert!(endpoint.exchange().await.is_ok());
+        assert!(endpoint.request_token().await.is_ok());
         assert_eq!(endpoint.attempts(), 3);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_retry_after_is_waited_for_and_a_long_one_ends_the_exchange() {
+async fn a_short_retry_after_delays_the_retry_and_a_long_one_ends_the_renewal() {
     let busy = |wait: &str| {
         let reply = Response::builder().status(429).header("retry-after", wait);
         reply.body(ReplyBody::from("")).unwrap()
     };
     let start = Instant::now();
     let endpoint = Endpoint::new([Ok(busy("7")), Ok(granted())]);
-    assert!(endpoint.exchange().await.is_ok());
-    // Never earlier, and spread over the backoff.
+    assert!(endpoint.request_token().await.is_ok());
+    // At least as long as requested, plus jitter.
     let waited = start.elapsed().as_secs_f64();
     assert!((7.0..7.3).contains(&waited), "{waited} s");
 
     let longest = TokenPolicy::default().max_retry_after.as_secs().to_string();
     let endpoint = Endpoint::new([Ok(busy(&longest)), Ok(granted())]);
-    assert!(endpoint.exchange().await.is_ok());
+    assert!(endpoint.request_token().await.is_ok());
 
     let endpoint = Endpoint::new([Ok(busy("100000000000000"))]);
-    let error = endpoint.exchange().await.unwrap_err();
+    let error = endpoint.request_token().await.unwrap_err();
     let long = Duration::from_secs(100_000_000_000_000);
     assert_eq!(error.retry_after(), Some(long));
     assert_eq!(endpoint.attempts(), 1);
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_never_answers_is_a_timeout_of_each_attempt() {
+async fn each_attempt_at_an_endpoint_that_never_responds_times_out() {
     let endpoint = Endpoint::new([]);
     let start = Instant::now();
 
-    let error = endpoint.exchange().await.unwrap_err();
+    let error = endpoint.request_token().await.unwrap_err();
 
     assert_eq!(kind(&error), (TokenErrorKind::Timeout, true));
     let policy = TokenPolicy::default();
@@ -160,7 +160,7 @@ async fn an_endpoint_that_never_answers_is_a_timeout_of_each_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_kind_of_a_transport_failure_is_that_of_its_cause() {
+async fn a_transport_failure_gets_the_kind_of_its_cause() {
     let late = TransportError::unknown("no pong").timed_out();
     let most = TokenPolicy::default().attempts as usize;
     let redirected = TransportError::at(SendState::Redirected, "to elsewhere");
@@ -174,7 +174,7 @@ async fn the_kind_of_a_transport_failure_is_that_of_its_cause() {
         ),
     ] {
         let endpoint = Endpoint::new((0..most).map(|_| Err(failure.clone())));
-        let error = endpoint.exchange().await.unwrap_err();
+        let error = endpoint.request_token().await.unwrap_err();
         assert_eq!(kind(&error), expected, "{error}");
         assert_eq!(endpoint.attempts(), attempts);
     }
@@ -182,17 +182,17 @@ async fn the_kind_of_a_transport_failure_is_that_of_its_cause() {
 
 #[cfg(feature = "reqwest-013")]
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_is_absent_is_unreachable_and_its_query_is_not_shown() {
-    // A client of reqwest quotes the whole address, so this takes a real one.
+async fn the_error_of_an_unreachable_endpoint_does_not_contain_its_query() {
+    // A reqwest client quotes the whole address, so this test uses a real client.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/token?key=canary", listener.local_addr().unwrap());
     drop(listener);
     let client = reqwest::Client::builder().no_proxy().build().unwrap();
 
-    let error = exchange_over(client, &url).await.unwrap_err();
+    let error = request_token_over(client, &url).await.unwrap_err();
 
     assert_eq!(kind(&error), (TokenErrorKind::Unreachable, true));
     assert!(error.to_string().contains("refused"), "{error}");
-    let printed = format!("{error} {error:?}");
+    let printed = format!("{error} {error:#?}");
     assert!(!printed.contains("canary"), "{printed}");
 }

@@ -1,4 +1,4 @@
-//! How long tokens are trusted, and when they are renewed.
+//! Lifetimes of tokens, and the time of their renewal.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,7 +11,7 @@ fn jwt(claims: &str) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_hour_of_a_call_each_second_costs_at_most_eighteen_exchanges_and_one_wait() {
+async fn a_call_per_second_for_an_hour_needs_at_most_18_token_requests_and_one_wait() {
     for _ in 0..20 {
         let (entry, source) = steady();
         let mut waited = Vec::new();
@@ -23,42 +23,48 @@ async fn an_hour_of_a_call_each_second_costs_at_most_eighteen_exchanges_and_one_
             }
             pass(1.0).await;
         }
-        source.assert_asked(13..=18);
+        source.assert_requests(13..=18);
         assert_eq!(waited, [0]);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_ageing_token_is_renewed_behind_the_calls_back() {
+async fn a_token_is_renewed_in_the_background_before_it_expires() {
     let (entry, source) = steady();
     entry.bearer().await.unwrap();
 
     pass(200.0).await;
-    assert!(entry.try_bearer().is_some(), "fresh for 210 s at least");
+    assert!(
+        entry.try_bearer().is_some(),
+        "a token is fresh for at least 210 s"
+    );
     pass(45.0).await;
-    assert!(entry.try_bearer().is_none(), "due at 240 s at the latest");
+    assert!(
+        entry.try_bearer().is_none(),
+        "renewal is due after at most 240 s"
+    );
     assert_eq!(timed(&entry).await, (Ok(0), Duration::ZERO));
-    sleep(EXCHANGE * 2).await;
-    assert_eq!(text(&entry.try_bearer().unwrap()), "Bearer token-1");
-    assert_eq!(source.asked(), 2);
+    sleep(REQUEST_TIME * 2).await;
+    assert_eq!(header(&entry.try_bearer().unwrap()), "Bearer token-1");
+    assert_eq!(source.requests(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dying_token_is_waited_for_and_an_idle_client_renews_nothing() {
+async fn a_call_waits_for_renewal_shortly_before_expiry_and_an_idle_client_renews_nothing() {
     let (entry, source) = steady();
     entry.bearer().await.unwrap();
 
     pass(275.0).await;
-    assert_eq!(source.asked(), 1);
-    assert_eq!(timed(&entry).await, (Ok(1), EXCHANGE));
+    assert_eq!(source.requests(), 1);
+    assert_eq!(timed(&entry).await, (Ok(1), REQUEST_TIME));
 
     pass(100_000.0).await;
-    assert_eq!(source.asked(), 2);
+    assert_eq!(source.requests(), 2);
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_04_odd_lifetimes_cause_no_storm_and_nothing_is_trusted_beyond_300_seconds() {
-    // For two minutes, ten calls a second: none fails, and exchanges keep their distance.
+async fn fault_04_unusual_lifetimes_cause_few_requests_and_are_capped_at_300_seconds() {
+    // Ten calls per second for two minutes. No call fails, and token requests are spaced.
     for (lifetime, most) in [
         (Some(0), 120),
         (Some(1), 120),
@@ -75,7 +81,7 @@ async fn fault_04_odd_lifetimes_cause_no_storm_and_nothing_is_trusted_beyond_300
             entry.bearer().await.unwrap();
             pass(0.1).await;
         }
-        source.assert_asked(1..=most);
+        source.assert_requests(1..=most);
     }
     for stated in [3_600, u64::MAX] {
         let (entry, _) = entry(move |number| Ok(token(number, stated)));
@@ -87,23 +93,23 @@ async fn fault_04_odd_lifetimes_cause_no_storm_and_nothing_is_trusted_beyond_300
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_05_the_wall_clock_plays_no_part() {
-    // Issued an hour ago, an hour ahead, or at the beginning of time: 120 s from when it was asked for.
+async fn fault_05_the_wall_clock_has_no_effect() {
+    // Issued an hour ago, in an hour, or in 1970: the lifetime is 120 s from the request.
     for issued in [0_u64, 1_700_000_000, 1_700_003_600] {
         let claims = format!(r#"{{"iat":{issued},"exp":{}}}"#, issued + 120);
         let (entry, source) = entry(move |_| Ok(AccessToken::new(jwt(&claims))));
         let token = entry.bearer().await.unwrap();
-        assert_eq!(token.expires_in() + EXCHANGE, Duration::from_secs(120));
+        assert_eq!(token.expires_in() + REQUEST_TIME, Duration::from_secs(120));
         pass(30.0).await;
         assert!(entry.try_bearer().is_some());
         pass(90.0).await;
         assert!(entry.live().is_none());
-        assert_eq!(source.asked(), 1);
+        assert_eq!(source.requests(), 1);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_jwt_that_ends_before_what_is_stated_wins() {
+async fn the_shorter_of_the_stated_and_the_jwt_lifetime_applies() {
     for (claims, stated, expected) in [
         (r#"{"iat":1000,"exp":1020}"#, 300, 20),
         (r#"{"iat":1000,"exp":1300}"#, 20, 20),
@@ -112,18 +118,18 @@ async fn a_jwt_that_ends_before_what_is_stated_wins() {
     ] {
         let stated = Duration::from_secs(stated);
         let (entry, _) = entry(move |_| Ok(AccessToken::new(jwt(claims)).with_lifetime(stated)));
-        let lifetime = entry.bearer().await.unwrap().expires_in() + EXCHANGE;
+        let lifetime = entry.bearer().await.unwrap().expires_in() + REQUEST_TIME;
         assert_eq!(lifetime, Duration::from_secs(expected), "{claims}");
     }
 }
 
 #[test]
-fn a_jwt_tells_its_lifetime_without_a_clock() {
+fn the_lifetime_of_a_jwt_is_read_without_a_clock() {
     let seconds =
         |claims: &str| lifetime::jwt_lifetime(&jwt(claims)).map(|lifetime| lifetime.as_secs());
     assert_eq!(seconds(r#"{"iat":1000,"exp":1240,"sub":"x"}"#), Some(240));
     assert_eq!(seconds(r#"{"iat":1000.5,"exp":1001.75}"#), Some(1));
-    for odd in [
+    for invalid in [
         r#"{"exp":1240}"#,
         r#"{"iat":1240,"exp":1240}"#,
         r#"{"iat":1240,"exp":1000}"#,
@@ -132,15 +138,15 @@ fn a_jwt_tells_its_lifetime_without_a_clock() {
         "[]",
         "",
     ] {
-        assert_eq!(seconds(odd), None, "{odd}");
+        assert_eq!(seconds(invalid), None, "{invalid}");
     }
-    for odd in ["", "opaque", "a.b", "..", "a.!!.c", "a.b.c.d"] {
-        assert_eq!(lifetime::jwt_lifetime(odd), None, "{odd}");
+    for invalid in ["", "opaque", "a.b", "..", "a.!!.c", "a.b.c.d"] {
+        assert_eq!(lifetime::jwt_lifetime(invalid), None, "{invalid}");
     }
 }
 
 #[test]
-fn the_schedule_scales_with_the_lifetime_and_survives_any_setting() {
+fn the_schedule_scales_with_the_lifetime_and_is_ordered_for_any_policy() {
     let policy = TokenPolicy {
         soft_fraction: 0.25,
         hard_fraction: 0.10,

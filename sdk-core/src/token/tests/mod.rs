@@ -1,4 +1,4 @@
-//! Tests of the engine on a paused clock, with a token source that follows a script.
+//! Tests of the token engine on a paused clock, with a scripted token source.
 
 mod endpoint;
 mod failures;
@@ -32,29 +32,30 @@ type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;
 /// Two operations to call.
 static OPERATIONS: RawOperations = RawOperations::of(crate::App::Crm);
 
-/// How long a scripted exchange takes.
-const EXCHANGE: Duration = Duration::from_millis(100);
+/// The duration of a scripted token request.
+const REQUEST_TIME: Duration = Duration::from_millis(100);
 
 /// Longer than any test waits.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A source whose answers depend on how often it was asked before.
+/// A source whose results depend on the number of earlier requests.
 struct Scripted {
-    asked: AtomicUsize,
+    requests: AtomicUsize,
     delay: Mutex<Duration>,
-    /// Ends an exchange before its delay.
+    /// Ends a token request before its delay.
     release: Notify,
-    answer: Script,
+    script: Script,
 }
 
 impl Scripted {
-    fn asked(&self) -> usize {
-        self.asked.load(Ordering::Relaxed)
+    fn requests(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
     }
 
     #[track_caller]
-    fn assert_asked(&self, times: RangeInclusive<usize>) {
-        assert!(times.contains(&self.asked()), "{} exchanges", self.asked());
+    fn assert_requests(&self, times: RangeInclusive<usize>) {
+        let requests = self.requests();
+        assert!(times.contains(&requests), "{requests} token requests");
     }
 
     fn takes(&self, delay: Duration) {
@@ -64,26 +65,26 @@ impl Scripted {
 
 impl TokenSource for Scripted {
     fn token<'a>(&'a self, request: &'a TokenRequest) -> TokenFuture<'a> {
-        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let number = self.requests.fetch_add(1, Ordering::Relaxed);
         let delay = *self.delay.lock().unwrap();
         Box::pin(async move {
             tokio::select! {
                 () = sleep(delay) => {}
                 () = self.release.notified() => {}
             }
-            (self.answer)(number, request)
+            (self.script)(number, request)
         })
     }
 }
 
 fn scripted(
-    answer: impl Fn(usize, &TokenRequest) -> Answer + Send + Sync + 'static,
+    script: impl Fn(usize, &TokenRequest) -> Answer + Send + Sync + 'static,
 ) -> Arc<Scripted> {
     Arc::new(Scripted {
-        asked: AtomicUsize::new(0),
-        delay: Mutex::new(EXCHANGE),
+        requests: AtomicUsize::new(0),
+        delay: Mutex::new(REQUEST_TIME),
         release: Notify::new(),
-        answer: Box::new(answer),
+        script: Box::new(script),
     })
 }
 
@@ -91,7 +92,7 @@ fn cache(source: &Arc<Scripted>) -> TokenCache {
     TokenCache::new(Arc::clone(source) as _, TokenPolicy::default())
 }
 
-/// An entry over a scripted source that sees only the count.
+/// Creates an entry over a scripted source that receives only the number of earlier requests.
 fn entry(
     answer: impl Fn(usize) -> Answer + Send + Sync + 'static,
 ) -> (Arc<TokenEntry>, Arc<Scripted>) {
@@ -100,12 +101,12 @@ fn entry(
     (cache(&source).entry(request), source)
 }
 
-/// An entry whose tokens all live for 300 s.
+/// Creates an entry whose tokens all live for 300 s.
 fn steady() -> (Arc<TokenEntry>, Arc<Scripted>) {
     entry(|number| Ok(token(number, 300)))
 }
 
-/// The token with this number, for so many seconds.
+/// Creates the token with this number and a lifetime in seconds.
 fn token(number: usize, seconds: u64) -> AccessToken {
     AccessToken::new(format!("token-{number}")).with_lifetime(Duration::from_secs(seconds))
 }
@@ -114,34 +115,34 @@ fn outage() -> TokenError {
     TokenError::unavailable("down for the night")
 }
 
-fn text(token: &BearerToken) -> &str {
+fn header(token: &BearerToken) -> &str {
     token.header().to_str().unwrap()
 }
 
-/// What a call gets: the number of the token, or the text of the error.
+/// Summarizes the result of a call: the number of the token, or the error message.
 fn summarize(outcome: TokenResult) -> Result<usize, String> {
-    let number = |token: Arc<BearerToken>| text(&token)["Bearer token-".len()..].parse().unwrap();
+    let number = |token: Arc<BearerToken>| header(&token)["Bearer token-".len()..].parse().unwrap();
     outcome.map(number).map_err(|error| error.to_string())
 }
 
-/// Calls once.
+/// Makes a call.
 async fn called(entry: &Arc<TokenEntry>) -> Result<usize, String> {
     summarize(entry.bearer().await)
 }
 
-/// Calls once, and measures how long it takes.
+/// Makes a call, and measures its duration.
 async fn timed(entry: &Arc<TokenEntry>) -> (Result<usize, String>, Duration) {
     let start = Instant::now();
     let outcome = called(entry).await;
     (outcome, start.elapsed())
 }
 
-/// The kind of an error, and whether it is retryable.
+/// Returns the kind of an error, and whether it is retryable.
 fn kind(error: &TokenError) -> (TokenErrorKind, bool) {
     (error.kind(), error.is_retryable())
 }
 
-/// Lets the clock and all that waits for it advance.
+/// Advances the clock, and runs all tasks that wait for it.
 async fn pass(seconds: f64) {
     sleep(Duration::from_secs_f64(seconds)).await;
 }

@@ -1,21 +1,21 @@
-//! What a 401 does.
+//! The effects of a 401 on tokens.
 
 use super::*;
 use crate::operation::Operation;
 
-/// The read rejects a token. Returns whether a call may resend.
+/// The read operation rejects a token. Returns whether a call may resend.
 fn reject(entry: &TokenEntry, token: &BearerToken) -> bool {
     entry.reject(token, &OPERATIONS.read, 0)
 }
 
-/// The read accepts a token, which is returned.
+/// The read operation accepts a token. Returns the token.
 async fn serve(entry: &Arc<TokenEntry>) -> Arc<BearerToken> {
     let token = entry.bearer().await.unwrap();
     token.mark_accepted();
     token
 }
 
-/// A call that gets a 401 for every token; how often it is sent.
+/// Makes a call that gets a 401 for every token. Returns the number of attempts.
 async fn send_rejected(entry: &Arc<TokenEntry>, operation: &'static Operation) -> u32 {
     for attempt in 1.. {
         let sent = entry.bearer().await.unwrap();
@@ -44,39 +44,39 @@ async fn a_token_of_another_entry_rejects_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_service_that_rejects_every_token_causes_no_storm() {
+async fn a_service_that_rejects_every_token_causes_few_token_requests() {
     let (entry, source) = steady();
     let start = Instant::now();
-    let mut kept = 0;
-    // Ten minutes of a hundred calls a second, each rejected.
+    let mut not_resent = 0;
+    // A hundred calls per second for ten minutes, each rejected.
     while start.elapsed() < minutes(10) {
         let sent = entry.bearer().await.unwrap();
-        kept += u32::from(!reject(&entry, &sent));
+        not_resent += u32::from(!reject(&entry, &sent));
         pass(0.01).await;
     }
-    // The operation is believed every 15 to 30 seconds, however many calls it rejects meanwhile.
-    source.assert_asked(20..=50);
-    assert!(kept > 50_000, "most calls are not resent: {kept}");
+    // A rejection drops a token only every 15 to 30 seconds, however many calls are rejected.
+    source.assert_requests(20..=50);
+    assert!(not_resent > 50_000, "{not_resent} calls were not resent");
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_token_that_has_served_is_renewed_at_once_whatever_the_streak() {
+async fn a_revoked_token_is_renewed_immediately_despite_earlier_rejections() {
     let (entry, source) = steady();
-    // Another operation rejects tokens on arrival, again and again: it is believed more and more rarely.
+    // Another operation rejects new tokens repeatedly, so its rejections drop a token more and more rarely.
     while send_rejected(&entry, &OPERATIONS.command).await > 1 {}
-    let before = source.asked();
-    // Further ones serve and are then revoked, three times a second.
+    let before = source.requests();
+    // Further tokens serve calls and are then revoked, three times a second.
     for _ in 0..100 {
         let sent = serve(&entry).await;
         assert!(reject(&entry, &sent));
         pass(0.3).await;
     }
-    // One exchange for each of them.
-    source.assert_asked(1..=before + 100);
+    // One token request for each of them.
+    source.assert_requests(1..=before + 100);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_record_that_is_always_rejected_causes_no_storm_beside_one_that_is_not() {
+async fn a_record_that_rejects_every_token_causes_few_requests_while_another_record_accepts_them() {
     let (entry, source) = steady();
     let start = Instant::now();
     while start.elapsed() < minutes(10) {
@@ -84,23 +84,23 @@ async fn a_record_that_is_always_rejected_causes_no_storm_beside_one_that_is_not
         send_rejected(&entry, &OPERATIONS.read).await;
         pass(0.01).await;
     }
-    // One in five seconds, because the token that serves the other record may have been revoked.
-    source.assert_asked(1..=130);
-    // If the other record rejects its token then, this is believed within these seconds.
+    // A renewal every five seconds, because the token that serves the other record may have been revoked.
+    source.assert_requests(1..=130);
+    // If the other record then rejects its token, the token is dropped within five seconds.
     let good = serve(&entry).await;
     let revoked = Instant::now();
     while !reject(&entry, &good) {
         pass(0.1).await;
     }
-    let doubted = revoked.elapsed();
-    assert!(doubted <= Duration::from_secs(5), "{doubted:?}");
-    // The next token is doubted again, or each would be renewed until the backoff ends.
+    let ignored_for = revoked.elapsed();
+    assert!(ignored_for <= Duration::from_secs(5), "{ignored_for:?}");
+    // The rejection of the next token is ignored again. Otherwise, each token would be renewed until the backoff ends.
     let next = serve(&entry).await;
     assert!(!reject(&entry, &next));
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_whose_new_token_is_rejected_on_arrival_is_not_resent() {
+async fn a_call_whose_new_token_is_also_rejected_is_not_resent() {
     let (entry, _source) = steady();
     let sent = serve(&entry).await;
     assert!(reject(&entry, &sent));
@@ -109,7 +109,7 @@ async fn a_call_whose_new_token_is_rejected_on_arrival_is_not_resent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_has_replaced_three_tokens_does_not_use_that_of_another_call() {
+async fn a_call_that_has_replaced_three_tokens_is_not_resent_with_the_token_of_another_call() {
     let (entry, _source) = steady();
     let sent = entry.bearer().await.unwrap();
     assert!(reject(&entry, &sent));
@@ -118,12 +118,12 @@ async fn a_call_that_has_replaced_three_tokens_does_not_use_that_of_another_call
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_revocation_every_few_minutes_is_believed_at_once() {
+async fn a_revocation_every_few_minutes_drops_the_token_immediately() {
     let (entry, source) = steady();
     for _ in 0..20 {
         let sent = entry.bearer().await.unwrap();
         assert!(reject(&entry, &sent));
         pass(120.0).await;
     }
-    assert_eq!(source.asked(), 20);
+    assert_eq!(source.requests(), 20);
 }
