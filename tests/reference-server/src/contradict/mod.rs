@@ -1,7 +1,7 @@
-//! Worlds in which an assumption of the register does not hold.
+//! Behavior that contradicts an assumption of the SDK.
 //!
-//! Here, finished replies are rewritten; the rest of the server asks [`Suite::contradicts`]. A contract that a test
-//! brought along is served as it stands.
+//! This module rewrites finished responses. Other modules ask [`Suite::contradicts`]. A contract that a test supplies
+//! is served unchanged.
 
 mod assumption;
 mod request;
@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-pub(crate) use assumption::table;
 pub use assumption::{Assumption, UnknownAssumption};
 pub(crate) use request::{bars, check_query, is_open, path};
 
@@ -23,7 +22,7 @@ use crate::params::Query;
 use crate::suite::Suite;
 use crate::visit::Visit;
 
-/// The members of an object. What is not rewritten stays as written: amounts keep their digits.
+/// The fields of an object as raw JSON, so that unchanged amounts keep their digits.
 type Members = BTreeMap<String, Box<RawValue>>;
 type Change = fn(&mut Value);
 
@@ -31,7 +30,7 @@ const ASSUMED_PAGES: &str =
     "listPeople listOrganizations listTasks listIntakeSubmissions getPersonTimeline";
 const UNSHOWN_LISTS: &str = "search getActors listFinancialCounterparties listInvoices listApps";
 
-/// Members of a success that have another name, by the operations that have them.
+/// Fields of successful responses that get another name, by operation.
 const RENAMED: [(Assumption, &str, &str, &str); 4] = [
     (A05, "exchangeToken", "access_token", "token"),
     (A07, ASSUMED_PAGES, "items", "data"),
@@ -39,7 +38,7 @@ const RENAMED: [(Assumption, &str, &str, &str); 4] = [
     (A76, UNSHOWN_LISTS, "items", "results"),
 ];
 
-/// Members of a success that have another value, in each item of an array.
+/// Fields of successful responses that get another value, in each item of an array.
 const CHANGED: [(Assumption, &str, &str, Change); 5] = [
     (A10, "getToday", "attention/owner/displayName", object),
     (A10, "getPresentation", "navigation/sections/label", object),
@@ -49,12 +48,12 @@ const CHANGED: [(Assumption, &str, &str, Change); 5] = [
 ];
 
 impl Suite {
-    /// Whether this server is a world in which an assumption does not hold.
+    /// Whether this server contradicts an assumption.
     pub(crate) fn contradicts(&self, assumption: Assumption) -> bool {
         self.settings.contradicted.contains(&assumption)
     }
 
-    /// What holds here, or else what holds in the world that contradicts an assumption.
+    /// Returns `there` if this server contradicts the assumption, otherwise `here`.
     pub(crate) fn unless<T>(&self, contradicted: Assumption, here: T, there: T) -> T {
         if self.contradicts(contradicted) {
             there
@@ -64,7 +63,7 @@ impl Suite {
     }
 }
 
-/// A reply as it is in the worlds of this server.
+/// Rewrites a response for all assumptions that this server contradicts.
 pub(crate) fn rewrite(visit: &Visit<'_>, mut reply: Reply) -> Reply {
     let brought = visit.operation.is_some_and(|it| it.written.is_none());
     if visit.suite.settings.contradicted.is_empty() || brought {
@@ -103,7 +102,7 @@ fn succeeded(visit: &Visit<'_>, operation: &str, members: &mut Members) {
         }
     }
     let query = Query::parse(visit.request.query.as_deref());
-    // The page of opportunities is documented.
+    // The page of opportunities is documented, so no assumption is involved.
     let is_assumed = operation != "listOpportunities";
     if contradicts(A53) && is_assumed && query.names().all(|name| name != "cursor") {
         edit(members, "nextCursor", |next| {
@@ -124,7 +123,7 @@ fn refused(visit: &Visit<'_>, status: u16, members: &mut Members) {
     }
     if contradicts(A55) {
         edit(members, "code", |code| {
-            // This one is documented.
+            // This code is documented.
             if code != "IDEMPOTENCY_CONFLICT" {
                 *code = status.into();
             }

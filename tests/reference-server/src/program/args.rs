@@ -1,4 +1,4 @@
-//! The command line.
+//! The command-line options.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{App, Builder, ReferenceServer, RequestLog, Signing, Transport};
 
-/// How many applications have a port. The control endpoint has the next one.
+/// The number of application ports. The control endpoint uses the port after them.
 #[expect(clippy::cast_possible_truncation, reason = "there are few")]
 const APPS: u16 = App::ALL.len() as u16;
 
@@ -20,24 +20,24 @@ Usage: {name} [OPTIONS]
 Addresses:
   --host HOST              address to listen on, or a name for it such as localhost   [127.0.0.1]
   --public-host NAME       host name by which clients reach the applications, printed and accepted   [--host]
-  --port-base PORT         port of the Platform, at most 65531; CRM, Calendar, Accounting and control have the
-                           next ones; 0 takes free ports   [4010]
-  --allow-host NAMES       more host names to accept: a,b; may be repeated   [localhost and where it listens]
+  --port-base PORT         port of the Platform, at most 65531; CRM, Calendar, Accounting and control use the
+                           ports after it; 0 uses free ports   [4010]
+  --allow-host NAMES       more host names to accept: a,b; may be repeated   [localhost and its own addresses]
   --cors ORIGINS           origins whose pages may call the applications from a browser: http://localhost:5173,
                            or * for all; a list, may be repeated   [none]
   --control-port PORT      port of the control endpoint   [--port-base + 4]
   --control-host ADDRESS   address of the control endpoint; anyone who can reach it controls the server   [127.0.0.1]
   --tls-cert FILE          certificate chain in PEM, for all ports but control   [plain HTTP]
   --tls-key FILE           private key of the certificate in PEM
-  --read-timeout SECONDS   time for a client to send a head, and again for a body; more than 0, at most 86400   [30]
-  --data-limit BYTES       longest body that the control endpoint accepts, such as data; 1 to 1073741824   [1048576]
+  --read-timeout SECONDS   time limit for a request's head, and again for its body; more than 0, at most 86400   [30]
+  --data-limit BYTES       longest body that the control endpoint accepts; 1 to 1073741824   [1048576]
   --workers N              threads that answer requests, 1 to 64   [2]
 
 Each application (crm, calendar, accounting, and core for the Platform; here crm):
   --crm-port PORT          port of the CRM   [see --port-base]
   --crm-url URL            base URL by which clients reach the CRM, printed and accepted: https://crm.test:8443/crm;
-                           a proxy may strip its path   [where it listens]
-  --crm-audience TEXT      audience of the CRM's tokens   [origin of its URL]
+                           a proxy may strip its path   [address it listens on]
+  --crm-audience AUDIENCE  audience of the CRM's tokens   [origin of its URL]
 
 Data:
   --seed N                 seed of the demo data   [1]
@@ -47,33 +47,35 @@ Data:
   --tasks N                number of tasks   [500]
   --intake-submissions N   number of intake submissions   [80]
   --contract APP=FILE      OpenAPI document to serve instead of an application's: crm=openapi.yaml; may be repeated
-  --data FILE              records of your own, as JSON: {\"people\": [{\"displayName\": \"Ada Lovelace\"}]}
+  --data FILE              your own records, as JSON: {\"people\": [{\"displayName\": \"Ada Lovelace\"}]}
 
 Behavior:
-  --clock wall|INSTANT     the machine's time, or time from an instant on: 2026-01-15T09:00:00Z; data go by it   [wall]
-  --frozen                 time stands still until it is moved
+  --clock wall|INSTANT     the machine's clock, or a start time: 2026-01-15T09:00:00Z; data are dated by it   [wall]
+  --frozen                 stop the clock until it is moved
   --token-lifetime SECONDS lifetime of tokens, more than 0, at most 300   [300]
   --signing hs256|es256    signature of tokens; services can check es256 with /.well-known/jwks.json   [hs256]
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
-  --recorded-requests N    number of the last requests that /-/requests of control lists, at most 100000   [256]
+  --recorded-requests N    number of last requests that /-/requests of control lists, at most 100000   [256]
   --log text|json          a line on standard output for each request, without secrets; with json, standard output
                            has nothing else, and the variables below go to standard error   [no log]
-  --contradict IDS         assumptions of specs/ASSUMPTIONS.md that do not hold here: A07,A44; may be repeated
+  --contradict IDS         assumptions of the SDK to contradict: A07,A44; may be repeated; the guide's section
+                           \"Contradict an assumption\" lists them, and an unknown ID prints all known IDs
   --health                 ask a server that runs with these options whether it is ready, then exit with status 0,
                            or with 1 and the reason
   --version                print the version, also -V
-  --help                   print this text, also -h
+  --help                   print this help, also -h
 
-Each option is a variable, too: REFERENCE_CRM_URL is --crm-url. The command line wins.
-It prints the environment variables for a client, then `# ready`, and stops on Ctrl-C or SIGTERM.
-Each port has a page at / and its contract at /openapi.yaml, control at /-/openapi.yaml. Control has a probe at /-/health.
+Each option is also an environment variable: REFERENCE_CRM_URL is --crm-url. The command line wins.
+The server prints the environment variables for a client, then `# ready`. It stops on Ctrl-C or SIGTERM.
+Each application serves a page at / and its contract at /openapi.yaml. The control port serves a page at /,
+its contract at /-/openapi.yaml and a health probe at /-/health.
 ";
 
 /// Each recorded request takes up to 16 KiB, and more with long headers.
 const MOST_RECORDED_REQUESTS: usize = 100_000;
 
-/// What the command line asks for.
+/// The action that the command line requests.
 pub(crate) enum Wanted {
     Serve(Box<Args>),
     Health(Box<Args>),
@@ -81,7 +83,7 @@ pub(crate) enum Wanted {
     Version,
 }
 
-/// The options; those that are not here are in the builder already.
+/// The options that are not yet set in the builder.
 pub(crate) struct Args {
     pub(crate) host: IpAddr,
     pub(crate) control_host: IpAddr,
@@ -133,8 +135,8 @@ impl Args {
                 continue;
             };
             if !is_known(&option) {
-                // No mistake: orchestrators make variables of the names of services.
-                eprintln!("{program}: warning: {name} is no option");
+                // This is a warning, because orchestrators create variables from the names of services.
+                eprintln!("{program}: warning: {name} is not an option");
             } else if !value.is_empty() {
                 let problem = |problem| format!("{name}: {problem}");
                 args.set(&option, Some(value.into_owned()))
@@ -270,7 +272,7 @@ impl Args {
         Ok(())
     }
 
-    /// The port of the control endpoint, which comes after those of the applications.
+    /// Returns the port of the control endpoint, which follows the ports of the applications.
     pub(crate) fn control_port(&self) -> u16 {
         self.control_port.unwrap_or_else(|| self.port(APPS))
     }
@@ -282,7 +284,7 @@ impl Args {
         }
     }
 
-    /// The server that the options describe, unless a file cannot be read.
+    /// Returns the builder for these options.
     pub(crate) fn builder(&self) -> Result<Builder, String> {
         let port = |place| self.port(place);
         let mut builder = self
@@ -295,7 +297,7 @@ impl Args {
             .people(self.people);
         let places = (0..).zip(App::platform_first());
         let places = places.map(|(place, app)| (app, port(place)));
-        // A later port of the same application wins.
+        // The last port of an application wins.
         for (app, port) in places.chain(self.chosen_ports.iter().copied()) {
             builder = builder.port(app, port);
         }
@@ -307,12 +309,12 @@ impl Args {
                 builder = builder.tls(certificate.as_slice(), key.as_slice());
             }
             [None, None] => {}
-            _ => return Err("--tls-cert and --tls-key belong together".to_owned()),
+            _ => return Err("--tls-cert and --tls-key must be set together".to_owned()),
         }
         Ok(builder)
     }
 
-    /// What kept the server from starting, in the words of the command line.
+    /// Translates an error of the builder into the terms of the command line.
     pub(crate) fn explain(&self, problem: &str) -> String {
         let Some((setting, rest)) = problem.split_once(':') else {
             return problem.to_owned();
@@ -325,7 +327,7 @@ impl Args {
         }
     }
 
-    /// What is in the file that an option names.
+    /// Reads the file that an option names.
     fn read<T>(&mut self, name: &str, value: Option<String>) -> Result<T, String>
     where
         T: TryFrom<Vec<u8>, Error: Display>,
@@ -339,12 +341,12 @@ impl Args {
     }
 }
 
-/// The option of a variable or of a setting.
+/// Returns the option for a variable or a setting.
 fn option(name: &str) -> String {
     format!("--{}", name.to_ascii_lowercase().replace('_', "-"))
 }
 
-/// Whether there is such an option; those of the four applications are listed once.
+/// Whether the option exists. The help lists the options of the four applications once.
 fn is_known(option: &str) -> bool {
     let same = ["--core-", "--calendar-", "--accounting-"];
     let listed = same.iter().fold(option.to_owned(), |option, app| {
@@ -353,7 +355,7 @@ fn is_known(option: &str) -> bool {
     HELP.contains(&format!("  {listed} "))
 }
 
-/// The address behind a name, of IPv4 if it has one.
+/// Resolves a host name to an address, preferring IPv4.
 fn address(name: &str, host: &str) -> Result<IpAddr, String> {
     let found = (host, 0).to_socket_addrs();
     let found = found.map_err(|error| format!("{name}: {host}: {error}"))?;
@@ -361,7 +363,7 @@ fn address(name: &str, host: &str) -> Result<IpAddr, String> {
     least.ok_or_else(|| format!("{name}: {host} has no address"))
 }
 
-/// The parts of a list.
+/// Splits a comma-separated list.
 fn list(name: &str, value: Option<String>) -> Result<impl Iterator<Item = String>, String> {
     let parts: String = parsed(name, value)?;
     let parts: Vec<_> = parts

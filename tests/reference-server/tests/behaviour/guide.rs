@@ -1,13 +1,14 @@
-//! The guide shows the example, the assumptions and the faults as they are.
+//! The guide matches the example, the assumptions and the faults of the server.
 
 use std::collections::BTreeSet;
 
-use sdk_reference_server::ReferenceServer;
+use sdk_reference_server::{Assumption, ReferenceServer};
 use serde_json::{Map, Value};
 
 const GUIDE: &str = include_str!("../../docs/testing-your-service.md");
+const OTHER_LANGUAGES: &str = include_str!("../../docs/other-languages.md");
 
-/// A file that a package of the server doesn't have.
+/// Reads a file that is in the repository, but not in a package of the server.
 fn beside(path: &str) -> Option<String> {
     std::fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).ok()
 }
@@ -33,6 +34,17 @@ fn the_guide_names_every_assumption_of_this_server() {
 }
 
 #[test]
+fn the_guide_lists_every_assumption_that_can_be_contradicted() {
+    let source = include_str!("../../src/contradict/assumption.rs");
+    for id in Assumption::all().map(Assumption::id) {
+        let (_, row) = source.split_once(&format!("\n    {id} \"")).unwrap();
+        let (behavior, _) = row.split_once("\"\n").unwrap();
+        let row = format!("| {id} |{} |", behavior.replace("\\\"", "\""));
+        assert!(GUIDE.contains(&row), "{row}");
+    }
+}
+
+#[test]
 fn the_guide_names_every_fault() {
     let handle = include_str!("../../src/faults/handle.rs");
     for method in handle.split("    pub fn ").skip(1) {
@@ -45,7 +57,7 @@ fn the_guide_names_every_fault() {
     }
 }
 
-/// The JSON of the guide's tables works, and has every field that there is.
+/// The JSON in the guide's tables is valid, and the tables have every field.
 #[test]
 fn the_guide_shows_every_field_of_a_fault_in_json_that_works() {
     let server = ReferenceServer::in_memory();
@@ -65,6 +77,10 @@ fn the_guide_shows_every_field_of_a_fault_in_json_that_works() {
         }
         let error = load(r#"{"misspelt": 1}"#).unwrap_err().to_string();
         let (_, known) = error.split_once("expected one of ").unwrap();
-        assert_eq!(shown, known.split(", ").map(str::to_owned).collect());
+        let known: BTreeSet<_> = known.split(", ").map(str::to_owned).collect();
+        assert_eq!(shown, known);
+        for field in known {
+            assert!(OTHER_LANGUAGES.contains(&field), "{field}");
+        }
     }
 }
