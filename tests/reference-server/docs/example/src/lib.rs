@@ -1,11 +1,11 @@
-//! Books a call about every qualified opportunity that nobody owns.
+//! Books a call for every qualified opportunity that has no owner.
 
 use jiff::{SignedDuration, Zoned};
 use sdk_calendar::types::EventCommand;
 use sdk_calendar::{Error, IdempotencyKey, Suite};
 use sdk_crm::types::{OpportunityOwner, OpportunityStage};
 
-/// Books the calls one after the other, half an hour each, and returns the references of the events.
+/// Books consecutive calls of half an hour each, and returns the references of the events.
 pub async fn book_calls(suite: &Suite, first: &Zoned) -> Result<Vec<String>, Error> {
     let crm = sdk_crm::Client::new(suite)?;
     let calendar = sdk_calendar::Client::new(suite)?;
@@ -25,7 +25,7 @@ pub async fn book_calls(suite: &Suite, first: &Zoned) -> Result<Vec<String>, Err
             .collection_reference("calls")
             .title(format!("Call about {reference}"))
             .between(&start, &end);
-        // The key is derived from the opportunity, so a second run books nothing twice.
+        // The key is derived from the opportunity, so a second run books no call twice.
         let key = IdempotencyKey::derive("book-calls", [&reference]);
         let receipt = calendar
             .events()

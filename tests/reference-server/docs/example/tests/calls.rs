@@ -3,7 +3,7 @@ use jiff::Zoned;
 use sdk_crm::{Backoff, Effect, Error, RetryPolicy, Suite};
 use sdk_reference_server::{ClientSpec, Operation, ReferenceServer};
 
-/// The suite of a server. Retries do not wait.
+/// Builds a suite for this server, without delays between retries.
 fn suite_for(server: &ReferenceServer) -> Result<Suite, Error> {
     let quick = RetryPolicy::default().with_backoff(Backoff::none());
     Suite::builder()
@@ -52,10 +52,10 @@ async fn a_call_whose_reply_is_lost_is_not_booked_twice() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn an_interrupted_run_is_completed_by_the_next() -> Result<(), Error> {
+async fn the_next_run_completes_an_interrupted_run() -> Result<(), Error> {
     let server = ReferenceServer::start().await;
     let suite = suite_for(&server)?;
-    // The third call is booked, but none of its attempts gets a reply.
+    // The server books the third call, but loses the reply to each of its three attempts.
     server
         .fault(Operation::SubmitEventCommand)
         .skip(2)
@@ -74,7 +74,7 @@ async fn an_interrupted_run_is_completed_by_the_next() -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn without_the_right_to_book_it_says_so_and_books_nothing() -> Result<(), Error> {
+async fn without_the_scope_it_fails_and_books_nothing() -> Result<(), Error> {
     let server = ReferenceServer::builder()
         .client(ClientSpec::new("calls", "s3cret").without_scope("calendar:event:write"))
         .start()
