@@ -1,10 +1,10 @@
--- For wrk: `count` requests in all, then stop. MIX is reads, page or commands; TOKEN_* are bearer tokens.
+-- A wrk script that sends COUNT requests, then stops. MIX is reads, page or commands, and TOKEN is a bearer token.
 local count = tonumber(os.getenv("COUNT"))
 local mix = os.getenv("MIX")
 local first = tonumber(os.getenv("FIRST") or "0")
-local sent, received, refused = 0, 0, 0
+local sent, received, rejected = 0, 0, 0
 
--- wrk itself knows durations only; this counts, and takes the time.
+-- wrk can only run for a duration, so this script counts the requests and measures the time.
 local ffi = require("ffi")
 ffi.cdef("typedef struct { long seconds; long micros; } now_t; int gettimeofday(now_t *, void *);")
 local function now()
@@ -43,10 +43,10 @@ end
 
 function response(status)
   received = received + 1
-  if status >= 400 then refused = refused + 1 end
+  if status >= 400 then rejected = rejected + 1 end
   if received >= count then
     local seconds = now() - started
-    print(string.format("%d requests in %.2f s: %.0f per second, %d refused", received, seconds, received / seconds, refused))
+    print(string.format("%d requests in %.2f s: %.0f per second, %d rejected", received, seconds, received / seconds, rejected))
     io.stdout:flush()
     os.exit(0)
   end

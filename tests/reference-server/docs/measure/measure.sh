@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# The figures of ../measurements.md: `bash measure.sh PATH-TO-suite-reference-server`. Needs wrk, curl and python3.
-# Everything stays on loopback, and the servers that it starts end with it.
+# Measures the figures of ../measurements.md: `bash measure.sh PATH-TO-PROGRAM`. It needs wrk, curl and python3.
+# All connections use loopback, and the script stops the servers that it starts.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 binary=$1
 server=
 
-start() { # options of the server
+start() { # server options
     local out
     out=$(mktemp)
     "$binary" --port-base 4310 --token-lifetime 300 "$@" >"$out" 2>/dev/null &
@@ -23,18 +23,18 @@ token() { # audience
     curl -fs -u "$SUITE_CLIENT_ID:$SUITE_CLIENT_SECRET" -d grant_type=client_credentials -d "audience=$1" \
         "$SUITE_CORE_URL/oauth/token" | sed 's/.*"access_token":"\([^"]*\)".*/\1/'
 }
-# What the server has computed so far, in milliseconds: it depends on the machine, and not on who else uses it.
+# The CPU time of the server so far, in milliseconds. It depends on the machine, and hardly on other load.
 cpu() { awk -v tick="$(getconf CLK_TCK)" '{print ($14 + $15) * 1000 / tick}' "/proc/$server/stat"; }
 rss() { awk '/VmRSS/ {print $2 " kB"}' "/proc/$server/status"; }
-load() { # mix, origin, count, number of the first
+load() { # mix, origin, count, number of the first request
     local before
     before=$(cpu)
     MIX=$1 COUNT=$3 FIRST=$4 TOKEN=$(token "$2") PERSON=$person \
         wrk -t1 -c32 -d300s -s load.lua "$2" | grep "per second"
     awk -v before="$before" -v after="$(cpu)" -v count="$3" \
-        'BEGIN {printf "server: %.0f us of CPU a request\n", (after - before) * 1000 / count}'
+        'BEGIN {printf "server: %.0f us of CPU per request\n", (after - before) * 1000 / count}'
 }
-ask() { # path, ten times
+ask() { # path; sends ten requests
     local before bearer
     bearer=$(token "$SUITE_CRM_URL")
     before=$(cpu)
@@ -56,7 +56,7 @@ for mix in reads page commands; do
     echo "memory at 20,000: $(rss)"
     load "$mix" "$origin" 180000 20000
     echo "memory at 200,000: $(rss)"
-    if [ "$mix" = commands ]; then # what it remembers is bounded: the second half costs no more memory
+    if [ "$mix" = commands ]; then # stored results are limited, so the second half takes no more memory
         load "$mix" "$origin" 200000 200000
         echo "memory at 400,000: $(rss)"
     fi
@@ -67,11 +67,11 @@ start --people 1000000
 echo "== 1,000,000 people; memory at the start: $(rss)"
 for path in "/people?limit=50" "/people?q=zzzz" "/search?q=zzzz" /today /actors /funnel; do ask "$path"; done
 python3 walk.py "$SUITE_CRM_URL" "$(token "$SUITE_CRM_URL")" "$server"
-echo "memory after the walk: $(rss)"
+echo "memory after listing all people: $(rss)"
 stop
 
 start --people 1000000 --organizations 1000000 --opportunities 1000000 --tasks 1000000 --intake-submissions 1000000
-echo "== 1,000,000 of everything"
+echo "== 1,000,000 records of every kind"
 for path in "/people?q=zzzz" "/opportunities?q=zzzz" "/search?q=zzzz" /today /actors /funnel; do ask "$path"; done
 echo "memory: $(rss)"
 stop

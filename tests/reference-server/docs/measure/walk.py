@@ -1,12 +1,12 @@
-"""Walks all people, 50 at a time over one connection: walk.py ORIGIN TOKEN PID-OF-SERVER. Prints what a page costs in
-the first and in the second half of the walk."""
+"""Lists all people, 50 per page over one connection: walk.py ORIGIN TOKEN PID-OF-SERVER. Prints the CPU time per page for the
+first and the second half of the list."""
 import http.client, json, os, sys, time
 
 origin, token, server = sys.argv[1:]
 connection = http.client.HTTPConnection(origin.removeprefix("http://"))
 
 def cpu():
-    """Seconds that the server has computed so far."""
+    """Returns the CPU time of the server so far, in seconds."""
     fields = open(f"/proc/{server}/stat").read().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -27,4 +27,4 @@ while True:
 print(f"{people} people, {len(seen)} different ones, in {marks[-1][2] - marks[0][2]:.1f} s")
 for (before, cpu_before, _), (after, cpu_after, _) in zip(marks, marks[1:]):
     pages = (after - before) / 50
-    print(f"people {before} to {after}: {(cpu_after - cpu_before) * 1e6 / pages:.1f} us of the server's CPU a page")
+    print(f"people {before} to {after}: {(cpu_after - cpu_before) * 1e6 / pages:.1f} us of server CPU per page")
