@@ -4,44 +4,44 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// One application of the suite: an origin, an audience, an entitlement.
+/// An application of the suite, with its own origin, audience and entitlement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum App {
-    /// The commercial domain.
+    /// People, organizations, opportunities, tasks and intake submissions.
     Crm,
-    /// Scheduling.
+    /// Events and holds.
     Calendar,
-    /// Financial records.
+    /// Invoices, counterparties and import runs.
     Accounting,
-    /// Token exchange, installed apps, organization context, publications.
+    /// Token exchange, installed apps, organization context and publications.
     Platform,
 }
 
 impl App {
-    /// Every application, for this repository.
+    /// Every application, for use in this repository.
     #[doc(hidden)]
     pub const ALL: &[App] = &[App::Crm, App::Calendar, App::Accounting, App::Platform];
 
-    /// A value for each application, in the order of `ALL`.
+    /// Builds a value for each application, in the order of `ALL`.
     pub(crate) fn each<T>(mut value: impl FnMut(App) -> T) -> [T; App::ALL.len()] {
         std::array::from_fn(|place| value(App::ALL[place]))
     }
 
-    /// Every application.
+    /// Returns every application.
     pub fn all() -> impl Iterator<Item = App> {
         App::ALL.iter().copied()
     }
 
-    /// Every application in the order of their ports and variables.
+    /// Returns every application in the order of their ports and environment variables.
     #[doc(hidden)]
     pub fn platform_first() -> impl Iterator<Item = App> {
         let others = App::all().filter(|app| *app != App::Platform);
         std::iter::once(App::Platform).chain(others)
     }
 
-    /// The identifier used as entitlement and as `appId`.
+    /// Returns the identifier, which entitlements and `appId` use.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {
@@ -52,13 +52,13 @@ impl App {
         }
     }
 
-    /// The application with that identifier.
+    /// Returns the application with this identifier.
     #[must_use]
     pub fn from_id(id: &str) -> Option<App> {
         App::all().find(|app| app.id() == id)
     }
 
-    /// Whether `scope` is one of this application's.
+    /// Whether `scope` belongs to this application.
     pub(crate) fn owns_scope(self, scope: &str) -> bool {
         let prefixes: &[&str] = match self {
             App::Crm => &["crm:"],
@@ -69,7 +69,7 @@ impl App {
         prefixes.iter().any(|prefix| scope.starts_with(prefix))
     }
 
-    /// Its name in the variable of its address, and in its host in memory.
+    /// Returns the name in its environment variable, and in its host in memory.
     pub(crate) const fn short(self) -> &'static str {
         match self {
             App::Platform => "core",

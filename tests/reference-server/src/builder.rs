@@ -32,7 +32,7 @@ pub(crate) const CLIENT_SECRET: &str = "reference-secret";
 /// The default limit. A local client needs less, and longer limits only keep dead connections open.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Keeps the timeout within what timers support.
+/// Keeps the timeout within the range of timers.
 const LONGEST_READ_TIMEOUT: Duration = Duration::from_secs(86_400);
 
 /// A request takes a few microseconds, so a few threads are enough for any test. Each thread costs memory, and threads

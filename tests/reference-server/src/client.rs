@@ -1,4 +1,4 @@
-//! Clients of the suite, and their rights.
+//! Clients of the suite and their rights.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::app::App;
 
 /// A client: its credentials and its rights.
 ///
-/// A new one has every documented scope, every entitlement and the workspace binding; remove what a test is about.
+/// A new client has every documented scope, every entitlement and a workspace binding. Remove the rights that your test needs to be missing.
 ///
 /// ```
 /// use sdk_reference_server::{App, ClientSpec};
@@ -22,11 +22,11 @@ use crate::app::App;
 pub struct ClientSpec {
     pub(crate) id: String,
     pub(crate) secret: String,
-    /// All that the server knows if there are none.
+    /// `None` grants every scope that the server knows.
     scopes: Option<Vec<String>>,
     #[serde(skip)]
     removed: Vec<String>,
-    /// All if there are none.
+    /// `None` grants every application.
     apps: Option<Vec<App>>,
     workspace: Option<bool>,
     #[serde(rename = "actingFor")]
@@ -34,7 +34,7 @@ pub struct ClientSpec {
 }
 
 impl ClientSpec {
-    /// A client with all rights.
+    /// Creates a client with all rights.
     #[must_use]
     pub fn new(id: impl Into<String>, secret: impl Into<String>) -> ClientSpec {
         ClientSpec {
@@ -63,7 +63,7 @@ impl ClientSpec {
         self
     }
 
-    /// Its scopes on a server that knows these, or the first field with a value that no client has.
+    /// Returns the client's scopes on a server that knows `known`, or rejects the first invalid field.
     pub(crate) fn granted(&self, known: &[&str]) -> Result<Vec<String>, String> {
         for (member, value) in [("id", &self.id), ("secret", &self.secret)] {
             if value.is_empty() {
@@ -95,8 +95,8 @@ impl ClientSpec {
         self
     }
 
-    /// Acts for the actor with this reference instead of its own: idempotency keys and `owner=mine` are scoped to
-    /// the actor.
+    /// Acts for the actor with this reference instead of the client's own actor. Idempotency keys and `owner=mine`
+    /// belong to the actor.
     #[must_use]
     pub fn acting_for(mut self, actor_reference: impl Into<String>) -> ClientSpec {
         self.actor = Some(actor_reference.into());
@@ -105,7 +105,7 @@ impl ClientSpec {
 }
 
 impl ClientSpec {
-    /// The ids of the applications that it is entitled to.
+    /// Returns the IDs of the applications that the client is entitled to.
     pub(crate) fn entitlements(&self) -> Vec<String> {
         let apps = self.apps.as_deref().unwrap_or(App::ALL);
         apps.iter().map(|app| app.id().to_owned()).collect()

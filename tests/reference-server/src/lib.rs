@@ -1,4 +1,4 @@
-//! A faithful, stateful stand-in for the suite's CRM, Calendar, Accounting and Platform services.
+//! A stateful test server that implements the suite's CRM, Calendar, Accounting and Platform services.
 //!
 //! It implements the contract independently and depends on no SDK crate, so a misreading in the SDK shows up in a test
 //! against it. [`ReferenceServer::start`] starts a suite with demo data on free ports. It counts requests, injects

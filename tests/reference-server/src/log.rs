@@ -1,4 +1,4 @@
-//! A line on standard output for each request.
+//! The request log: one line on standard output for each request.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -11,33 +11,36 @@ use serde_json::{Value, json};
 use crate::auth;
 use crate::visit::Visit;
 
-/// The words of a line of text.
+/// The fields of a line in text form, in order.
 const IN_ORDER: &str = "time number app operation method path status client milliseconds faults";
 
-/// How many lines wait for a reader that is slow. One that has gone away must not hold up the server.
+/// The limit of lines that wait for a slow reader. Without it, a reader that has stopped would block the server.
 const MOST_LINES: usize = 10_000;
 
-/// How long a server that stops waits for the last lines to be printed.
+/// How long a stopping server waits until the last lines are printed.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// How a server writes a line about each request on standard output: its time by the server's clock, number, application,
-/// operation, method, path, status, client, milliseconds without scripted delays, and the numbers of the faults that struck.
-/// Never a query, a header, a body or a secret. Serving never waits for a reader: if 10,000 lines wait, further ones
-/// are left out, which the numbers show.
+/// The format in which a server logs each request to standard output. A line has the time by the server's clock, the
+/// request's number, application, operation, method, path, status, client, milliseconds without scripted delays, and
+/// the numbers of the faults that struck. It never has a query, a header, a body or a secret.
+///
+/// Serving never waits for a reader. If 10,000 lines wait, the server omits further lines; the gaps in the numbers
+/// show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestLog {
-    /// Words for people, `-` for what there is not.
+    /// Words separated by spaces, with `-` for a missing value.
     Text,
-    /// An object for programs.
+    /// A JSON object per line.
     Json,
 }
 
-/// The log of one server, printed by a thread of its own.
+/// The log of one server, printed by its own thread.
 #[derive(Debug)]
 pub(crate) struct Log {
     form: RequestLog,
-    /// Takes lines, and ends with the thread; nothing once the server has stopped.
+    /// The channel to the printing thread, and one that closes when the thread ends. `None` once the server has
+    /// stopped.
     thread: Mutex<Option<(mpsc::SyncSender<String>, mpsc::Receiver<Infallible>)>>,
 }
 
@@ -59,7 +62,7 @@ impl Log {
         })
     }
 
-    /// Ends the log once all lines are printed, unless nobody reads them.
+    /// Ends the log when all lines are printed, or after a second without a reader.
     pub(crate) fn finish(&self) {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((lines, printing)) = thread.take() {
@@ -68,7 +71,7 @@ impl Log {
         }
     }
 
-    /// Writes the line of a request.
+    /// Writes a line for a request.
     pub(crate) fn write(
         &self,
         number: u64,

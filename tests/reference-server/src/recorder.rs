@@ -1,4 +1,4 @@
-//! The last requests, with secrets redacted.
+//! Records the last requests, with secrets redacted.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,30 +16,30 @@ use crate::message::Request;
 use crate::schema::Served;
 use crate::visit::{Visit, request_id};
 
-/// Longer bodies are not kept.
+/// Longer bodies are not stored.
 const LONGEST_KEPT_BODY: usize = 16 * 1024;
 
-/// A request that the server saw.
+/// A request that the server received.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct RecordedRequest {
-    /// Its number, from one, in the order of arrival.
+    /// The number of the request, counted from one in the order of arrival.
     pub number: u64,
-    /// When it came, by the server's clock.
+    /// The time of arrival, by the server's clock.
     pub at: Timestamp,
-    /// The application it went to.
+    /// The application that received the request.
     pub app: App,
-    /// The operation of the suite it matched, if any.
+    /// The suite's operation that the request matched, if any.
     pub operation: Option<Operation>,
-    /// The method.
+    /// The HTTP method.
     pub method: String,
-    /// The path, still encoded.
+    /// The path, percent-encoded as sent.
     pub path: String,
-    /// The query, still encoded; credentials are replaced by `[redacted]`.
+    /// The query, percent-encoded as sent. Credentials are replaced by `[redacted]`.
     pub query: Option<String>,
-    /// The headers; credentials are replaced by `[redacted]`, an idempotency key by its digest.
+    /// The headers. Credentials are replaced by `[redacted]`, an idempotency key by its digest.
     pub headers: Vec<(String, String)>,
-    /// The status of the reply; `None` if there was none.
+    /// The status of the response; `None` if the server sent none.
     pub status: Option<u16>,
     body: Bytes,
     operation_id: Option<Arc<str>>,
@@ -48,25 +48,26 @@ pub struct RecordedRequest {
 }
 
 impl RecordedRequest {
-    /// The `x-request-id` of the reply, which error bodies and the log of faults name.
+    /// Returns the `x-request-id` of the response. Error bodies and the fault log contain the same ID.
     #[must_use]
     pub fn request_id(&self) -> String {
         request_id(self.number)
     }
 
-    /// The `operationId` of the operation it matched, also of one in a [`contract`](crate::Builder::contract).
+    /// Returns the `operationId` of the matched operation, including operations of a
+    /// [`contract`](crate::Builder::contract).
     #[must_use]
     pub fn operation_id(&self) -> Option<&str> {
         self.operation_id.as_deref()
     }
 
-    /// Whether it matched an operation that is served from its schema, without a handler.
+    /// Whether the request matched an operation that is served from its schema, without a handler.
     #[must_use]
     pub fn served_from_schema(&self) -> bool {
         self.from_schema
     }
 
-    /// The value of a header.
+    /// Returns the value of a header.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut headers = self.headers.iter();
@@ -74,13 +75,13 @@ impl RecordedRequest {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The idempotency key itself; `headers` and `Debug` show only its digest.
+    /// Returns the idempotency key itself. `headers` and `Debug` only show its digest.
     #[must_use]
     pub fn idempotency_key(&self) -> Option<&str> {
         self.idempotency_key.as_deref()
     }
 
-    /// The body; empty if it was longer than 16 KiB. The secret in a token request is replaced.
+    /// Returns the body, or an empty body if it was longer than 16 KiB. The secret in a token request is redacted.
     #[must_use]
     pub fn body(&self) -> &Bytes {
         &self.body
@@ -101,7 +102,7 @@ impl fmt::Debug for RecordedRequest {
     }
 }
 
-/// A ring of recorded requests.
+/// A ring buffer of recorded requests.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     limit: usize,
@@ -167,7 +168,7 @@ fn headers(request: &Request) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A query whose credentials are redacted. They do not belong there, which is why a test looks.
+/// Redacts credentials in a query. They don't belong there, but a test may check for exactly this mistake.
 fn query(query: &str) -> String {
     let secret = |name: &str| {
         let name = percent_decode_str(name).decode_utf8_lossy().to_lowercase();
@@ -186,7 +187,7 @@ fn body(request: &Request, operation: Option<&Served>) -> Bytes {
     if body.len() > LONGEST_KEPT_BODY {
         return Bytes::new();
     }
-    // A form that no operation takes may be a token request that went to the wrong place.
+    // A form that no operation accepts may be a token request with a wrong address, so its secret is redacted, too.
     let lost = operation.is_none()
         && request.media_type().as_deref() == Some("application/x-www-form-urlencoded");
     if !lost && !operation.is_some_and(Served::is_exchange) {

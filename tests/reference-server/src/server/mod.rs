@@ -18,12 +18,12 @@ use crate::generated::operations::Operation;
 use crate::recorder::RecordedRequest;
 use crate::suite::Suite;
 
-/// A running suite: four applications on four ports, or in memory, with one state.
+/// A running suite: four applications on four ports or in memory, with shared state.
 ///
-/// It stops when it is dropped, wherever that is: nothing waits for the caller's runtime, and requests in flight are
-/// aborted. With [`Transport::Hyper`](crate::Transport::Hyper) the ports are free when the drop returns, unless the
-/// server is busy for longer than a second; with wiremock, a moment later. [`stop`](ReferenceServer::stop) lets
-/// requests finish.
+/// Dropping the server stops it and aborts requests in flight. You can drop it anywhere, because the drop doesn't wait
+/// for the caller's runtime. With [`Transport::Hyper`](crate::Transport::Hyper), the ports are free when the drop
+/// returns, unless the server is busy for longer than a second. With wiremock, they are free a moment later. To let
+/// requests finish, call [`stop`](ReferenceServer::stop).
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -37,11 +37,11 @@ use crate::suite::Suite;
 /// ```
 pub struct ReferenceServer {
     suite: Arc<Suite>,
-    /// Where each application listens, if it does.
+    /// The address that each application listens on; `None` in memory.
     addresses: [Option<SocketAddr>; App::ALL.len()],
     wiremock: wiremock::Running,
     hyper: Option<hyper::Running>,
-    /// Keeps the services in memory open.
+    /// Open while the in-memory services may accept requests.
     memory: watch::Sender<()>,
 }
 
@@ -51,9 +51,9 @@ impl ReferenceServer {
         ReferenceServer::builder().start().await
     }
 
-    /// A server without sockets and threads, with the default demo data: [`service`](ReferenceServer::service) is the only
-    /// way to it. Its applications are at `https://crm.suite.test`, `calendar`, `accounting` and `core`, its clock is
-    /// tokio's, and making it needs no runtime.
+    /// Builds a server without sockets and threads, with the default demo data. Clients reach it only through
+    /// [`service`](ReferenceServer::service). Its applications are at `https://crm.suite.test`, `calendar`,
+    /// `accounting` and `core`. Its clock is tokio's. You can build it outside a runtime.
     ///
     /// # Panics
     /// If the system has no randomness for the key of the tokens.
@@ -62,7 +62,7 @@ impl ReferenceServer {
         ReferenceServer::builder().in_memory()
     }
 
-    /// Configures a server before it starts.
+    /// Returns a builder, to configure a server before it starts.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -82,15 +82,17 @@ impl ReferenceServer {
         }
     }
 
-    /// The server as a service, which is called and not connected to; any number of them share this server's state. It
-    /// outlives the server, but refuses connections from then on. A server on sockets has one too, at the same addresses.
+    /// Returns an in-process service that calls the server directly. All services of a server share its state. A
+    /// service may outlive the server, but then it refuses connections. A server on sockets also has a service, which
+    /// accepts the same URLs.
     #[must_use]
     pub fn service(&self) -> InMemoryService {
         InMemoryService::new(Arc::clone(&self.suite), self.memory.subscribe())
     }
 
-    /// Stops accepting connections, gives open requests up to three seconds to finish, and returns when everything is
-    /// closed and the request log is printed, unless nobody reads it. With wiremock and in memory, requests are aborted, and the ports of wiremock close a moment later.
+    /// Stops accepting connections and gives open requests up to three seconds to finish. It returns when every
+    /// connection is closed and the request log is printed. If nothing reads the log, it waits at most a second for
+    /// it. With wiremock and in memory, requests are aborted. wiremock's ports close a moment later.
     pub fn stop(self) {
         drop(self.wiremock);
         if let Some(running) = self.hyper {
@@ -102,77 +104,78 @@ impl ReferenceServer {
     }
 }
 
-/// Where it is and who may call it.
+/// URLs, credentials and clients.
 impl ReferenceServer {
-    /// The base URL of an application, without a trailing slash: its origin, unless [`Builder::public_url`] has a path.
+    /// Returns the base URL of an application, without a trailing slash. This is its origin, unless
+    /// [`Builder::public_url`] sets a URL with a path.
     #[must_use]
     pub fn url(&self, app: App) -> String {
         self.suite.url(app).to_owned()
     }
 
-    /// Where an application listens, whatever its URL; nothing in memory.
+    /// Returns the address that an application listens on, which may differ from its URL; `None` in memory.
     #[must_use]
     pub fn address(&self, app: App) -> Option<SocketAddr> {
         self.addresses[app.index()]
     }
 
-    /// The URL of the CRM.
+    /// Returns the URL of the CRM.
     #[must_use]
     pub fn crm_url(&self) -> String {
         self.url(App::Crm)
     }
 
-    /// The URL of the Calendar.
+    /// Returns the URL of the Calendar.
     #[must_use]
     pub fn calendar_url(&self) -> String {
         self.url(App::Calendar)
     }
 
-    /// The URL of Accounting.
+    /// Returns the URL of Accounting.
     #[must_use]
     pub fn accounting_url(&self) -> String {
         self.url(App::Accounting)
     }
 
-    /// The URL of the Platform.
+    /// Returns the URL of the Platform.
     #[must_use]
     pub fn core_url(&self) -> String {
         self.url(App::Platform)
     }
 
-    /// The control endpoint, if [`Builder::control_port`] asked for one.
+    /// Returns the URL of the control endpoint, if [`Builder::control_port`] opened it.
     #[must_use]
     pub fn control_url(&self) -> Option<&str> {
         self.suite.control.as_deref()
     }
 
-    /// The token endpoint.
+    /// Returns the URL of the token endpoint.
     #[must_use]
     pub fn token_url(&self) -> String {
         self.suite.token_url()
     }
 
-    /// The audience of an application's tokens.
+    /// Returns the audience of an application's tokens.
     #[must_use]
     pub fn audience(&self, app: App) -> String {
         self.suite.audience(app).to_owned()
     }
 
-    /// The id of the default client, which has all rights unless [`Builder::client`] set another one.
+    /// Returns the ID of the default client. It has all rights, unless [`Builder::client`] set another client.
     #[must_use]
     pub fn client_id(&self) -> &str {
         &self.suite.settings.client.id
     }
 
-    /// The secret of that client.
+    /// Returns the secret of the default client.
     #[must_use]
     pub fn client_secret(&self) -> &str {
         &self.suite.settings.client.secret
     }
 
-    /// The environment variables that point a program at this server. The SDK takes them directly:
-    /// `Suite::builder().variables(server.environment()).build()`. They do not give away what
-    /// [`Builder::contradict`] changed.
+    /// Returns the environment variables that point a program at this server. You can pass them to the SDK directly:
+    /// `Suite::builder().variables(server.environment()).build()`. They don't reflect the changes of
+    /// [`Builder::contradict`].
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
         let of_app = |app: App| (app.short().to_ascii_uppercase() + "_URL", self.url(app));
@@ -196,25 +199,25 @@ impl ReferenceServer {
         variables
     }
 
-    /// Adds a client, or replaces the one with the same id.
+    /// Adds a client, or replaces the client with the same ID.
     ///
     /// # Panics
-    /// If the id or the secret is empty, no operation needs one of the scopes, or there is no such actor.
+    /// If the ID or the secret is empty, if no operation needs one of the scopes, or if the actor doesn't exist.
     pub fn add_client(&self, client: ClientSpec) {
         if let Err(problem) = self.suite.add_client(client) {
             panic!("{problem}");
         }
     }
 
-    /// Removes a client, whose tokens are refused from now on, and returns whether there was one.
+    /// Removes a client and returns whether it existed. From now on, the server rejects its tokens.
     pub fn remove_client(&self, id: &str) -> bool {
         self.suite.registry().clients.remove(id).is_some()
     }
 
-    /// Replaces the secret of a client at once. Its rights, its actor and its tokens stay.
+    /// Replaces the secret of a client, effective immediately. The client's rights, actor and tokens stay.
     ///
     /// # Panics
-    /// If there is no client with this id.
+    /// If there is no client with this ID.
     pub fn rotate_secret(&self, id: &str, secret: impl Into<String>) {
         match self.suite.registry().clients.get_mut(id) {
             Some(client) => client.spec.secret = secret.into(),
@@ -223,43 +226,43 @@ impl ReferenceServer {
     }
 }
 
-/// What it saw.
+/// Counts, recorded requests and the fault log.
 impl ReferenceServer {
-    /// How many tokens were issued. Requests for tokens, refused ones included, are
+    /// Returns the number of issued tokens. To count token requests, including rejected requests, use
     /// `attempts(Operation::ExchangeToken)`.
     #[must_use]
     pub fn exchanges(&self) -> u64 {
         self.suite.counters.exchanges()
     }
 
-    /// How many requests for an operation arrived, whatever their outcome.
+    /// Returns the number of requests for an operation, whatever their outcome.
     ///
     /// # Panics
-    /// If the text is not an `operationId`.
+    /// If the string is not an `operationId`.
     #[must_use]
     pub fn attempts(&self, operation: impl AsRef<str>) -> u64 {
         self.suite.counters.of(self.suite.named(operation)).attempts
     }
 
-    /// How many durable changes an operation made; a replay makes none.
+    /// Returns the number of durable changes that an operation made. A replay makes none.
     ///
     /// # Panics
-    /// If the text is not an `operationId`.
+    /// If the string is not an `operationId`.
     #[must_use]
     pub fn commits(&self, operation: impl AsRef<str>) -> u64 {
         self.suite.counters.of(self.suite.named(operation)).commits
     }
 
-    /// The last requests, oldest first, with secrets redacted.
+    /// Returns the last requests, oldest first, with secrets redacted.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.suite.recorder.requests()
     }
 
-    /// The last requests for one operation, oldest first.
+    /// Returns the last requests for one operation, oldest first.
     ///
     /// # Panics
-    /// If the text is not an `operationId`.
+    /// If the string is not an `operationId`.
     #[must_use]
     pub fn requests_for(&self, operation: impl AsRef<str>) -> Vec<RecordedRequest> {
         let wanted = Some(&*self.suite.named(operation).id);
@@ -268,14 +271,14 @@ impl ReferenceServer {
         requests
     }
 
-    /// Which faults struck which requests, oldest first.
+    /// Returns the strikes of faults, oldest first.
     #[must_use]
     pub fn fault_log(&self) -> Vec<FaultStrike> {
         self.suite.faults.log()
     }
 }
 
-/// The `operationId`, by which this server's methods take an operation of any document.
+/// Returns the `operationId`. The server's methods accept it or the `operationId` of any other document.
 impl AsRef<str> for Operation {
     fn as_ref(&self) -> &str {
         self.id()

@@ -1,4 +1,4 @@
-//! What a test controls: faults, tokens, time.
+//! Control over the server: faults, tokens and time.
 
 use std::io;
 use std::time::Duration;
@@ -14,22 +14,23 @@ use crate::token::registry;
 
 /// Faults and tokens.
 impl ReferenceServer {
-    /// A fault of one operation; it does nothing until it is given an effect.
+    /// Creates a fault of one operation. It does nothing until you set an effect.
     ///
     /// # Panics
-    /// If the text is not an `operationId`.
+    /// If the string is not an `operationId`.
     pub fn fault(&self, operation: impl AsRef<str>) -> Fault {
         let id = &self.suite.named(operation).id;
         Fault::register(&self.suite, Some(id.to_string()))
     }
 
-    /// A fault of every operation.
+    /// Creates a fault of every operation. It does nothing until you set an effect.
     pub fn fault_everywhere(&self) -> Fault {
         Fault::register(&self.suite, None)
     }
 
-    /// Activates the faults of a fault file, all or none: the same JSON that `--faults` and the control endpoint
-    /// take. The error names for each invalid fault its line, its number, the field, the rule and the value.
+    /// Activates all faults of a fault file, or none if any fault is invalid. `--faults` and the control endpoint
+    /// accept the same JSON. For each invalid fault, the error names the line, the fault's number, the field, the rule
+    /// and the value.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]
@@ -52,9 +53,10 @@ impl ReferenceServer {
             .collect())
     }
 
-    /// Adds records beside those that are there, all or none, and returns their references in the order of
-    /// organizations, people, opportunities, tasks, intake submissions and counterparties. A
-    /// [`reset`](ReferenceServer::reset) removes them again, unlike those of [`Builder::data`](crate::Builder::data).
+    /// Adds all records of a data file, or none if any record is invalid. Returns their references, ordered by kind:
+    /// organizations, people, opportunities, tasks, intake submissions, counterparties. A
+    /// [`reset`](ReferenceServer::reset) removes these records, but not the records of
+    /// [`Builder::data`](crate::Builder::data).
     pub fn load_data(&self, json: &str) -> io::Result<Vec<String>> {
         let mut added = self.suite.load_data(json.as_bytes()).map_err(invalid)?;
         let kinds = own::kinds().filter_map(|kind| added.remove(kind));
@@ -83,26 +85,27 @@ impl ReferenceServer {
     }
 }
 
-/// The clock, and the reset.
+/// Clock and reset.
 impl ReferenceServer {
-    /// The time by the server's clock, which starts at 2026-01-15T09:00:00Z unless the builder says otherwise.
+    /// Returns the time by the server's clock. The clock starts at 2026-01-15T09:00:00Z by default.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.suite.clock.now()
     }
 
-    /// Moves the server's clock forward: tokens age, tasks become overdue. It stops at the end of the year 9999.
+    /// Moves the server's clock forward, so tokens age and tasks become overdue. The clock stops at the end of the
+    /// year 9999.
     pub fn advance(&self, by: Duration) {
         self.suite.clock.advance(by);
     }
 
-    /// Sets the server's clock to an instant, also backwards. A running clock runs on from there; a
+    /// Sets the server's clock to an instant, also backwards. A running clock continues from there; a
     /// [frozen](crate::Builder::frozen_clock) clock stays there.
     ///
-    /// Only the time changes: records, tokens and idempotency keys stay. A token is valid until its `exp` by the new time.
-    /// If you set the clock back, a token lives longer: a token whose `iat` lies in the future is accepted, and an expired
-    /// token becomes valid again. A revoked token stays revoked; [`revoke_tokens`](ReferenceServer::revoke_tokens) ends the
-    /// tokens of before.
+    /// Only the time changes: records, tokens and idempotency keys stay. A token is valid until its `exp` by the new
+    /// time. If you set the clock back, a token lives longer. The server then accepts a token whose `iat` lies in the
+    /// future, and an expired token becomes valid again. A revoked token stays revoked. To end all earlier tokens,
+    /// call [`revoke_tokens`](ReferenceServer::revoke_tokens).
     ///
     /// ```
     /// let server = sdk_reference_server::ReferenceServer::builder().frozen_clock().in_memory();
@@ -114,14 +117,14 @@ impl ReferenceServer {
         self.suite.clock.set(to);
     }
 
-    /// Sets everything back to the start: data, counts, recorded requests, clients, the time, and the faults, of which those
-    /// of [`Builder::faults`](crate::Builder::faults) are active again. Tokens of before are refused with 401. A
-    /// [`Fault`] of before is not to be used any more: numbers begin at one again.
+    /// Resets data, counts, recorded requests, clients, time and faults to their initial state. The faults of
+    /// [`Builder::faults`](crate::Builder::faults) become active again. The server rejects earlier tokens with 401.
+    /// Don't use an earlier [`Fault`] any more, because fault numbers start at one again.
     pub fn reset(&self) {
         self.suite.reset();
     }
 
-    /// What answers.
+    /// Returns the implementation that serves requests.
     #[must_use]
     pub fn transport(&self) -> Transport {
         self.suite.settings.transport
