@@ -1,4 +1,4 @@
-//! The body of a reply: whole, slowly, or not to its end.
+//! The body of a response: complete, slow or cut off.
 
 use std::fmt;
 use std::io;
@@ -12,11 +12,11 @@ use tokio::time::Sleep;
 
 use crate::message::{Ending, Reply};
 
-/// The body of a reply, which may come in pieces, and may end early.
+/// The body of a response. It may arrive in pieces and may end early.
 #[derive(Default)]
 pub struct ReplyBody {
     left: Bytes,
-    /// How much of what was announced has not been sent.
+    /// The number of declared bytes that have not been sent.
     owed: u64,
     piece: usize,
     pause: Duration,
@@ -67,7 +67,7 @@ impl Body for ReplyBody {
             return Poll::Ready(Some(Ok(Frame::data(bytes))));
         }
         if self.broken && !std::mem::replace(&mut self.flushed, true) {
-            // hyper writes out what it has when a body makes it wait.
+            // hyper flushes its buffer when a body returns `Pending`.
             context.waker().wake_by_ref();
             return Poll::Pending;
         }

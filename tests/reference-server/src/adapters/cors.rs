@@ -1,6 +1,7 @@
-//! Cross-origin resource sharing: the pages that may call the applications, if the settings name any.
+//! Cross-origin resource sharing (CORS): the origins whose pages may call the applications.
 //!
-//! A page sends its token in a header and never a cookie, so that even `*` gives it no right that it does not bring.
+//! A page sends its token in a header and never in a cookie. So even `*` gives a page no right that it doesn't already
+//! have.
 
 use http::Method;
 use http::header::{self, HeaderMap, HeaderValue};
@@ -9,15 +10,15 @@ use crate::base::Base;
 use crate::builder::Builder;
 use crate::message::{Reply, Request};
 
-/// Every origin.
+/// Allows every origin.
 const ANY: &str = "*";
 
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE";
 
-/// The request headers of the contract. A page may also send those that its browser asks for.
+/// The request headers of the contract. A page may also send the headers that its browser asks for.
 const HEADERS: &str = "authorization, content-type, idempotency-key";
 
-/// The value of the setting as browsers write it in `Origin`.
+/// Parses the setting into the form that browsers send in `Origin`.
 pub(crate) fn origin(value: &str) -> Result<String, String> {
     if value == ANY {
         return Ok(ANY.to_owned());
@@ -31,7 +32,7 @@ pub(crate) fn origin(value: &str) -> Result<String, String> {
     })
 }
 
-/// The response to a browser that asks whether a page may send a request.
+/// Returns the response to a browser's preflight request, if the page's origin is allowed.
 pub(super) fn preflight(settings: &Builder, request: &Request) -> Option<Reply> {
     let headers = &request.headers;
     let asks = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -44,7 +45,7 @@ pub(super) fn preflight(settings: &Builder, request: &Request) -> Option<Reply> 
     Some(reply.with(header::ACCESS_CONTROL_ALLOW_HEADERS, &named))
 }
 
-/// Lets the page that sent a request read the reply, whatever its status.
+/// Lets the page that sent a request read the response, whatever its status.
 pub(super) fn share(settings: &Builder, headers: &HeaderMap, reply: &mut Reply) {
     if settings.origins.is_empty() {
         return;
@@ -60,7 +61,7 @@ pub(super) fn share(settings: &Builder, headers: &HeaderMap, reply: &mut Reply) 
     }
 }
 
-/// The origin of the page that sent a request, unless the settings leave it out.
+/// Returns the origin of the page that sent a request, if the settings allow it.
 fn allowed<'r>(settings: &Builder, headers: &'r HeaderMap) -> Option<&'r HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     let fits = |one: &String| one == ANY || one.as_bytes() == origin.as_bytes();

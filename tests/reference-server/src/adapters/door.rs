@@ -1,4 +1,4 @@
-//! What a port or an origin leads to, and the way of a request through it: the same on a socket and in memory.
+//! Routes requests of a port or an origin to an application or the control endpoint, on sockets and in memory.
 
 use std::error::Error;
 use std::fmt::Display;
@@ -19,7 +19,7 @@ use crate::message::{Ending, LONGEST_BODY, Reply, Request};
 use crate::refusal::Refusal;
 use crate::suite::Suite;
 
-/// What is behind a port.
+/// The target of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Door {
     App(App),
@@ -37,7 +37,7 @@ impl Door {
         reply
     }
 
-    /// The longest body of a request.
+    /// Returns the length limit of request bodies, in bytes.
     pub(super) fn longest_body(self, suite: &Suite) -> usize {
         match self {
             Door::App(_) => LONGEST_BODY,
@@ -45,7 +45,8 @@ impl Door {
         }
     }
 
-    /// The reply to a request with these headers whose body did not arrive whole; it is neither recorded nor counted.
+    /// Builds the response to a request whose body did not arrive completely. The request is neither recorded nor
+    /// counted.
     pub(super) fn unread(self, suite: &Suite, headers: &HeaderMap, problem: &io::Error) -> Reply {
         let refusal = match problem.kind() {
             io::ErrorKind::TimedOut => {
@@ -58,7 +59,7 @@ impl Door {
                 };
                 Refusal::new(413, "content_too_large", format!("{problem}{settable}"))
             }
-            _ => Refusal::invalid(format!("the body is not framed as HTTP says: {problem}")),
+            _ => Refusal::invalid(format!("the body is not framed correctly: {problem}")),
         };
         let mut reply = match self {
             Door::App(app) => refusal.into_reply(app, "none"),
@@ -71,7 +72,7 @@ impl Door {
     }
 }
 
-/// Reads a body in the time that the settings allow, unless it has more than `longest` bytes or declares them.
+/// Reads a body within the time limit of the settings. Rejects a body that has or declares more than `longest` bytes.
 pub(super) async fn receive<B>(
     suite: &Suite,
     longest: usize,
@@ -100,7 +101,7 @@ pub(super) fn too_long(longest: usize, length: impl Display) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, problem)
 }
 
-/// Hands a reply out, late if it must be, without its content to `HEAD`; an error closes the connection.
+/// Delivers a response after its scripted delay, without the content for `HEAD`. An error closes the connection.
 pub(super) async fn deliver(
     suite: &Suite,
     mut reply: Reply,

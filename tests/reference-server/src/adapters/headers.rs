@@ -1,4 +1,4 @@
-//! What HTTP libraries add to a request and to a reply, for messages that pass through none.
+//! Adds the headers that HTTP libraries add, for messages that never pass through a library.
 
 use http::StatusCode;
 use http::header::{self, HeaderMap, HeaderValue};
@@ -9,7 +9,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 use super::body::ReplyBody;
 use crate::message::Request;
 
-/// Adds the `Host` that a client sends.
+/// Adds the `Host` header that a client would send.
 pub(super) fn name_host<B>(request: &mut http::Request<B>) {
     let authority = request.uri().authority();
     let host = authority.and_then(|authority| authority.as_str().rsplit('@').next());
@@ -18,7 +18,7 @@ pub(super) fn name_host<B>(request: &mut http::Request<B>) {
     }
 }
 
-/// Adds the `Content-Length` that a client sends.
+/// Adds the `Content-Length` header that a client would send.
 pub(super) fn announce_length(request: &mut Request) {
     if !request.body.is_empty() {
         let length = HeaderValue::from(request.body.len());
@@ -27,7 +27,7 @@ pub(super) fn announce_length(request: &mut Request) {
     }
 }
 
-/// Adds the `Date` of the server's clock, which a library would take from the machine's.
+/// Adds `Date` by the server's clock. An HTTP library would use the machine's clock.
 pub(super) fn date(headers: &mut HeaderMap, now: Timestamp) {
     let date = DateTimePrinter::new().timestamp_to_rfc9110_string(&now);
     if let Ok(Ok(date)) = date.map(HeaderValue::try_from) {
@@ -35,7 +35,7 @@ pub(super) fn date(headers: &mut HeaderMap, now: Timestamp) {
     }
 }
 
-/// Adds what a server's HTTP library adds, and leaves out the content where HTTP has none.
+/// Adds the headers that a server's HTTP library would add, and removes the content where HTTP allows none.
 pub(super) fn complete(response: &mut http::Response<ReplyBody>) {
     let status = response.status();
     let bare = status.is_informational()

@@ -26,31 +26,32 @@ use super::door::{Door, deliver, receive};
 use crate::message::Request;
 use crate::suite::Suite;
 
-/// The beginning of a connection that speaks HTTP/2. Looked for here, since hyper would wait for all of it without a limit.
+/// The connection preface of HTTP/2. The server looks for it itself, because hyper would wait for all of it without a
+/// time limit.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How long an HTTP/2 connection may be silent before it is pinged, and then be silent on that.
+/// How long an HTTP/2 connection may be silent before a ping, and again before the ping's answer.
 const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
 
-/// How long open requests may take to finish on a graceful stop.
+/// How long open requests may take to finish during a graceful stop.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How long a stopping server waits for a request on an open connection. A client that has just received a response sends its
-/// next request before it can see that the server stops.
+/// How long a stopping server waits for a request on an open connection. A client that has just received a response
+/// sends its next request before it can notice that the server stops.
 const LAST_CALL: Duration = Duration::from_millis(200);
 
-/// How long a drop waits for the server's end, in case all threads are busy.
+/// How long a drop waits for the server to end, in case all threads are busy.
 const LONGEST_DROP: Duration = Duration::from_secs(1);
 
-/// How long the server reads on after it has rejected a body as too long: a client that is still writing doesn't see the
-/// response, and loses it if the connection closes.
+/// How long the server keeps reading after it has rejected a body as too long. A client that is still writing doesn't
+/// see the response, and loses it if the connection closes.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// A running server.
 pub(crate) struct Running {
-    /// Takes the time that open requests have to finish; they have none if it is dropped.
+    /// Sends the time that open requests have to finish. If it is dropped, they have none.
     stop: Option<oneshot::Sender<Duration>>,
-    /// Ends when everything is closed.
+    /// Closes when all connections are closed.
     open: Mutex<mpsc::Receiver<Infallible>>,
 }
 
@@ -71,7 +72,7 @@ pub(crate) fn start(
     let (alive, open) = mpsc::channel();
     let stopping = watch::Sender::new(false);
     for (door, listener) in listeners {
-        // Control stays plain: it is on loopback, for tools that wait and check.
+        // The control endpoint stays plain HTTP, because it is on loopback for health checks and simple tools.
         let tls = tls.filter(|_| door != Door::Control).cloned();
         listener.set_nonblocking(true)?;
         let _context = runtime.enter();
@@ -98,7 +99,7 @@ pub(crate) fn start(
 }
 
 impl Running {
-    /// Stops accepting, lets open requests finish, and returns when everything is closed.
+    /// Stops accepting connections, lets open requests finish, and returns when all connections are closed.
     pub(crate) fn stop_gently(mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(GRACE);
@@ -109,7 +110,7 @@ impl Running {
 }
 
 impl Drop for Running {
-    /// Waits for the server's own thread, but not forever.
+    /// Waits for the server's thread, up to a time limit.
     fn drop(&mut self) {
         drop(self.stop.take());
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -134,13 +135,13 @@ async fn accept(
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => open(stream),
-                // Most likely out of file descriptors: wait for some to close.
+                // The process is most likely out of file descriptors, so wait until some are closed.
                 Err(_) => sleep(Duration::from_millis(20)).await,
             },
             () = stopped(&mut stopping) => break,
         }
     }
-    // Clients have already sent requests on the connections that wait; the system would reset them.
+    // Clients have already sent requests on the connections in the backlog, and closing the listener would reset them.
     let waiting = listener.into_std().into_iter();
     for (stream, _) in waiting.flat_map(|listener| iter::from_fn(move || listener.accept().ok())) {
         if stream.set_nonblocking(true).is_ok() {
@@ -149,7 +150,7 @@ async fn accept(
     }
 }
 
-/// Ends when the server stops and no further request is expected on a connection.
+/// Returns when the server stops and no further request is expected on a connection.
 async fn last_call(stopping: &mut watch::Receiver<bool>) {
     stopped(stopping).await;
     sleep(LAST_CALL).await;
@@ -183,7 +184,7 @@ async fn connection(
     }
 }
 
-/// What the beginning of a connection gives, unless it takes too long or the server stops.
+/// Completes the start of a connection, unless it takes too long or the server stops.
 async fn within<T>(
     limit: Duration,
     stopping: &mut watch::Receiver<bool>,
@@ -239,7 +240,7 @@ async fn speak(
     }
 }
 
-/// Waits until the first bytes say which protocol it is, and leaves them to be read.
+/// Waits until the first bytes show the protocol, without consuming them.
 async fn speaks_http2(stream: &TcpStream) -> io::Result<bool> {
     let mut first = [0; PREFACE.len()];
     loop {
@@ -247,12 +248,12 @@ async fn speaks_http2(stream: &TcpStream) -> io::Result<bool> {
         if come == 0 || come == first.len() || !PREFACE.starts_with(&first[..come]) {
             return Ok(first == PREFACE);
         }
-        // What has come is there at once whenever one looks.
+        // `peek` returns immediately while bytes wait, so poll for more with a pause.
         sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Serves one request; an error closes the connection.
+/// Serves one request. An error closes the connection.
 async fn serve(
     door: Door,
     suite: &Suite,

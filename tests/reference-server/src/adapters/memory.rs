@@ -1,4 +1,4 @@
-//! Serves without sockets: a request is a value that is handed over, on the caller's runtime.
+//! Serves requests without sockets: an in-process call on the caller's runtime.
 
 use std::error::Error;
 use std::fmt;
@@ -21,15 +21,16 @@ use crate::suite::Suite;
 
 type Answered = io::Result<http::Response<ReplyBody>>;
 
-/// A server as a [`tower_service::Service`], from [`ReferenceServer::service`](crate::ReferenceServer::service): it takes
-/// requests by the origin in their URI, and uses no socket and no thread.
+/// A server as a [`tower_service::Service`], from [`ReferenceServer::service`](crate::ReferenceServer::service). It
+/// routes requests by the origin in their URI, and uses no socket and no thread.
 ///
-/// A call needs a Tokio runtime with its timers. All waiting is on the clock of that runtime.
+/// A call needs a Tokio runtime with timers, and waits on that runtime's clock.
 ///
-/// As on a network, a request arrives once its body was read to its end, even if the caller drops the call after that: it
-/// is counted and recorded, and it commits. A call that is dropped earlier sends nothing. The error of a call has the kind
-/// that a socket would give: `ConnectionRefused` if nothing was sent and the body is untouched, and otherwise
-/// `ConnectionReset`.
+/// As on a network, a request arrives when its body has been read to the end. From then on, the server counts, records
+/// and commits it, even if the caller drops the call. A call that is dropped earlier sends nothing.
+///
+/// A failed call returns an I/O error with the kind that a socket would give. `ConnectionRefused` means that nothing
+/// was sent and the body is untouched. Any other failure is `ConnectionReset`.
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")]
@@ -55,7 +56,7 @@ pub struct InMemoryService(Arc<Network>);
 struct Network {
     suite: Arc<Suite>,
     doors: Vec<(Base, Door)>,
-    /// Ends with the server.
+    /// Closes with the server.
     open: watch::Receiver<()>,
 }
 
@@ -101,7 +102,7 @@ impl Network {
         }
     }
 
-    /// Where a request goes, unless the connection is refused.
+    /// Returns the target of a request, or the error of a refused connection.
     fn reach<B>(&self, request: &http::Request<B>) -> io::Result<Door> {
         let refused = |why: &str| Err(io::Error::new(io::ErrorKind::ConnectionRefused, why));
         let uri = request.uri();
@@ -112,7 +113,7 @@ impl Network {
         let (scheme, host) = (scheme.unwrap_or_default(), host.unwrap_or_default());
         let port = uri.port().map_or(String::new(), |port| format!(":{port}"));
         let sought = Base::read("uri", &format!("{scheme}://{host}{port}")).unwrap_or_default();
-        // Of several applications at one origin, the one whose path fits.
+        // If several applications share an origin, the path decides.
         let fits = |at: &Base| uri.path().starts_with(&at.url[at.origin().len()..]);
         let found = self.doors.iter();
         let found = found.filter(|(at, _)| at.origin() == sought.url && fits(at));
@@ -146,7 +147,7 @@ impl Network {
             Ok(body) => {
                 let mut request = Request::new(head, body);
                 headers::announce_length(&mut request);
-                // A task of its own: what was sent arrives, even if nobody waits for the reply any more.
+                // A separate task serves the request even if the caller drops the call.
                 tokio::spawn(async move { door.answer(&suite, &request) }).await?
             }
             Err(problem) if problem.kind() == io::ErrorKind::FileTooLarge => {
@@ -160,7 +161,7 @@ impl Network {
     }
 }
 
-/// The request may have taken effect.
+/// An error after which the request may have taken effect.
 fn reset(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionReset, why)
 }

@@ -1,4 +1,4 @@
-//! Two HTTP servers for the same handlers, and a service in memory.
+//! Two HTTP servers for the same handlers, and an in-memory service.
 
 mod body;
 pub(crate) mod cors;
@@ -13,27 +13,34 @@ pub(crate) mod wiremock;
 pub use body::ReplyBody;
 pub use memory::InMemoryService;
 
-/// What proves a server to its clients, where TLS is compiled in.
+/// The TLS acceptor, if TLS is compiled in.
 #[cfg(feature = "tls")]
 pub(crate) type Acceptor = tokio_rustls::TlsAcceptor;
 #[cfg(not(feature = "tls"))]
 #[derive(Clone)]
 pub(crate) enum Acceptor {}
 
-/// What answers.
+/// The implementation that serves requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Transport {
-    /// wiremock: one mock server per application, which suits tests. It answers one request of an application at a time,
-    /// and reads a body whole, however long, before the server can reject it. It has no read timeout; it cannot break, drip or
-    /// stall a body; it takes a request without `Host`; it resolves `.` and `..` in paths, encoded ones too; and to a body that
-    /// is framed badly it gives no reply, but a panic in a task of its own. The control endpoint is hyper's all the same.
+    /// wiremock: one mock server per application, which suits tests. It serves one request per application at a time.
+    /// Its limits:
+    ///
+    /// - It has no read timeout, and reads a body whole before the server can reject its length.
+    /// - It can't break, drip or stall a body.
+    /// - It accepts a request without `Host`.
+    /// - It resolves `.` and `..` in paths, also when they are encoded.
+    /// - It sends no response to a badly framed body, but panics in its own task.
+    ///
+    /// The control endpoint always uses hyper.
     #[default]
     Wiremock,
-    /// hyper: fast, with flat memory, and able to break a connection in the middle of a body. It speaks HTTP/2 to
-    /// clients that begin with it.
+    /// hyper: fast, with constant memory use, and able to break a connection in the middle of a body. It accepts
+    /// HTTP/2 from clients with prior knowledge.
     Hyper,
-    /// No HTTP server, no socket and no thread: [`ReferenceServer::service`](crate::ReferenceServer::service) is all there
-    /// is. The server's clock is tokio's, so that a test may pause it.
+    /// No HTTP server, socket or thread. Clients reach the server only through
+    /// [`ReferenceServer::service`](crate::ReferenceServer::service). The server's clock is tokio's, so that a test
+    /// may pause it.
     InMemory,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// What proves it to clients, or what is wrong with it.
+    /// Returns the TLS acceptor, or rejects the certificate or the key.
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, String> {
         let chain = CertificateDer::pem_slice_iter(&self.certificate);
         let chain: Vec<_> = chain
@@ -42,7 +42,7 @@ impl Identity {
     }
 }
 
-/// Agrees with a client on keys, and on whether they speak HTTP/2.
+/// Performs the TLS handshake, and returns whether the client speaks HTTP/2.
 pub(super) async fn accept(
     acceptor: &TlsAcceptor,
     stream: TcpStream,

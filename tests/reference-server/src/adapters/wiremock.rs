@@ -1,8 +1,9 @@
 //! Serves through wiremock.
 //!
-//! In wiremock, the mock that matches decides between a reply and a broken connection. So the request is served while
-//! the first mock is matched: it matches only if the connection must break, and otherwise leaves the reply to the
-//! second mock. Both run under one lock of wiremock, so the slot between them holds the reply to one request.
+//! In wiremock, the mock that matches decides between a response and a broken connection. So the first mock serves the
+//! request while wiremock checks whether it matches. It matches only if the connection must break; otherwise the
+//! second mock sends the response. wiremock calls both under one lock, so the slot between them belongs to one
+//! request.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -21,13 +22,13 @@ use crate::app::App;
 use crate::message::{Ending, Reply, Request};
 use crate::suite::Suite;
 
-/// The servers of all applications.
+/// The mock servers of all applications.
 pub(crate) struct Running(pub(crate) Vec<MockServer>);
 
 impl Drop for Running {
     /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime
-    /// that lock never comes, and in another executor waiting is a panic: so it waits on a thread where there is
-    /// neither. Where the system gives no further thread they are left to the process: that beats waiting here.
+    /// that lock never comes, and waiting inside another executor panics. So the drop runs on a new thread. If the
+    /// system can't start a thread, the servers leak, which is better than blocking here.
     fn drop(&mut self) {
         let servers = ManuallyDrop::new(std::mem::take(&mut self.0));
         if !servers.is_empty() {
@@ -39,7 +40,7 @@ impl Drop for Running {
 
 type Slot = Arc<Mutex<Option<Reply>>>;
 
-/// Starts the server of one application.
+/// Starts the mock server of one application.
 pub(crate) async fn start(listener: TcpListener, suite: Arc<Suite>, app: App) -> MockServer {
     let server = MockServer::builder()
         .listener(listener)
@@ -65,7 +66,7 @@ pub(crate) async fn start(listener: TcpListener, suite: Arc<Suite>, app: App) ->
     server
 }
 
-/// Serves a request as a side effect of being asked whether it matches.
+/// Serves a request as a side effect of matching.
 struct Breaking {
     suite: Arc<Suite>,
     app: App,
@@ -76,11 +77,11 @@ impl Match for Breaking {
     fn matches(&self, incoming: &Incoming) -> bool {
         let request = Request {
             method: incoming.method.clone(),
-            // wiremock does not tell: as if a request without a host were allowed.
+            // wiremock doesn't expose the version. With HTTP/1.0, a request without `Host` is allowed.
             version: Version::HTTP_10,
             path: incoming.url.path().to_owned(),
             query: incoming.url.query().map(str::to_owned),
-            // wiremock makes `localhost` of a target without a host.
+            // wiremock sets `localhost` for a target without a host.
             authority: Some(incoming.url.authority().to_owned()),
             headers: incoming.headers.clone(),
             body: Bytes::copy_from_slice(&incoming.body),
