@@ -1,4 +1,4 @@
-//! Serves the suite on fixed ports, with demo data, until it is told to stop.
+//! Serves the suite on fixed ports with demo data, until Ctrl-C or SIGTERM.
 
 use std::process::ExitCode;
 

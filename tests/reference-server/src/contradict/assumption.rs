@@ -94,7 +94,11 @@ impl fmt::Display for UnknownAssumption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let known: Vec<&str> = Assumption::all().map(Assumption::id).collect();
         let known = known.join(", ");
-        write!(f, "{:?} is not an assumption that can be contradicted; the choices are {known}", self.0)
+        write!(
+            f,
+            "{:?} is not an assumption that can be contradicted; the choices are {known}",
+            self.0
+        )
     }
 }
 

@@ -28,14 +28,15 @@ type Change = fn(&mut Value);
 
 const ASSUMED_PAGES: &str =
     "listPeople listOrganizations listTasks listIntakeSubmissions getPersonTimeline";
-const UNSHOWN_LISTS: &str = "search getActors listFinancialCounterparties listInvoices listApps";
+const UNDOCUMENTED_LISTS: &str =
+    "search getActors listFinancialCounterparties listInvoices listApps";
 
 /// Fields of successful responses that get another name, by operation.
 const RENAMED: [(Assumption, &str, &str, &str); 4] = [
     (A05, "exchangeToken", "access_token", "token"),
     (A07, ASSUMED_PAGES, "items", "data"),
     (A46, "getCrmMetadata", "version", "apiVersion"),
-    (A76, UNSHOWN_LISTS, "items", "results"),
+    (A76, UNDOCUMENTED_LISTS, "items", "results"),
 ];
 
 /// Fields of successful responses that get another value, in each item of an array.
@@ -130,8 +131,8 @@ fn refused(visit: &Visit<'_>, status: u16, members: &mut Members) {
         });
     }
     if contradicts(A72) {
-        let whole = to_raw_value(members).expect("members are JSON");
-        *members = Members::from([("error".to_owned(), whole)]);
+        let body = to_raw_value(members).expect("fields are JSON");
+        *members = Members::from([("error".to_owned(), body)]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Requests that are judged otherwise, and paths that are elsewhere.
+//! Requests whose checks or paths differ under a contradicted assumption.
 
 use http::Method;
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use crate::refusal::Refusal;
 use crate::schema::{EXCHANGE, Served};
 use crate::suite::Suite;
 
-/// The path by which an operation is known.
+/// Returns the path under which the contract knows an operation.
 pub(crate) fn path<'p>(suite: &Suite, app: App, path: &'p str) -> Result<&'p str, Refusal> {
     let elsewhere = app == App::Platform && suite.contradicts(A02);
     match path {
@@ -22,7 +22,7 @@ pub(crate) fn path<'p>(suite: &Suite, app: App, path: &'p str) -> Result<&'p str
     }
 }
 
-/// Why a page is not for this caller.
+/// Rejects a request for a page that this server protects with a token (A85).
 pub(crate) fn bars(suite: &Suite, app: App, request: &Request, now: Timestamp) -> Option<Refusal> {
     let read = request.method == Method::GET || request.method == Method::HEAD;
     let barred = read && request.path == "/openapi.yaml" && suite.contradicts(A85);
@@ -30,12 +30,12 @@ pub(crate) fn bars(suite: &Suite, app: App, request: &Request, now: Timestamp) -
     barred.then(refusal).flatten()
 }
 
-/// Whether an operation that needs a token needs none.
+/// Whether this server opens an operation that otherwise needs a token (A08).
 pub(crate) fn is_open(suite: &Suite, operation: &Served) -> bool {
     operation.app == App::Accounting && operation.path == "/ready" && suite.contradicts(A08)
 }
 
-/// Rejects a query parameter that the operation does not have.
+/// Rejects a query parameter that the operation doesn't declare (A74).
 pub(crate) fn check_query(
     suite: &Suite,
     operation: &Served,

@@ -1,18 +1,19 @@
-//! `--health`: asks the running server whether it is ready. An image made from scratch has no other program for that.
+//! `--health`: asks a running server whether it is ready. A container image without a shell has no other program for
+//! this.
 
 use std::io::{BufRead, BufReader, Error, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// The path of the control endpoint that answers 200 as soon as the server is ready.
+/// The path of the control endpoint that returns 200 when the server is ready.
 const PATH: &str = "/-/health";
 
 /// The time limit for the connection, and again for the response.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Fails unless a server with its control endpoint at this address is ready.
+/// Returns an error unless a server with its control endpoint at this address is ready.
 pub(crate) fn check(host: IpAddr, port: u16) -> Result<(), String> {
-    // A server that listens everywhere is asked on loopback.
+    // If the server listens on all addresses, ask it on loopback.
     let host = match host {
         IpAddr::V4(host) if host.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(host) if host.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -28,7 +29,7 @@ pub(crate) fn check(host: IpAddr, port: u16) -> Result<(), String> {
     }
 }
 
-/// The first line of the response.
+/// Returns the status line of the response.
 fn status_line(at: SocketAddr) -> Result<String, Error> {
     let mut stream = TcpStream::connect_timeout(&at, LIMIT)?;
     stream.set_read_timeout(Some(LIMIT))?;

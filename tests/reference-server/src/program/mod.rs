@@ -10,11 +10,11 @@ use std::process::ExitCode;
 use crate::{App, ReferenceServer, RequestLog};
 use args::{Args, Wanted};
 
-/// Runs the server as a program with these command-line options, and returns its exit status: serves the suite on fixed ports,
-/// with demo data, until Ctrl-C or SIGTERM. `name` is the program's name in messages.
+/// Runs the server as a program with these command-line options, and returns its exit status. It serves the suite on
+/// fixed ports, with demo data, until Ctrl-C or SIGTERM. Messages start with `name`.
 ///
-/// It reads the variables `REFERENCE_*`, writes to standard output and standard error, and needs a runtime of tokio with its
-/// drivers enabled. `--help` lists the options.
+/// The program reads the `REFERENCE_*` variables and writes to standard output and standard error. It needs a Tokio
+/// runtime with I/O and timers enabled. `--help` lists the options.
 pub async fn run(name: &str, options: impl IntoIterator<Item = String>) -> ExitCode {
     let (problem, code) = match Args::parse(name, options.into_iter()) {
         Ok(Wanted::Serve(args)) => match serve(name, &args).await {
@@ -40,14 +40,14 @@ pub async fn run(name: &str, options: impl IntoIterator<Item = String>) -> ExitC
 }
 
 async fn serve(name: &str, args: &Args) -> Result<(), Box<dyn Error>> {
-    // Before it starts, because as the first process of a container it would ignore a signal that it does not handle. A script
-    // that reads the announcement may stop it immediately, too.
-    let told_to_stop = told_to_stop()?;
+    // The handler comes first, because the first process of a container ignores signals without a handler. A script
+    // that reads the announcement may also send a signal immediately.
+    let stop_signal = stop_signal()?;
     let started = args.builder()?.try_start().await;
     let server = started.map_err(|problem| args.explain(&problem.to_string()))?;
     warn(name, args);
     announce(&server, args);
-    told_to_stop.await;
+    stop_signal.await;
     eprintln!("stopping; tokens issued: {}", server.exchanges());
     server.stop();
     Ok(())
@@ -68,9 +68,9 @@ fn warn(name: &str, args: &Args) {
     }
 }
 
-/// Prints the variables for a client, the addresses, and that it is ready. A reader may close the pipe after that.
+/// Prints the variables for a client, the addresses and `# ready`. The reader may close the pipe after that.
 fn announce(server: &ReferenceServer, args: &Args) {
-    // A program that reads the log as JSON finds nothing else there.
+    // With `--log json`, standard output must contain only the log.
     let mut out: Box<dyn Write> = match args.log {
         Some(RequestLog::Json) => Box::new(std::io::stderr()),
         _ => Box::new(std::io::stdout()),
@@ -79,8 +79,8 @@ fn announce(server: &ReferenceServer, args: &Args) {
         let _ = writeln!(out, "export {name}={}", quoted(&value));
     }
     for app in App::all() {
-        let told = |port| server.url(app).ends_with(&format!(":{port}"));
-        if let Some(at) = server.address(app).filter(|at| !told(at.port())) {
+        let shown = |port| server.url(app).ends_with(&format!(":{port}"));
+        if let Some(at) = server.address(app).filter(|at| !shown(at.port())) {
             let _ = writeln!(out, "# {app} listens at {at}");
         }
     }
@@ -92,7 +92,7 @@ fn announce(server: &ReferenceServer, args: &Args) {
     let _ = out.flush();
 }
 
-/// A value as a shell takes it.
+/// Quotes a value for a shell.
 fn quoted(value: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:@%+=,[]".contains(letter);
     if value.chars().all(plain) {
@@ -101,9 +101,9 @@ fn quoted(value: &str) -> String {
     format!("'{}'", value.replace('\'', r"'\''"))
 }
 
-/// Waits for Ctrl-C or SIGTERM, listening from now on.
+/// Registers the signal handlers, and returns a future that completes on Ctrl-C or SIGTERM.
 #[cfg(unix)]
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
@@ -115,9 +115,9 @@ fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Waits for Ctrl-C, listening from now on.
+/// Registers the handler, and returns a future that completes on Ctrl-C.
 #[cfg(windows)]
-fn told_to_stop() -> std::io::Result<impl Future<Output = ()>> {
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut interrupted = tokio::signal::windows::ctrl_c()?;
     Ok(async move {
         interrupted.recv().await;

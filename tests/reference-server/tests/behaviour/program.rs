@@ -291,7 +291,7 @@ const MISTAKES: &str = r#"
     --people many | 2 | --people: invalid digit found in string: got "many"
     --people | 2 | --people needs a value
     --port-base 65533 | 2 | --port-base: must be at most 65531, for 5 ports: got 65533
-    --contradict a07,A7 | 2 | --contradict: "A7" cannot be contradicted, only A01, A02,
+    --contradict a07,A7 | 2 | --contradict: "A7" is not an assumption that can be contradicted; the choices are A01, A02,
     --token-lifetime 301 | 1 | --token-lifetime: must be
     --read-timeout 86401 | 1 | --read-timeout: must be
     --workers 100000 | 1 | --workers: must be 1 to 64: got 100000
@@ -309,7 +309,7 @@ const MISTAKES: &str = r#"
     --clock noon | 2 | --clock: failed to parse
     --signing none | 2 | --signing: must be hs256 or es256: got "none"
     --log xml | 2 | --log: must be text or json: got "xml"
-    --tls-cert {toml} | 1 | belong together
+    --tls-cert {toml} | 1 | must be set together
     --tls-cert {toml} --tls-key {toml} | 1 | --tls-cert {toml}: no certificate
     --faults /nowhere.json | 2 | --faults /nowhere.json: No such file
     --faults {wrong} | 1 | --faults {wrong}: line 1: fault 1: then.stauts: unknown field `stauts`
