@@ -15,7 +15,7 @@ use crate::token::jwt::{self, Claims};
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) claims: Claims,
-    /// The index of the actor for whom the client acts.
+    /// The index of the actor that the client acts for.
     pub(crate) actor: u64,
 }
 
@@ -29,7 +29,7 @@ impl Caller {
     }
 }
 
-/// Checks the token of a request against what the operation requires.
+/// Checks the token of a request against the operation's requirements.
 pub(crate) fn authorize(
     suite: &Suite,
     operation: &Served,
@@ -38,7 +38,7 @@ pub(crate) fn authorize(
 ) -> Result<Caller, Refusal> {
     let app = operation.app;
     let caller = authenticate(suite, app, request, now)?;
-    // The contract names the entitlement and the workspace of the three business applications only.
+    // The contract names entitlement and workspace only for the three business applications.
     if app != App::Platform {
         if !caller.is_entitled(app) {
             let message = format!("the client is not entitled to {app}");
@@ -58,7 +58,7 @@ pub(crate) fn authorize(
     Ok(caller)
 }
 
-/// The caller whose token this is.
+/// Returns the caller that a token belongs to.
 pub(crate) fn authenticate(
     suite: &Suite,
     app: App,
@@ -91,14 +91,14 @@ pub(crate) fn authenticate(
     Ok(Caller { claims, actor })
 }
 
-/// The client that a request names, by a token of this server or by its credentials, whether these are right or not.
+/// Returns the ID of the client that a request names, by a valid token or by credentials, which may be wrong.
 pub(crate) fn named_client(suite: &Suite, request: &Request) -> Option<String> {
     let token = bearer(request).and_then(|token| jwt::verify(&suite.token_key, token));
     let named = token.map(|claims| claims.client_id);
     named.or_else(|| exchange::named_client(request))
 }
 
-/// The token in the `Authorization` header.
+/// Returns the token in the `Authorization` header.
 pub(crate) fn bearer(request: &Request) -> Option<&str> {
     let (scheme, token) = request
         .header(header::AUTHORIZATION.as_str())?

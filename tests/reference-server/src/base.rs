@@ -1,20 +1,20 @@
-//! Where clients reach an application, which may be elsewhere than where it listens.
+//! The base URLs of applications, which may differ from the addresses that they listen on.
 
 use std::net::SocketAddr;
 
 use http::Uri;
 
-/// A base URL in its usual form, without a slash at the end: an origin, and the path below which an application is.
+/// A normalized base URL without a trailing slash: an origin, and the path prefix of an application.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Base {
     pub(crate) url: String,
     origin: usize,
-    /// Its host, without brackets.
+    /// The host, without brackets.
     pub(crate) host: String,
 }
 
 impl Base {
-    /// Reads the value of a setting.
+    /// Parses the value of a setting.
     pub(crate) fn read(setting: &str, text: &str) -> Result<Base, String> {
         let problem = || {
             let rule = "must be http:// or https://, a host, a port and a path, if any";
@@ -30,14 +30,14 @@ impl Base {
         let name = |byte: u8| byte.is_ascii_alphanumeric() || b".-_[]:".contains(&byte);
         let is_named = !host.is_empty() && host.bytes().all(name);
         let authority = uri.authority().map_or("", |authority| authority.as_str());
-        // A port that is no number is not in `uri.port()`.
+        // `uri.port()` is `None` for a port that is not a number, so check the string.
         let port = authority.get(host.len()..).unwrap_or_default();
         let has_port = port.is_empty() || uri.port_u16().is_some_and(|port| port > 0);
         let climbs = uri.path().split('/').any(|part| matches!(part, "." | ".."));
         if !is_named || !has_port || climbs || text.contains(['@', '?', '#']) {
             return Err(problem());
         }
-        // Clients leave out the usual port of a scheme.
+        // Clients omit the default port of a scheme.
         let port = uri.port_u16().filter(|port| *port != usual);
         let port = port.map_or(String::new(), |port| format!(":{port}"));
         let mut url = format!("{scheme}://{host}{port}");
@@ -47,7 +47,7 @@ impl Base {
         Ok(Base { url, origin, host })
     }
 
-    /// Of a server that listens there, for clients on this machine unless it has a name.
+    /// Returns the base URL of a server that listens on `at`. Without a name, clients on this machine use the address.
     pub(crate) fn listening(
         scheme: &str,
         name: Option<&str>,
@@ -66,7 +66,7 @@ impl Base {
         &self.url[..self.origin]
     }
 
-    /// What of a path is below this one.
+    /// Returns the part of a path below this base URL.
     pub(crate) fn below<'p>(&self, path: &'p str) -> Option<&'p str> {
         match path.strip_prefix(&self.url[self.origin..])? {
             "" => Some("/"),

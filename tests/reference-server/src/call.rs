@@ -1,4 +1,4 @@
-//! The view that a handler has of a request.
+//! The request as a handler sees it.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -11,10 +11,10 @@ use crate::schema::{Sent, Served};
 use crate::suite::Suite;
 use crate::token::exchange::Terms;
 
-/// What a handler returns.
+/// The result of a handler.
 pub(crate) type Answer = Result<Reply, Refusal>;
 
-/// What serves the calls of one operation.
+/// A function that serves the requests of one operation.
 pub(crate) type Handler = fn(&Call<'_>) -> Answer;
 
 /// A request whose operation is known and whose caller is authorized.
@@ -30,39 +30,39 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The caller of a protected operation.
+    /// Returns the caller of a protected operation.
     pub(crate) fn caller(&self) -> Result<&Caller, Refusal> {
         let missing = || Refusal::unauthenticated("a bearer token is required", false);
         self.caller.as_ref().ok_or_else(missing)
     }
 
-    /// A path parameter, by its place in the template.
+    /// Returns a path parameter by its position in the template.
     pub(crate) fn param(&self, place: usize) -> &str {
         self.params.get(place).map_or("", String::as_str)
     }
 
-    /// The record that the path names; 404 if nothing has its reference.
+    /// Returns the record that the path names, or a 404 if it doesn't exist.
     pub(crate) fn record<R: Record>(&self, table: &Table<R>) -> Result<(u64, R), Refusal> {
         table.existing(self.param(0))
     }
 
-    /// The value of a query parameter that is a string.
+    /// Returns the value of a string query parameter.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         self.sent.query.get(name)?.as_str()
     }
 
-    /// How many items are wanted; the contract gives each `limit` a default.
+    /// Returns the page size. The contract gives each `limit` a default.
     pub(crate) fn limit(&self) -> usize {
         let limit = self.sent.query.get("limit").and_then(Value::as_u64);
         limit.and_then(|limit| limit.try_into().ok()).unwrap_or(1)
     }
 
-    /// The body, if it is JSON or a form.
+    /// Returns the body, if it is JSON or a form.
     pub(crate) fn body(&self) -> &Value {
         self.sent.body.as_ref().unwrap_or(&Value::Null)
     }
 
-    /// Counts a durable change made by this operation.
+    /// Counts a durable change by this operation.
     pub(crate) fn committed(&self) {
         self.suite.counters.committed(self.operation);
     }

@@ -1,4 +1,4 @@
-//! The server's clock: it starts at a fixed instant or with the machine's, and is moved by tests.
+//! The server's clock. It starts at a fixed instant or with the machine's clock, and tests can move it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use crate::adapters::Transport;
 use crate::builder::Builder;
 
-/// Where a server's time begins unless it is told otherwise, so that data and dates are the same in every run.
+/// The default start of the clock, so that data and dates are the same in every run.
 const START: Timestamp = Timestamp::constant(1_768_467_600, 0);
 
-/// When the server's time begins.
+/// The start of the server's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
     At(Timestamp),
-    /// When the server does.
+    /// The machine's time when the server starts.
     Now,
 }
 
@@ -25,21 +25,21 @@ impl Default for Start {
     }
 }
 
-/// How the server's time passes by itself.
+/// The pace of the clock without moves by a test.
 #[derive(Clone, Copy, Debug)]
 enum Pace {
-    /// Not at all.
+    /// Stopped.
     Frozen,
-    /// In real time, also while the caller's runtime pauses its clock.
+    /// Real time, even while the caller's runtime pauses its clock.
     Real(Instant),
-    /// As the machine's clock has it, also when that is set, or was asleep.
+    /// The machine's clock, including its adjustments and the time of a sleeping machine.
     Wall,
-    /// On the clock of the caller's runtime.
+    /// The clock of the caller's runtime.
     Tokio(tokio::time::Instant),
 }
 
-/// The time by the server: the start, plus the time passed (unless frozen), plus what a test added; all in milliseconds, which
-/// suffice on the wire and keep the dates short.
+/// The server's time: the start, plus the elapsed time (unless frozen), plus the moves by a test. It counts
+/// milliseconds, which are precise enough on the wire and keep dates short.
 #[derive(Debug)]
 pub(crate) struct Clock {
     start: AtomicI64,
@@ -66,7 +66,7 @@ impl Clock {
         }
     }
 
-    /// When the server's time began, which its data go by.
+    /// Returns the start of the clock, to which the dates of the data are relative.
     pub(crate) fn start(&self) -> Timestamp {
         Timestamp::from_millisecond(self.start.load(Ordering::Relaxed)).unwrap_or(Timestamp::MAX)
     }
@@ -88,7 +88,7 @@ impl Clock {
         i64::try_from(passed.as_millis()).unwrap_or(i64::MAX / 2)
     }
 
-    /// Goes back to the start; one that goes by the machine's clock starts now.
+    /// Goes back to the start. A clock that follows the machine's clock starts at the current second.
     pub(crate) fn restart(&self) {
         if let Pace::Wall = self.pace {
             self.start.store(this_second(), Ordering::Relaxed);
@@ -98,14 +98,14 @@ impl Clock {
         }
     }
 
-    /// Goes to an instant, also backwards, and passes from there as before.
+    /// Moves to an instant, also backwards, and continues from there at the same pace.
     pub(crate) fn set(&self, to: Timestamp) {
         let start = self.start.load(Ordering::Relaxed);
         let advanced = to.as_millisecond() - start - self.passed(start);
         self.advanced.store(advanced, Ordering::Relaxed);
     }
 
-    /// How far it can still be moved.
+    /// Returns how far the clock can still move forward.
     pub(crate) fn left(&self) -> Duration {
         let left = Timestamp::MAX.duration_since(self.now());
         Duration::try_from(left).unwrap_or_default()
@@ -121,7 +121,7 @@ impl Clock {
     }
 }
 
-/// Whole seconds keep the dates of the data short.
+/// Returns the current second. Whole seconds keep the dates of the data short.
 fn this_second() -> i64 {
     Timestamp::now().as_second() * 1_000
 }

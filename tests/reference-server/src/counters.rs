@@ -16,7 +16,7 @@ pub(crate) struct Counts {
 #[derive(Debug, Default)]
 struct All {
     exchanges: u64,
-    /// By the `operationId`, for each application.
+    /// For each application, the counts by `operationId`.
     operations: [HashMap<Arc<str>, Counts>; App::ALL.len()],
 }
 

@@ -1,4 +1,4 @@
-//! Opaque cursors: a position, signed, and bound to the operation and the filters it came from.
+//! Opaque, signed cursors: a position, bound to an operation and its filters.
 
 use crate::keys::{self, Key};
 use crate::refusal::Refusal;
@@ -7,12 +7,12 @@ const POSITION: usize = 8;
 const BINDING: usize = 8;
 const SIGNATURE: usize = 16;
 
-/// The query that a cursor belongs to; using it with another one is refused.
+/// The query that a cursor belongs to. The server rejects the cursor for any other query.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding([u8; BINDING]);
 
 impl Binding {
-    /// Binds to an operation, by its id, and everything that selects its items; the page size is not part of it.
+    /// Binds to an operation ID and to every filter that selects its items. The page size is not part of the binding.
     pub(crate) fn new(operation: &str, filters: &[Option<&str>]) -> Binding {
         let mut text = operation.to_owned();
         for filter in filters {
@@ -26,7 +26,7 @@ impl Binding {
     }
 }
 
-/// A cursor that continues at `position`.
+/// Issues a cursor that continues at `position`.
 pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
     let mut bytes = Vec::with_capacity(POSITION + BINDING + SIGNATURE);
     bytes.extend_from_slice(&position.to_be_bytes());
@@ -36,7 +36,7 @@ pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
     keys::encode(&bytes)
 }
 
-/// The position in a cursor, if it was issued by this server for this operation and these filters.
+/// Returns the position of a cursor that this server issued for this operation and these filters.
 pub(crate) fn open(key: &Key, binding: Binding, cursor: &str) -> Result<u64, Refusal> {
     let unusable = |why| Refusal::unusable("cursor", why);
     let bytes = keys::decode(cursor)

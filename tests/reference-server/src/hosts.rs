@@ -1,5 +1,5 @@
-//! The host names that the server accepts. A page from a foreign name can reach this machine if DNS points that name
-//! here (DNS rebinding); the browser then sends the foreign name in `Host`.
+//! The host names that the server accepts. If DNS points a foreign name at this machine (DNS rebinding), a page from
+//! that name can reach the server. The browser then sends the foreign name in `Host`.
 
 use std::net::IpAddr;
 
@@ -9,12 +9,11 @@ use crate::builder::Builder;
 use crate::message::Request;
 use crate::refusal::Refusal;
 
-/// The message for a refused caller.
+/// The message for a request with a foreign host.
 const FOREIGN: &str =
     "use localhost, an address the server listens on, or a name allowed with --allow-host";
 
-/// Refuses a request that is not for this server: it names a foreign host, or does not name one as HTTP asks for (RFC 9112,
-/// section 3.2).
+/// Rejects a request that names a foreign host, or whose `Host` header breaks HTTP (RFC 9112, section 3.2).
 pub(crate) fn check(settings: &Builder, request: &Request) -> Result<(), Refusal> {
     let named = request.headers.get_all(header::HOST).iter();
     let mut hosts: Vec<_> = named
@@ -41,7 +40,7 @@ fn is_ours(settings: &Builder, host: &str) -> bool {
     if known("localhost") || settings.allowed_hosts.iter().any(|allowed| known(allowed)) {
         return true;
     }
-    // DNS rebinding does not work with a plain address, so any address of this server is accepted.
+    // DNS rebinding needs a name, so every address of this server is accepted.
     name.parse().is_ok_and(|address: IpAddr| {
         let address = address.to_canonical();
         let listens = |at: &IpAddr| at.is_unspecified() || at.to_canonical() == address;
@@ -49,7 +48,7 @@ fn is_ours(settings: &Builder, host: &str) -> bool {
     })
 }
 
-/// The name or address in a host, without its port, its brackets and the dot that may end a name.
+/// Returns the name or address in a host, without its port, brackets and trailing dot.
 fn name(host: &str) -> Option<&str> {
     let (name, port) = match host.strip_prefix('[') {
         Some(rest) => {

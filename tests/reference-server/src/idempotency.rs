@@ -1,4 +1,5 @@
-//! Idempotency: a key is scoped to the actor; repeating a command returns the stored result, a different one conflicts.
+//! Idempotency keys. A key belongs to an actor: a repeated command returns the stored result, and a different command
+//! conflicts.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -9,16 +10,16 @@ use crate::data::Store;
 use crate::keys;
 use crate::refusal::Refusal;
 
-/// How many results are kept. The contract does not show how long.
+/// The number of stored results. The contract doesn't document how long servers remember keys (A54).
 const KEPT: usize = 100_000;
 
-/// The digest by which two commands are compared.
+/// The digest that identifies equal commands.
 pub(crate) type Fingerprint = [u8; 32];
 
 /// The digest of an application, an actor and a key.
 type Scope = [u8; 16];
 
-/// The stored results, in compact form: a server under load keeps many.
+/// The stored results in compact form, because a server under load stores many.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Results {
     kept: HashMap<Scope, (Fingerprint, Box<str>)>,
@@ -26,7 +27,7 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// The result of a command that was committed before; a key used for another command is refused with 409.
+    /// Returns the stored result of a committed command. A key that was used for another command is a 409.
     fn look_up(&self, scope: &Scope, print: &Fingerprint) -> Result<Option<Value>, Refusal> {
         match self.kept.get(scope) {
             None => Ok(None),
@@ -53,14 +54,14 @@ impl Results {
     }
 }
 
-/// The outcome of a command with a key.
+/// The result of a command with a key.
 pub(crate) struct Settled {
     pub(crate) result: Value,
     pub(crate) replayed: bool,
 }
 
-/// Returns the stored result of a command that was committed before, or applies the command and stores its result, in
-/// one step. The member `replayed` of the result, if it has one, says which.
+/// Returns the stored result of a committed command, or applies the command and stores its result, in one step. If the
+/// result has a field `replayed`, it is set accordingly.
 pub(crate) fn once(
     call: &Call<'_>,
     key: &str,
@@ -89,7 +90,7 @@ pub(crate) fn once(
     Ok(Settled { result, replayed })
 }
 
-/// The same by the `Idempotency-Key`, which the contract requires.
+/// Does the same as [`once`] with the `Idempotency-Key` header, which the contract requires.
 pub(crate) fn once_per_key(
     call: &Call<'_>,
     apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>,
@@ -98,7 +99,7 @@ pub(crate) fn once_per_key(
     once(call, key, fingerprint(call, &call.sent.canonical), apply)
 }
 
-/// The fingerprint of a parsed command: notation, order of members and null members do not matter.
+/// Returns the fingerprint of a parsed command. Notation, field order and null fields don't matter.
 pub(crate) fn fingerprint(call: &Call<'_>, command: &str) -> Fingerprint {
     keys::digest([&*call.operation.id, command].concat().as_bytes())
 }

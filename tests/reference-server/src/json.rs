@@ -1,5 +1,5 @@
-//! Lossless JSON values: the one canonical form. Texts with the same meaning are the same value, and numbers keep every
-//! digit, whatever their size: an amount never becomes a floating-point number.
+//! Lossless JSON values in one canonical form: JSON documents with the same meaning have equal values. Numbers keep
+//! every digit at any size, so an amount never becomes a floating-point number.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -7,18 +7,18 @@ use std::str::FromStr;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The deepest nesting that is accepted.
+/// The maximum nesting depth.
 const DEEPEST: usize = 128;
 
-/// The fields of an object; of those with the same name, the last.
+/// The fields of an object. If a name occurs more than once, the last field wins.
 pub(crate) type Members = BTreeMap<String, Json>;
 
-/// A value.
+/// A JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Json {
     Null,
     Bool(bool),
-    /// Significant digits and a power of ten: `1.10` is `11e-1`, and so is `1.1`.
+    /// Significant digits and a power of ten: both `1.10` and `1.1` are `11e-1`.
     Number(String),
     Text(String),
     Array(Vec<Json>),
@@ -26,7 +26,7 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// Reads a body.
+    /// Parses a body.
     pub(crate) fn read(body: &[u8]) -> Result<Json, String> {
         serde_json::from_slice::<&RawValue>(body)
             .map_err(|error| error.to_string())
@@ -34,23 +34,24 @@ impl Json {
             .map_err(|problem| format!("not JSON: {problem}"))
     }
 
-    /// Whether this is a whole number, of any size.
+    /// Whether this is a whole number of any size.
     pub(crate) fn is_whole(&self) -> bool {
         matches!(self, Json::Number(number) if !number.contains("e-"))
     }
 
-    /// A whole number of 64 bits.
+    /// Returns a whole number that fits into 64 bits.
     fn whole<T: FromStr>(&self) -> Option<T> {
         let Json::Number(number) = self else {
             return None;
         };
         let (digits, power) = number.split_once('e')?;
-        // No 64-bit number has more zeros, and a huge power of ten must not be written out.
+        // No 64-bit number has more zeros, and a huge power of ten must not be expanded.
         let zeros = power.parse().ok().filter(|zeros| *zeros < 19)?;
         format!("{digits}{}", "0".repeat(zeros)).parse().ok()
     }
 
-    /// The same with numbers of 64 bits, where whole ones are integers; what is beyond them is the greatest there is.
+    /// Converts to a value with 64-bit numbers. Whole numbers become integers; numbers out of range become the
+    /// greatest finite double.
     pub(crate) fn into_value(self) -> Value {
         match self {
             Json::Null => Value::Null,
@@ -58,7 +59,7 @@ impl Json {
             Json::Number(ref number) => {
                 let near: f64 = number.parse().unwrap_or_default();
                 let near = near.clamp(f64::MIN, f64::MAX);
-                // What is no whole number must not become one.
+                // A fraction must not round to a whole number.
                 let rounded = near.fract() == 0.0 && !self.is_whole();
                 let near = if rounded { near.next_up() } else { near };
                 let signed = self.whole::<i64>().map(Value::from);
@@ -76,7 +77,7 @@ impl Json {
         }
     }
 
-    /// What commands are compared by: fields in order and without null ones, plain numbers.
+    /// Returns the canonical form for comparing commands: sorted fields without null fields, and normalized numbers.
     pub(crate) fn canonical(&self) -> String {
         let mut text = Vec::new();
         self.write(&mut text);
@@ -85,7 +86,7 @@ impl Json {
 
     fn write(&self, to: &mut Vec<u8>) {
         let quote = |text: &str, to: &mut Vec<u8>| {
-            serde_json::to_writer(to, text).expect("a vector takes everything");
+            serde_json::to_writer(to, text).expect("writing to a vector can't fail");
         };
         match self {
             Json::Null => to.extend(b"null"),
@@ -114,11 +115,11 @@ impl Json {
     }
 }
 
-/// The rest of a text that is known to be valid JSON, so commas and colons can be skipped.
+/// The unparsed rest of valid JSON, so commas and colons can be skipped.
 struct Left<'t>(&'t str);
 
 impl<'t> Left<'t> {
-    /// The first byte of the next value, or the bracket that ends the enclosing one.
+    /// Returns the first byte of the next value, or the bracket that closes the enclosing value.
     fn next(&mut self) -> Option<u8> {
         let blank = [' ', '\t', '\n', '\r', ',', ':'];
         self.0 = self.0.trim_start_matches(blank);
@@ -174,7 +175,7 @@ impl<'t> Left<'t> {
     }
 }
 
-/// A number in its canonical form.
+/// Returns the canonical form of a number.
 fn canonical(number: &str) -> Result<String, String> {
     let plain = number.trim_start_matches('-');
     let sign = &number[..number.len() - plain.len()];

@@ -1,4 +1,4 @@
-//! The server's keys, and what it signs with them.
+//! The server's keys and signatures.
 
 use std::io;
 
@@ -7,14 +7,14 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-/// What nobody can guess, for anything that grants rights.
+/// Returns random key material, for keys that grant rights.
 pub(crate) fn random() -> io::Result<[u8; 32]> {
     let mut material = [0; 32];
     getrandom::fill(&mut material).map_err(|error| io::Error::other(error.to_string()))?;
     Ok(material)
 }
 
-/// What the seed makes of a purpose, for anything that must be the same in every run.
+/// Derives key material from the seed, for keys that must be the same in every run.
 pub(crate) fn seeded(purpose: &str, seed: u64) -> [u8; 32] {
     digest(format!("{purpose}\n{seed}").as_bytes())
 }
@@ -24,7 +24,7 @@ pub(crate) fn seeded(purpose: &str, seed: u64) -> [u8; 32] {
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// A key derived from the seed, for anything that must be the same in every run.
+    /// Derives a key from the seed, for data that must be the same in every run.
     pub(crate) fn of_seed(purpose: &str, seed: u64) -> Key {
         Key::of(&seeded(purpose, seed))
     }
@@ -39,7 +39,7 @@ impl Key {
         mac.finalize().into_bytes().into()
     }
 
-    /// Whether `signature`, which may be truncated, belongs to `message`.
+    /// Whether `signature`, which may be truncated, matches `message`.
     pub(crate) fn verify(&self, message: &[u8], signature: &[u8]) -> bool {
         let mut mac = self.0.clone();
         mac.update(message);
@@ -47,22 +47,22 @@ impl Key {
     }
 }
 
-/// The SHA-256 of some bytes.
+/// Returns the SHA-256 digest.
 pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// A short digest for people to compare.
+/// Returns a short digest that people can compare.
 pub(crate) fn short_digest(bytes: &[u8]) -> String {
     format!("sha256:{}", encode(&digest(bytes)[..9]))
 }
 
-/// URL-safe base64 without padding.
+/// Encodes as URL-safe base64 without padding.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// The reverse of [`encode`].
+/// Decodes URL-safe base64 without padding.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }

@@ -7,21 +7,21 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header};
 use serde::{Deserialize, Serialize};
 
-/// The longest body that an application accepts, and by default the control endpoint.
+/// The length limit of bodies for the applications, and the default for the control endpoint.
 pub(crate) const LONGEST_BODY: usize = 1 << 20;
 
-/// A reply has no more: the map of headers panics beyond some 24,000, and the server adds a few of its own.
+/// The limit of headers in a response. `HeaderMap` panics beyond about 24,000, and the server adds some of its own.
 pub(crate) const MOST_HEADERS: usize = 20_000;
 
-/// A request as received: the path still encoded, the body complete.
+/// A complete request. The path is still percent-encoded.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// Says whether the request must have a `Host`.
+    /// Determines whether the request must have a `Host` header.
     pub(crate) version: Version,
     pub(crate) path: String,
     pub(crate) query: Option<String>,
-    /// The host in the target, which most requests name in a header only.
+    /// The host in the request target. Most requests have it only in a header.
     pub(crate) authority: Option<String>,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -40,14 +40,14 @@ impl Request {
         }
     }
 
-    /// The value of a header that occurs exactly once and is text.
+    /// Returns the value of a header that occurs exactly once and is a string.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?.to_str().ok()?;
         values.next().is_none().then_some(value)
     }
 
-    /// The media type of the body without its parameters, in lower case.
+    /// Returns the media type of the body in lower case, without its parameters.
     pub(crate) fn media_type(&self) -> Option<String> {
         let value = self.header(header::CONTENT_TYPE.as_str())?;
         let essence = value.split(';').next().unwrap_or_default();
@@ -55,7 +55,7 @@ impl Request {
     }
 }
 
-/// A reply, and how it is delivered.
+/// A response and its delivery.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -64,7 +64,7 @@ pub(crate) struct Reply {
     pub(crate) fate: Fate,
 }
 
-/// What happens to a reply between the handler and the caller.
+/// The delivery of a response, from the handler to the caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fate {
     pub(crate) delay: Duration,
@@ -97,7 +97,7 @@ impl From<Seconds> for f64 {
 impl TryFrom<f64> for Seconds {
     type Error = String;
 
-    /// Refuses a negative duration, or one too long for the clock.
+    /// Rejects a negative duration, or a duration that exceeds the clock's range.
     fn try_from(seconds: f64) -> Result<Seconds, String> {
         Duration::try_from_secs_f64(seconds)
             .ok()
@@ -107,23 +107,23 @@ impl TryFrom<f64> for Seconds {
     }
 }
 
-/// How the exchange ends on the wire.
+/// The end of the exchange on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The reply arrives whole.
+    /// The response arrives completely.
     #[default]
     Delivered,
-    /// The connection closes before the first byte of the reply.
+    /// The connection closes before the first byte of the response.
     Closed,
     /// The connection closes in the middle of the body.
     Broken,
-    /// The connection stays open, and nothing comes.
+    /// The connection stays open without a response.
     Stalled,
 }
 
 impl Reply {
     pub(crate) fn json(status: u16, body: &(impl Serialize + ?Sized)) -> Reply {
-        let body = serde_json::to_vec(body).expect("replies are plain JSON");
+        let body = serde_json::to_vec(body).expect("response bodies serialize to JSON");
         Reply::text(status, "application/json", body)
     }
 
@@ -147,7 +147,7 @@ impl Reply {
         }
     }
 
-    /// Sets a header; an invalid value is skipped, and so is one too many.
+    /// Sets a header. An invalid value or a header beyond the limit is skipped.
     pub(crate) fn set(&mut self, name: HeaderName, value: &str) {
         if let Ok(value) = HeaderValue::from_str(value)
             && self.headers.len() < MOST_HEADERS

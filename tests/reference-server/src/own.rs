@@ -1,4 +1,4 @@
-//! Records that a test brings along, as JSON: an array for each kind, beside the demo data.
+//! The test's own records, added to the demo data from JSON with one array per kind.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::params;
 use crate::refusal::Refusal;
 use crate::schema::{self, Broken};
 
-/// The kinds, each after those that it refers to, and the command whose payload the records of a kind have.
+/// The kinds in dependency order, each with the command whose payload its records use.
 const KINDS: [(&str, &str); 6] = [
     ("organizations", "organization.create"),
     ("people", "person.create"),
@@ -25,15 +25,15 @@ const KINDS: [(&str, &str); 6] = [
     ("counterparties", "counterparty.create"),
 ];
 
-/// The kinds in order.
+/// Returns the kinds in dependency order.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().map(|(kind, _)| kind)
 }
 
-/// The references of what was added, by kind.
+/// The references of added records, by kind.
 pub(crate) type Added = BTreeMap<&'static str, Vec<String>>;
 
-/// Adds all records, or none and says which one is wrong and how.
+/// Adds all records, or adds none and returns an error that names each invalid record.
 pub(crate) fn load(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, String> {
     let mut filled = store.clone();
     let added = add(&mut filled, json, now).map_err(|refusal| refusal.message)?;
@@ -56,7 +56,7 @@ fn add(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, Refusal>
     Ok(added)
 }
 
-/// All records, each with its kind, the command whose payload it has, and its place.
+/// Returns all records with their kind, their command and their position.
 fn records(body: &Value) -> impl Iterator<Item = (&'static str, &'static str, usize, &Value)> {
     KINDS.into_iter().flat_map(|(kind, command)| {
         let all = body[kind].as_array().into_iter().flatten();
@@ -65,7 +65,7 @@ fn records(body: &Value) -> impl Iterator<Item = (&'static str, &'static str, us
     })
 }
 
-/// Rejects the file with every rule that its records break. An unknown field is a misspelled one.
+/// Rejects the file with every rule that its records break. An unknown field is treated as a typo.
 fn check(body: &Value) -> Result<(), Refusal> {
     let mut broken = Broken::default();
     broken.check("records", body, "");
@@ -85,7 +85,7 @@ fn check(body: &Value) -> Result<(), Refusal> {
     broken.refused()
 }
 
-/// What every record may have.
+/// The fields that every record may have.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Common {
@@ -162,7 +162,7 @@ fn one(store: &mut Store, kind: &str, record: &Value, now: Timestamp) -> Result<
     }
 }
 
-/// Adds a record under the reference that it brings, or a new one.
+/// Adds a record under its own reference, or under a new reference.
 fn create<R: Record>(
     table: &mut Table<R>,
     brought: Option<&str>,
@@ -170,7 +170,7 @@ fn create<R: Record>(
 ) -> Result<String, Refusal> {
     if let Some(taken) = brought.filter(|brought| table.index(brought).is_some()) {
         return Err(Refusal::invalid(format!(
-            "publicReference: {taken} is taken"
+            "publicReference: {taken} already exists"
         )));
     }
     let index = table.create(record);

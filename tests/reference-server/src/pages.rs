@@ -1,7 +1,7 @@
-//! What each port serves besides its operations: a page for people at `/`, and the contract at `/openapi.yaml`.
+//! Pages that each port serves besides its operations: an HTML page at `/`, and the contract at `/openapi.yaml`.
 //!
-//! The page shows addresses, operations with counts, the last requests and the faults. That of the control port shows all
-//! applications, and has buttons.
+//! The HTML page shows addresses, operations with counts, the last requests and the faults. The page of the control
+//! port shows all applications and has buttons.
 
 use askama::Template;
 use base64::Engine;
@@ -21,7 +21,7 @@ use crate::suite::Suite;
 /// The paths of the pages.
 pub(crate) const PATHS: [&str; 2] = ["/", "/openapi.yaml"];
 
-/// The page or file that a request to `app` asks for, if it asks for one.
+/// Returns the page that a request to `app` asks for, if any.
 pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
     if request.method != Method::GET && request.method != Method::HEAD {
         return None;
@@ -33,7 +33,7 @@ pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply
     }
 }
 
-/// How many of the last requests are shown.
+/// The number of requests that the page shows.
 const REQUESTS: usize = 20;
 
 const SCRIPT: &str = include_str!("../templates/page.js");
@@ -42,7 +42,7 @@ const SCRIPT: &str = include_str!("../templates/page.js");
 #[template(path = "page.html")]
 struct Page<'s> {
     suite: &'s Suite,
-    /// The application at whose port the page is, or nothing for the control port.
+    /// The application whose port serves the page; `None` for the control port.
     here: Option<App>,
     apps: Vec<App>,
     faults: Vec<Value>,
@@ -50,7 +50,7 @@ struct Page<'s> {
 }
 
 impl<'s> Page<'s> {
-    /// The title and the version of a contract.
+    /// Returns the title and the version of a contract.
     fn contract(&self, app: App) -> (&'s str, &'s str) {
         let known = contract(app);
         let brought = self.suite.brought(app);
@@ -60,7 +60,7 @@ impl<'s> Page<'s> {
     }
 }
 
-/// The page of an application's port, or that of the control port.
+/// Returns the page of an application's port, or of the control port.
 pub(crate) fn page(suite: &Suite, here: Option<App>) -> Reply {
     let shows = |app: App| here.is_none_or(|here| here == app);
     let requests = suite.recorder.requests().into_iter().rev();
@@ -72,8 +72,8 @@ pub(crate) fn page(suite: &Suite, here: Option<App>) -> Reply {
         faults: suite.faults.views(),
         requests: requests.take(REQUESTS).collect(),
     };
-    let html = page.render().expect("a string takes the whole page");
-    // Nothing runs but this server's script, and that only at the port which takes commands.
+    let html = page.render().expect("writing to a string can't fail");
+    // Only this server's own script may run, and only on the port that accepts commands.
     let script = STANDARD.encode(Sha256::digest(SCRIPT));
     let policy = format!(
         "default-src 'none'; script-src 'sha256-{script}'; connect-src 'self'; style-src 'unsafe-inline'; \
@@ -85,11 +85,11 @@ pub(crate) fn page(suite: &Suite, here: Option<App>) -> Reply {
         .with(header::CACHE_CONTROL, "no-store")
 }
 
-/// The description as it is published, without the line that says where the copy comes from, and with the address of this server.
+/// Returns the published contract, without the line that names its source, and with this server's addresses.
 fn openapi(suite: &Suite, app: App, request: &Request) -> Reply {
     let copy = contract(app).spec;
     let published = copy.split_once('\n').map_or(copy, |(_, spec)| spec);
-    // Those of the others too: the token endpoint is the Platform's.
+    // Replace the addresses of all applications, because the token endpoint is at the Platform.
     let published = App::all().fold(published.to_owned(), |published, other| {
         let nowhere = format!("https://{}.invalid", other.short());
         published.replace(&nowhere, suite.url(other))
@@ -102,7 +102,7 @@ fn openapi(suite: &Suite, app: App, request: &Request) -> Reply {
         }
         None => published,
     };
-    // A browser would download YAML; as plain text it is displayed.
+    // A browser would download YAML, but it displays plain text.
     let by_a_person = request
         .header(header::ACCEPT.as_str())
         .is_some_and(|accept| accept.contains("text/html"));

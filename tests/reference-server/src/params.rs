@@ -1,4 +1,4 @@
-//! Decodes queries and forms, and reads instants of RFC 3339.
+//! Decodes queries and forms, and parses RFC 3339 instants.
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 
 use crate::refusal::Refusal;
 
-/// The parameters of a request. A value that cannot be decoded only fails the parameter it belongs to.
+/// The parameters of a request. A value that can't be decoded fails only its own parameter.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query(Vec<(String, Option<String>)>);
 
@@ -25,22 +25,22 @@ impl Query {
         Query(decoded.collect())
     }
 
-    /// Each name with its value, which is none if it is not UTF-8.
+    /// Returns each name with its value; `None` if the value is not UTF-8.
     pub(crate) fn into_pairs(self) -> impl Iterator<Item = (String, Option<String>)> {
         self.0.into_iter()
     }
 
-    /// The name of each parameter.
+    /// Returns the name of each parameter.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| &**name)
     }
 
-    /// Whether a parameter is given.
+    /// Whether a parameter is present.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
 
-    /// Every value of a parameter, in order.
+    /// Returns every value of a parameter, in order.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>, Refusal> {
         let values = self.0.iter().filter(|(key, _)| key == name);
         let texts: Option<Vec<String>> = values.map(|(_, value)| value.clone()).collect();
@@ -48,7 +48,7 @@ impl Query {
     }
 }
 
-/// An instant in RFC 3339, if anything was given.
+/// Parses an optional RFC 3339 date-time.
 pub(crate) fn date_time(name: &str, given: Option<&str>) -> Result<Option<Timestamp>, Refusal> {
     let wrong = || Refusal::invalid(format!("{name}: must be an RFC 3339 date-time"));
     given
@@ -56,7 +56,7 @@ pub(crate) fn date_time(name: &str, given: Option<&str>) -> Result<Option<Timest
         .transpose()
 }
 
-/// Decodes `application/x-www-form-urlencoded` text; anything but UTF-8 is refused.
+/// Decodes a string in `application/x-www-form-urlencoded`, and rejects everything but UTF-8.
 pub(crate) fn form_decode(text: &str) -> Result<String, Refusal> {
     let spaced = text.replace('+', " ");
     percent_decode_str(&spaced)
@@ -65,7 +65,7 @@ pub(crate) fn form_decode(text: &str) -> Result<String, Refusal> {
         .map_err(|_| Refusal::invalid("percent-encoded text is not valid UTF-8"))
 }
 
-/// Parses the date-times of RFC 3339, and nothing else.
+/// Parses an RFC 3339 date-time strictly.
 pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let (head, mut rest) = text.as_bytes().split_at_checked(19)?;
     let shaped = head
@@ -106,7 +106,7 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
         }
         _ => return None,
     };
-    // Nine digits of a fraction are kept, and a leap second is the one before it.
+    // The fraction is cut to nine digits. A leap second becomes the second before it.
     let fraction = text.as_bytes().get(20..20 + digits.min(9));
     let nanos = number(fraction.unwrap_or_default());
     let nanos = (digits.min(9)..9).fold(nanos, |nanos, _| nanos * 10);
@@ -125,12 +125,12 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     let civil = civil.ok()?;
     match Offset::from_seconds(offset).ok()?.to_timestamp(civil) {
         Ok(at) => Some(at).filter(|at| *at >= YEAR_ZERO),
-        // The last day of the last year is beyond what a timestamp holds, in part or in every zone.
+        // In some offsets, the last day of the year 9999 is beyond the range of `Timestamp`.
         Err(_) => (civil.year() == 9999).then_some(Timestamp::MAX),
     }
 }
 
-/// Reads an instant in RFC 3339, or none.
+/// Deserializes an optional RFC 3339 instant.
 pub(crate) fn optional_instant<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Timestamp>, D::Error> {
@@ -139,7 +139,7 @@ pub(crate) fn optional_instant<'de, D: Deserializer<'de>>(
     text.map(read).transpose()
 }
 
-/// RFC 3339 cannot express earlier times.
+/// The earliest instant that RFC 3339 can express.
 pub(crate) const YEAR_ZERO: Timestamp = Timestamp::constant(-62_167_219_200, 0);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Refusals, and the error body of each application.
+//! Rejections of requests, and the error bodies of the applications.
 
 use http::header;
 use serde_json::json;
@@ -6,13 +6,13 @@ use serde_json::json;
 use crate::app::App;
 use crate::message::Reply;
 
-/// Why a request is refused: a status, a code and a message.
+/// The reason for rejecting a request: a status, a code and a message.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
     pub(crate) code: &'static str,
     pub(crate) message: String,
-    /// `WWW-Authenticate` of a 401, `Allow` of a 405.
+    /// The value of `WWW-Authenticate` for a 401 or 403, or of `Allow` for a 405.
     challenge: Option<String>,
 }
 
@@ -31,12 +31,12 @@ impl Refusal {
         Refusal::new(400, "validation_failed", message)
     }
 
-    /// 400: a value of the documented form that the service cannot use (A12).
+    /// 400: the value is well-formed, but the service can't use it (A12).
     pub(crate) fn unusable(name: &str, why: &str) -> Refusal {
         Refusal::invalid(format!("{name}: {why}"))
     }
 
-    /// 401: no token, or an invalid one.
+    /// 401: the token is missing or invalid.
     pub(crate) fn unauthenticated(message: &str, sent: bool) -> Refusal {
         let parameters = if sent {
             format!(", error=\"invalid_token\", error_description={message:?}")
@@ -51,19 +51,19 @@ impl Refusal {
         Refusal::new(403, code, message).challenging("")
     }
 
-    /// 403: the token lacks a scope; it takes some or all of those named.
+    /// 403: the token lacks a scope. The challenge lists the scopes of the operation.
     pub(crate) fn out_of_scope(message: String, scopes: &str) -> Refusal {
         let parameters = format!(", error=\"insufficient_scope\", scope={scopes:?}");
         Refusal::new(403, "insufficient_scope", message).challenging(&parameters)
     }
 
-    /// With the challenge of RFC 6750.
+    /// Adds the challenge of RFC 6750.
     fn challenging(self, parameters: &str) -> Refusal {
         let challenge = Some(format!("Bearer realm=\"suite\"{parameters}"));
         Refusal { challenge, ..self }
     }
 
-    /// 404: no accessible record.
+    /// 404: there is no accessible record.
     pub(crate) fn not_found(message: impl Into<String>) -> Refusal {
         Refusal::new(404, "not_found", message)
     }
@@ -81,7 +81,7 @@ impl Refusal {
         }
     }
 
-    /// The reply with what the status demands.
+    /// Adds the header that the status requires.
     pub(crate) fn with_challenge(&self, mut reply: Reply) -> Reply {
         if let Some(challenge) = &self.challenge {
             let name = if self.status == 405 {
@@ -94,7 +94,7 @@ impl Refusal {
         reply
     }
 
-    /// The error body of `app`: only the Platform's envelope is documented.
+    /// Returns the error body of `app`. Only the Platform's envelope is documented.
     pub(crate) fn into_reply(self, app: App, request_id: &str) -> Reply {
         let body = match app {
             App::Platform => json!({"error": {
@@ -103,7 +103,7 @@ impl Refusal {
                 "requestId": request_id,
                 "retryable": self.status == 503,
             }}),
-            // The documented code of the Calendar is in capitals.
+            // The Calendar's documented code is in capitals.
             App::Calendar => {
                 json!({"code": self.code.to_ascii_uppercase(), "message": self.message})
             }

@@ -1,4 +1,4 @@
-//! Finds the operation that a request is for.
+//! Finds the operation of a request.
 
 use http::Method;
 use percent_encoding::percent_decode_str;
@@ -7,14 +7,14 @@ use std::borrow::Cow;
 use crate::refusal::Refusal;
 use crate::schema::Served;
 
-/// An operation and the values of its path parameters, decoded, in the order of the template.
+/// An operation and the decoded values of its path parameters, in the order of the template.
 #[derive(Clone, Debug)]
 pub(crate) struct Route<'s> {
     pub(crate) operation: &'s Served,
     pub(crate) params: Vec<String>,
 }
 
-/// Finds the one of the operations that serves a method and a path that is still encoded. Of several, it is the first.
+/// Finds the first operation that serves a method and a percent-encoded path.
 pub(crate) fn route<'s>(
     operations: &'s [Served],
     method: &Method,
@@ -41,7 +41,7 @@ pub(crate) fn route<'s>(
             of_get = of_get.or_else(|| Some(found()));
         }
     }
-    // HEAD is answered as GET is, without the content, unless a contract has an operation for it.
+    // HEAD is served as GET without the content, unless the contract has a HEAD operation.
     if let Some(route) = of_get.filter(|_| method == Method::HEAD) {
         return Ok(route);
     }
@@ -52,7 +52,8 @@ pub(crate) fn route<'s>(
     Err(Refusal::method_not_allowed(allowed.join(", ")))
 }
 
-/// Sorts the literal parts of a path before its parameters, and a part of a segment before the whole.
+/// Returns a sort key that puts literal segments before parameters, and segments with a partial parameter before a
+/// whole one.
 pub(crate) fn literal_first(path: &str) -> Vec<usize> {
     let kind = |part: &str| match part.split_once('{') {
         None => 0,
@@ -61,8 +62,8 @@ pub(crate) fn literal_first(path: &str) -> Vec<usize> {
     path.split('/').map(kind).collect()
 }
 
-/// A path in which letters, digits and `-._~` stand for themselves (RFC 3986, section 6.2.2.2); other encoded bytes, a slash
-/// among them, stay as they are.
+/// Decodes percent-encoded letters, digits and `-._~` (RFC 3986, section 6.2.2.2). Other encoded bytes, such as a
+/// slash, stay encoded.
 pub(crate) fn plain(path: &str) -> Cow<'_, str> {
     let mut parts = path.split('%');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -81,7 +82,7 @@ pub(crate) fn plain(path: &str) -> Cow<'_, str> {
     }
 }
 
-/// The raw values of a template's parameters, if the path has its form.
+/// Returns the raw values of a template's parameters, if the path matches.
 fn matches<'p>(template: &str, path: &'p str) -> Option<Vec<&'p str>> {
     let mut values = Vec::new();
     let mut given = path.split('/');

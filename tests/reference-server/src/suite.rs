@@ -25,9 +25,9 @@ use crate::start::invalid;
 use crate::token::key::TokenKey;
 use crate::token::registry::Registry;
 
-/// The state of one server; two servers share nothing.
+/// The state of one server. Servers share no state.
 pub(crate) struct Suite {
-    /// What it was started with.
+    /// The settings at the start.
     pub(crate) settings: Builder,
     pub(crate) clock: Clock,
     pub(crate) token_key: TokenKey,
@@ -38,18 +38,19 @@ pub(crate) struct Suite {
     pub(crate) counters: Counters,
     /// The origin of the control endpoint, if there is one.
     pub(crate) control: Option<String>,
-    /// The documents that replace the contracts of this package.
+    /// The documents that replace this package's contracts.
     contracts: [Option<Contract>; App::ALL.len()],
     bases: [Base; App::ALL.len()],
     audiences: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
-    /// How many requests came.
+    /// The number of received requests.
     pub(crate) requests: AtomicU64,
 }
 
 impl Suite {
-    /// A suite whose applications are at `bases`, in the order of [`App::ALL`], unless it cannot serve a contract.
+    /// Builds a suite whose applications are at `bases`, in the order of [`App::ALL`]. Fails if it can't serve a
+    /// contract.
     pub(crate) fn new(
         mut settings: Builder,
         token_key: TokenKey,
@@ -82,7 +83,7 @@ impl Suite {
         let audiences = App::each(audience);
         for (place, audience) in audiences.iter().enumerate() {
             if audience.is_empty() || audience.contains(char::is_control) {
-                let rule = "must not be empty, nor have control characters";
+                let rule = "must not be empty or have control characters";
                 let app = App::ALL[place];
                 return Err(invalid(format!(
                     "audience of {app}: {rule}: got {audience:?}"
@@ -123,7 +124,7 @@ impl Suite {
         &self.bases[app.index()]
     }
 
-    /// The base URL of an application.
+    /// Returns the base URL of an application.
     pub(crate) fn url(&self, app: App) -> &str {
         &self.base(app).url
     }
@@ -140,31 +141,31 @@ impl Suite {
         App::all().find(|app| self.audience(*app) == audience)
     }
 
-    /// The contract of `app`: the document that a test brought, or else the one of this package; an error says why the
-    /// latter cannot be served.
+    /// Returns the contract of `app`: the test's document, or else this package's contract. The error says why this
+    /// package's contract can't be served.
     pub(crate) fn contract(&self, app: App) -> Result<&Contract, &str> {
         let brought = self.brought(app);
         brought.map_or_else(|| schema::built_in(app), Ok)
     }
 
-    /// The document that replaces the contract of `app`, if a test brought one.
+    /// Returns the test's document that replaces the contract of `app`, if any.
     pub(crate) fn brought(&self, app: App) -> Option<&Contract> {
         self.contracts[app.index()].as_ref()
     }
 
-    /// The operations of `app`.
+    /// Returns the operations of `app`.
     pub(crate) fn operations(&self, app: App) -> &[Served] {
         let contract = self.contract(app).ok();
         contract.map_or(&[], |contract| &contract.operations)
     }
 
-    /// The operation with that `operationId`.
+    /// Returns the operation with this `operationId`.
     pub(crate) fn operation(&self, id: &str) -> Option<&Served> {
         let mut all = App::all().flat_map(|app| self.operations(app));
         all.find(|operation| &*operation.id == id)
     }
 
-    /// The operation that a test names.
+    /// Returns the operation that a test names.
     ///
     /// # Panics
     /// If there is no such operation.
@@ -181,7 +182,7 @@ impl Suite {
         app.owns_scope(scope) || brought.is_some_and(declares)
     }
 
-    /// The one workspace of the installation.
+    /// Returns the only workspace of the installation.
     pub(crate) fn workspace(&self) -> String {
         self.store().references.name(Kind::Workspace, 0)
     }
@@ -198,7 +199,7 @@ impl Suite {
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a client, and an actor for it unless it acts for one that exists; otherwise says what is wrong with it.
+    /// Adds a client, with a new actor unless it acts for an existing actor. The error names an invalid field.
     pub(crate) fn add_client(&self, spec: ClientSpec) -> Result<(), String> {
         let written = Operation::all().flat_map(Operation::scopes);
         let mut known: Vec<&str> = written.copied().collect();
@@ -225,7 +226,7 @@ impl Suite {
         own::load(&mut self.store_mut(), json, self.clock.now())
     }
 
-    /// The client, the data and the faults of the settings, as at the start.
+    /// Sets up the client, the data and the faults of the settings.
     fn begin(&self) -> Result<(), String> {
         let first = self.store().actors.reference(0);
         let client = self.settings.client.clone().acting_for(first);
@@ -247,7 +248,7 @@ impl Suite {
         self.faults.load(json, self)
     }
 
-    /// Sets everything back to the start, the time too; tokens of before are not accepted any more.
+    /// Restores the initial state, including the time, and rejects earlier tokens.
     pub(crate) fn reset(&self) {
         self.clock.restart();
         self.faults.restart();
@@ -257,6 +258,7 @@ impl Suite {
         self.registry().restart(self.settings.token_lifetime);
         let start = self.clock.start();
         *self.store_mut() = Store::new(self.settings.seed, self.settings.sizes, start);
-        self.begin().expect("it began with them before");
+        self.begin()
+            .expect("these settings were valid at the start");
     }
 }

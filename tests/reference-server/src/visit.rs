@@ -1,9 +1,9 @@
-//! How a request passes through the server: faults before, the operation, faults after.
+//! The path of a request through the server: faults before the operation, the operation, and faults after it.
 //!
-//! A `Request` is whole when it gets here. Its `Route` gives the operation; an `Arrival` is the part that faults look at; a
-//! `Visit` is the request with its number and time; a `Call` is the view of the handler, with the values that were `Sent`.
+//! A `Request` is complete when it arrives here. Its `Route` has the operation. Faults match an `Arrival`. A `Visit`
+//! is the request with its number and time. A `Call` is the handler's view, with the parsed values in `Sent`.
 //!
-//! | status | where it is made |
+//! | status | source |
 //! |---|---|
 //! | 400 | `schema/request.rs` and `schema/assumed.rs`; handlers and `cursor.rs` for rules that no schema expresses |
 //! | 401, 403 | `auth.rs`; a foreign host in `hosts.rs`, a foreign page in `control/mod.rs` |
@@ -33,15 +33,15 @@ use crate::token::discovery;
 use crate::token::exchange::{self, Terms};
 use crate::{auth, calendar, crm, pages, token};
 
-/// Marks the responses of operations without a handler.
+/// The header that marks the responses of operations without a handler.
 const FROM_SCHEMA: &str = "x-served-from-schema";
 
-/// The `x-request-id` of a request.
+/// Returns the `x-request-id` of a request.
 pub(crate) fn request_id(number: u64) -> String {
     format!("req-{number:08}")
 }
 
-/// A request on its way through the server.
+/// A request that the server is processing.
 #[derive(Clone, Copy)]
 pub(crate) struct Visit<'a> {
     pub(crate) suite: &'a Suite,
@@ -53,7 +53,7 @@ pub(crate) struct Visit<'a> {
 }
 
 impl Visit<'_> {
-    /// The error body of the application, or the one that its document describes.
+    /// Returns the error body of the application, or the error body that a test's document describes.
     pub(crate) fn refused(&self, refusal: Refusal) -> Reply {
         let code = refusal.code;
         let message = refusal.message.clone();
@@ -67,7 +67,7 @@ impl Visit<'_> {
     }
 }
 
-/// Adds the broken ones of the rules that the contract leaves open and this server assumes.
+/// Adds the broken rules that the contract leaves open and this server assumes.
 fn check_assumed(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
     if call.operation.is_from_schema() {
         return Ok(());
@@ -82,7 +82,7 @@ fn check_assumed(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
 }
 
 impl Suite {
-    /// A path without the prefix of the public URL, unless a proxy has stripped it.
+    /// Returns the path without the prefix of the public URL. A proxy may have stripped the prefix already.
     fn inner<'p>(&self, app: App, method: &Method, path: &'p str) -> &'p str {
         let inner = self.base(app).below(path).unwrap_or(path);
         let is_own = || {
@@ -96,7 +96,7 @@ impl Suite {
         }
     }
 
-    /// The operation of `app` that a request is for.
+    /// Returns the operation of `app` for a request.
     fn route(&self, app: App, method: &Method, path: &str) -> Result<Route<'_>, Refusal> {
         let contract = self.contract(app);
         let contract = contract.map_err(|why| Refusal::new(501, "no_schema", why))?;
@@ -105,8 +105,8 @@ impl Suite {
         routing::route(&contract.operations, method, path)
     }
 
-    /// Answers one request to `app`: faults before, the operation, faults after. Requests for the
-    /// pages are not recorded; a request for a foreign host is recorded and has no effect.
+    /// Handles a request to `app`. Requests for pages are not recorded. A request for a foreign host is recorded and
+    /// has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
         let begun = Instant::now();
         let inner = self.inner(app, &request.method, &request.path);
@@ -170,7 +170,7 @@ impl Suite {
         reply
     }
 
-    /// Whether a fault keeps a request from being sent at all.
+    /// Whether a fault refuses the connection for a request.
     pub(crate) fn refuses(&self, app: App, method: &Method, path: &str) -> bool {
         let path = self.inner(app, method, path);
         let routed = || self.route(app, method, path).ok();

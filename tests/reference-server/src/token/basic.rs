@@ -1,11 +1,11 @@
-//! HTTP Basic as in RFC 6749 section 2.3.1: id and secret are form-encoded first.
+//! HTTP Basic authentication: ID and secret are form-encoded first (RFC 6749, section 2.3.1).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::params::form_decode;
 
-/// The client id and secret in an `Authorization` header.
+/// Returns the client ID and secret in an `Authorization` header.
 pub(super) fn credentials(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
@@ -17,7 +17,7 @@ pub(super) fn credentials(header: &str) -> Option<(String, String)> {
     Some((strictly_decoded(id)?, strictly_decoded(secret)?))
 }
 
-/// Decodes a form-encoded text; one that no encoder would write is refused.
+/// Decodes a form-encoded string, and rejects a string that no encoder would produce.
 fn strictly_decoded(text: &str) -> Option<String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"+-._*~".contains(&byte);
     let hex =

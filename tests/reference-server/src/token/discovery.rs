@@ -1,4 +1,4 @@
-//! Where the Platform says how its tokens are got and checked: RFC 8414 and RFC 7517.
+//! The Platform's metadata about its tokens: RFC 8414 and RFC 7517.
 
 use http::Method;
 use serde_json::json;
@@ -11,7 +11,8 @@ use crate::suite::Suite;
 const METADATA: &str = "/.well-known/oauth-authorization-server";
 const KEYS: &str = "/.well-known/jwks.json";
 
-/// The page that a request asks for, if tokens can be checked, or if nobody could guess where they come from.
+/// Returns the page that a request asks for. The key set needs a public key. The metadata also exist if the token
+/// endpoint has moved (A02).
 pub(crate) fn page(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
     let reads = request.method == Method::GET || request.method == Method::HEAD;
     if app != App::Platform || !reads {

@@ -17,20 +17,20 @@ use crate::refusal::Refusal;
 use crate::schema::Broken;
 use crate::suite::Suite;
 
-/// How a fault changes the issued token.
+/// The changes that faults make to an issued token.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Terms {
     pub(crate) lifetime: Option<Duration>,
-    /// What `expires_in` says instead of the real lifetime; null leaves it out.
+    /// The value of `expires_in` instead of the real lifetime. Null omits the field.
     pub(crate) expires_in: Option<Value>,
 }
 
-/// Answers a token request, with a token or with an error of RFC 6749 section 5.2.
+/// Responds to a token request with a token, or with an error of RFC 6749, section 5.2.
 pub(crate) fn token(call: &Call<'_>) -> Answer {
     Ok(grant(call).unwrap_or_else(|refusal| error(&refusal)))
 }
 
-/// The error body of RFC 6749, section 5.2.
+/// Returns the error body of RFC 6749, section 5.2.
 fn error(refusal: &Refusal) -> Reply {
     let body = json!({"error": refusal.code, "error_description": refusal.message});
     let mut reply = Reply::json(refusal.status, &body).with(header::CACHE_CONTROL, "no-store");
@@ -44,7 +44,7 @@ fn invalid_client(description: &str) -> Refusal {
     Refusal::new(401, "invalid_client", description)
 }
 
-/// The error for a form that breaks the rules of its schema. The grant type has an error of its own.
+/// Returns the error for a form that breaks its schema. An unsupported grant type has its own code.
 pub(crate) fn rejected(broken: &Broken) -> Reply {
     let unsupported =
         |(place, rule): &(String, String)| place == "grant_type" && rule.starts_with("must be");
@@ -81,7 +81,7 @@ fn grant(call: &Call<'_>) -> Answer {
     Ok(token)
 }
 
-/// The credentials, from the header or from the form, never from both.
+/// Returns the credentials from the header or from the form. Both together are an error.
 fn credentials<'f>(
     suite: &Suite,
     request: &Request,
@@ -90,11 +90,11 @@ fn credentials<'f>(
     let in_form = (form("client_id"), form("client_secret"));
     if request.headers.contains_key(header::AUTHORIZATION) {
         if in_form != (None, None) {
-            let description = "credentials in the header and in the form";
+            let description = "credentials must be in the header or in the form, not in both";
             return Err(Refusal::new(400, "invalid_request", description));
         }
         if suite.contradicts(A04) {
-            return Err(invalid_client("credentials belong in the form"));
+            return Err(invalid_client("credentials must be in the form"));
         }
         return request
             .header(header::AUTHORIZATION.as_str())
@@ -107,7 +107,7 @@ fn credentials<'f>(
     }
 }
 
-/// The client that credentials name, whether they are right or not.
+/// Returns the client ID of the credentials, which may be wrong.
 pub(crate) fn named_client(request: &Request) -> Option<String> {
     let basic = request.header(header::AUTHORIZATION.as_str());
     let basic = basic.and_then(basic::credentials).map(|(id, _)| id);
@@ -117,7 +117,7 @@ pub(crate) fn named_client(request: &Request) -> Option<String> {
     })
 }
 
-/// The requested scopes, or all scopes that the client has for this application.
+/// Returns the requested scopes, or all scopes that the client has for this application.
 fn granted(
     suite: &Suite,
     client: &Registered,
@@ -136,7 +136,7 @@ fn granted(
     let mut scopes: Vec<String> = Vec::new();
     for scope in asked.split(' ') {
         if !held().any(|known| known == scope) {
-            let description = "a scope is unknown, or not this client's for this audience";
+            let description = "a scope is unknown, or the client lacks it for this audience";
             return Err(Refusal::new(400, "invalid_scope", description));
         }
         if !scopes.iter().any(|known| known == scope) {
@@ -156,7 +156,7 @@ fn issue(
     let (suite, now) = (call.suite, call.now);
     let lifetime = call.terms.lifetime.unwrap_or(registry.lifetime);
     let life_millis = i64::try_from(lifetime.as_millis()).unwrap_or_default();
-    // `iat` and `exp` are whole seconds: the remainder of the lifetime is honoured but not announced.
+    // `iat` and `exp` are whole seconds. The server still honors the rest of the lifetime.
     let iat = now.as_second();
     let exp = iat + suite.unless(A41, life_millis / 1_000, 3_600);
     let scope = scopes.join(" ");

@@ -1,4 +1,4 @@
-//! The access token: a signed JWT. The contract does not show the names of its claims.
+//! The access token, a signed JWT. The contract doesn't document the names of its claims.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,17 +27,17 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// The number in `jti`, which counts the tokens of this server.
+    /// Returns the number in `jti`, which counts the tokens of this server.
     pub(crate) fn number(&self) -> Option<u64> {
         self.jti.strip_prefix("tok-")?.parse().ok()
     }
 }
 
-/// Writes and signs a token, with the other names that two claims are read by if they are to be renamed.
+/// Writes and signs a token. `renamed` uses the other names that two claims are also read by.
 pub(crate) fn issue(key: &TokenKey, claims: &Claims, renamed: bool) -> String {
     let mut claims = serde_json::to_string(claims).expect("claims are plain JSON");
     if renamed {
-        // No value has a quote that is not escaped.
+        // Values can't match, because quotes inside values are escaped.
         claims = claims.replace("\"scope\":", "\"scp\":");
         claims = claims.replace("\"client_id\":", "\"azp\":");
     }
@@ -50,7 +50,7 @@ pub(crate) fn issue(key: &TokenKey, claims: &Claims, renamed: bool) -> String {
     format!("{signed}.{signature}")
 }
 
-/// The claims of a token with a valid signature. The caller checks time and audience.
+/// Returns the claims of a token with a valid signature. The caller checks time and audience.
 pub(crate) fn verify(key: &TokenKey, token: &str) -> Option<Claims> {
     let (signed, signature) = token.rsplit_once('.')?;
     let (header, claims) = signed.split_once('.')?;

@@ -1,4 +1,4 @@
-//! The key of the tokens: what it signs, and how others check that.
+//! The key of the tokens, for signing and for checks by services.
 
 use std::io;
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::builder::Builder;
 use crate::keys::{self, Key};
 
-/// How tokens are signed.
+/// The algorithm that signs tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Signing {
-    /// HMAC with SHA-256, under a key that the server alone has: nobody else can check a token.
+    /// HMAC with SHA-256. Only the server has the key, so nothing else can check a token.
     #[default]
     Hs256,
-    /// ECDSA on P-256: a service checks tokens by the Platform's `/.well-known/jwks.json`, which its
+    /// ECDSA on P-256. Services check tokens with the key at the Platform's `/.well-known/jwks.json`, which its
     /// `/.well-known/oauth-authorization-server` names. Needs the feature `es256`.
     #[cfg(feature = "es256")]
     Es256,
@@ -23,9 +23,9 @@ pub enum Signing {
 /// The key of a server's tokens.
 pub(crate) struct TokenKey {
     secret: Secret,
-    /// The header of each token.
+    /// The encoded header of each token.
     pub(super) header: String,
-    /// The public keys as RFC 7517 has them, if there are any.
+    /// The public keys as a JWK set (RFC 7517), if there are any.
     pub(super) public: Option<Value>,
 }
 
@@ -36,7 +36,7 @@ enum Secret {
 }
 
 impl TokenKey {
-    /// A random key, or the one of the seed if `seeded`.
+    /// Creates a random key, or derives it from the seed if `seeded`.
     pub(crate) fn new(settings: &Builder, seeded: bool) -> io::Result<TokenKey> {
         let material = if seeded {
             keys::seeded("token", settings.seed)
@@ -84,14 +84,14 @@ fn es256(mut material: [u8; 32]) -> TokenKey {
     let key = loop {
         match p256::ecdsa::SigningKey::from_slice(&material) {
             Ok(key) => break Box::new(key),
-            // One number of 2^32 is beyond the order of the curve.
+            // About one in 2^32 numbers exceeds the order of the curve.
             Err(_) => material = keys::digest(&material),
         }
     };
-    // A tag, and two coordinates of 32 bytes.
+    // The point is a tag followed by two coordinates of 32 bytes.
     let point = key.verifying_key().to_sec1_point(false);
     let [x, y] = [1, 33].map(|from| keys::encode(&point.as_bytes()[from..from + 32]));
-    // The thumbprint of RFC 7638.
+    // The key ID is the thumbprint of RFC 7638.
     let members = format!(r#"{{"crv":"P-256","kty":"EC","x":"{x}","y":"{y}"}}"#);
     let id = keys::encode(&keys::digest(members.as_bytes()));
     let public = serde_json::json!({"keys": [

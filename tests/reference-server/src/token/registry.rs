@@ -8,7 +8,7 @@ use crate::client::ClientSpec;
 /// The documented maximum lifetime of a token.
 pub(crate) const LONGEST_LIFE: Duration = Duration::from_secs(300);
 
-/// The lifetime that `setting` asks for, in whole milliseconds like the clock, or why no token may have it.
+/// Returns the lifetime in whole milliseconds, or an error if the documented rules forbid it.
 pub(crate) fn lifetime(setting: &str, asked: Duration) -> Result<Duration, String> {
     let millis = u64::try_from(asked.as_millis()).unwrap_or(u64::MAX);
     if millis == 0 || asked > LONGEST_LIFE {
@@ -19,20 +19,20 @@ pub(crate) fn lifetime(setting: &str, asked: Duration) -> Result<Duration, Strin
     Ok(Duration::from_millis(millis))
 }
 
-/// A client and the actor for whom it acts.
+/// A client and the actor that it acts for.
 #[derive(Clone, Debug)]
 pub(crate) struct Registered {
     pub(crate) spec: ClientSpec,
     pub(crate) scopes: Vec<String>,
     pub(crate) actor: u64,
-    /// The number of its first token: those of a client that had its id before are not accepted any more.
+    /// The number of the client's first token. Tokens of an earlier client with this ID are rejected.
     since: u64,
 }
 
 /// Clients and tokens.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    /// By their ids.
+    /// The clients by ID.
     pub(crate) clients: BTreeMap<String, Registered>,
     /// The lifetime of tokens issued from now on.
     pub(crate) lifetime: Duration,
@@ -52,14 +52,14 @@ impl Registry {
         }
     }
 
-    /// Resets the lifetime, and forgets the clients and their tokens.
+    /// Resets the lifetime, removes the clients and revokes their tokens.
     pub(crate) fn restart(&mut self, lifetime: Duration) {
         self.lifetime = lifetime;
         self.clients.clear();
         self.revoke_all();
     }
 
-    /// Adds a client, or replaces the one with its id, whose tokens it keeps.
+    /// Adds a client. If it replaces a client with the same ID, the tokens of that client stay valid.
     pub(crate) fn add(&mut self, spec: ClientSpec, scopes: Vec<String>, actor: u64) {
         let known = self.clients.get(&spec.id);
         let client = Registered {
@@ -71,7 +71,7 @@ impl Registry {
         self.clients.insert(client.spec.id.clone(), client);
     }
 
-    /// Whether a client may still use its token of this number.
+    /// Whether a client may still use its token with this number.
     pub(crate) fn honors(&self, client_id: &str, number: u64) -> bool {
         let client = self.clients.get(client_id);
         client.is_some_and(|client| client.since <= number)
@@ -79,14 +79,14 @@ impl Registry {
             && !self.revoked.contains(&number)
     }
 
-    /// The client with that id, if the secret is right too.
+    /// Returns the client with this ID, if the secret is right.
     pub(crate) fn authenticate(&self, id: &str, secret: &str) -> Option<&Registered> {
         self.clients
             .get(id)
             .filter(|client| client.spec.secret == secret)
     }
 
-    /// The number of the next token.
+    /// Returns the number of the next token.
     pub(crate) fn number(&mut self) -> u64 {
         self.issued += 1;
         self.issued
