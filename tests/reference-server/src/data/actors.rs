@@ -5,10 +5,10 @@ use super::names::COLLEAGUE;
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// How many colleagues the demo workspace has. The default client acts for the first one.
+/// The number of colleagues in the demo workspace. The default client acts for the first.
 pub(crate) const COUNT: u64 = COLLEAGUE.len() as u64;
 
-/// Someone, or some client, with an active workspace membership.
+/// A person or a client with an active workspace membership.
 #[derive(Clone, Debug)]
 pub(crate) struct Actor {
     pub(crate) display_name: Text,

@@ -6,7 +6,7 @@ use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// How many there are at the start.
+/// The number of counterparties in the demo data.
 pub(crate) const COUNT: u64 = 40;
 
 /// A customer that can be invoiced.
@@ -28,7 +28,7 @@ impl Record for Counterparty {
         let form = noise.pick(&LEGAL_FORM);
         Counterparty {
             display_name: format!("{company} {trade} {form}"),
-            // The last few are archived, so that a draft for one of them can be refused.
+            // The last few are archived, so that the server can reject a draft for them.
             status: if index + 3 >= COUNT {
                 "archived".into()
             } else {

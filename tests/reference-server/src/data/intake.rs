@@ -9,10 +9,10 @@ use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Sizes, Text};
 
-/// The documented maximum of reviews that are kept.
+/// The documented maximum length of the review history.
 pub(crate) const HISTORY_LIMIT: usize = 100;
 
-/// What an accepted submission became, by index.
+/// The records that an accepted submission created, by index.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Linked {
     pub(crate) person: Option<u64>,
@@ -21,7 +21,7 @@ pub(crate) struct Linked {
 }
 
 impl Linked {
-    /// Records of the demo data, for a submission that was accepted before the start.
+    /// Picks records of the demo data for a submission that was accepted before the start.
     fn among(sizes: &Sizes, noise: &mut Noise) -> Linked {
         let mut pick = |size: u64| (size > 0).then(|| noise.below(size));
         Linked {
@@ -82,18 +82,18 @@ impl Record for Intake {
 }
 
 impl Intake {
-    /// Whether its processing is over.
+    /// Whether its processing has ended.
     pub(crate) fn is_final(&self) -> bool {
         matches!(self.status.as_ref(), "accepted" | "dismissed" | "failed")
     }
 
-    /// Who sent it.
+    /// Returns the sender.
     pub(crate) fn contact(&self) -> Value {
         let name = format!("{} {}", self.given, self.family);
         json!({"displayName": name, "company": self.company})
     }
 
-    /// The steps it went through.
+    /// Returns the processing steps so far.
     pub(crate) fn processing_events(&self) -> Vec<Value> {
         let steps: &[&str] = match self.status.as_ref() {
             "received" => &["received"],

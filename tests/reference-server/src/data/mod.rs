@@ -1,5 +1,5 @@
-//! The demo data: rows computed from a seed and an index, so that a million people take no memory, and an
-//! overlay of what commands have changed or created.
+//! The demo data. Rows are computed from a seed and an index, so a million people take no memory. An overlay stores
+//! the rows that commands changed or created.
 
 pub(crate) mod actors;
 pub(crate) mod counterparties;
@@ -20,5 +20,5 @@ pub(crate) use table::{Record, Table};
 
 use std::borrow::Cow;
 
-/// A text that is a name from a table until a command changes it.
+/// A string that is borrowed from a table of names until a command changes it.
 pub(crate) type Text = Cow<'static, str>;

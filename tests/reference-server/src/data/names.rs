@@ -1,4 +1,4 @@
-//! Names to make people, companies and work from. All of them are made up or common.
+//! Fictitious or very common names of people, companies and work.
 
 pub(super) const GIVEN: [&str; 48] = list(
     "Ann, Amara, Anders, Beatriz, Benno, Chiara, Chidi, Clara, Daniel, Defne, Elena, Emil, \
@@ -69,7 +69,7 @@ pub(super) const COLLEAGUE: [&str; 12] = list(
      Gita Rao, Hugo Martel, Isla Reid, Jun Mori, Katya Orlova, Luis Prieto",
 );
 
-/// Splits a list at each comma and space; does not compile unless it has `N` names.
+/// Splits a list at each comma and space. It doesn't compile unless the list has `N` names.
 const fn list<const N: usize>(text: &'static str) -> [&'static str; N] {
     let mut names = [""; N];
     let (mut left, mut place) = (text, 0);

@@ -1,11 +1,11 @@
-//! Random-looking numbers that are a pure function of seed, stream and index: the generator splitmix64.
+//! Pseudorandom numbers as a pure function of seed, stream and index (splitmix64).
 //!
-//! Handwritten, since the same seed must give the same records, references and faults in every build. Crates do not
-//! promise that: `fastrand` 2.1 changed its algorithm. Nothing here is secret.
+//! This is handwritten, because the same seed must give the same records, references and faults in every build. Crates
+//! don't promise that: `fastrand` 2.1 changed its algorithm. None of these numbers is secret.
 
 use jiff::{SignedDuration, Timestamp};
 
-/// What the numbers are for; each use has its own sequence.
+/// The purpose of the numbers. Each purpose has its own sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stream {
     People = 1,
@@ -37,7 +37,7 @@ impl Noise {
         mix(self.0)
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a number below `bound`, which must not be zero.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
@@ -51,7 +51,7 @@ impl Noise {
         from[usize::try_from(self.below(length)).unwrap_or_default()]
     }
 
-    /// Picks by weight.
+    /// Picks a value by weight.
     pub(super) fn weighted<T: Copy>(&mut self, from: &[(T, u64)]) -> T {
         let total = from.iter().map(|(_, weight)| weight).sum();
         let mut left = self.below(total);
@@ -64,7 +64,7 @@ impl Noise {
         from[0].0
     }
 
-    /// A whole minute between `from` and `to` minutes from the start of the server's time.
+    /// Returns an instant `from` to `to` minutes after the start of the server's clock, in whole minutes.
     pub(super) fn minutes(&mut self, start: Timestamp, from: i64, to: i64) -> Timestamp {
         let span = u64::try_from(to - from).unwrap_or(1);
         let minutes = from + i64::try_from(self.below(span)).unwrap_or_default();

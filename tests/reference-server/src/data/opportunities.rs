@@ -21,10 +21,10 @@ pub(crate) const STAGES: [&str; 9] = [
     "closed_not_proceeding",
 ];
 
-/// How many of the stages are open.
+/// The number of open stages.
 pub(crate) const OPEN_STAGES: usize = 6;
 
-/// The documented stage of that name.
+/// Returns the documented stage with this name.
 pub(crate) fn stage(name: &str) -> Option<&'static str> {
     STAGES.into_iter().find(|stage| *stage == name)
 }
@@ -34,15 +34,15 @@ pub(crate) fn is_open(stage: &str) -> bool {
     STAGES[..OPEN_STAGES].contains(&stage)
 }
 
-/// Why an opportunity did not proceed, in the demo data.
+/// The reasons in the demo data why an opportunity didn't proceed.
 pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply", "timing"];
 
-/// A stage that an opportunity is in from `entered_at` until its next stay begins.
+/// A stage that an opportunity is in, from `entered_at` until the next stay.
 #[derive(Clone, Debug)]
 pub(crate) struct Stay {
     pub(crate) stage: &'static str,
     pub(crate) entered_at: Timestamp,
-    /// The reason for the move, if given.
+    /// The reason for the move, if any.
     pub(crate) reason: Option<Text>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Stay {
 pub(crate) struct Opportunity {
     pub(crate) title: Text,
     pub(crate) stage: &'static str,
-    /// Where it was before, in the demo data; what comes later is in its history.
+    /// The previous stay in the demo data. Later stays are in the history.
     pub(crate) before: Option<Stay>,
     pub(crate) entered_stage_at: Timestamp,
     pub(crate) close_reason: Option<Text>,
@@ -119,7 +119,7 @@ impl Opportunity {
         is_open(self.stage)
     }
 
-    /// The current stay.
+    /// Returns the current stay.
     pub(crate) fn stay(&self) -> Stay {
         Stay {
             stage: self.stage,

@@ -13,7 +13,7 @@ use super::table::{Record, World};
 pub(crate) struct Person {
     pub(crate) given: Text,
     pub(crate) family: Text,
-    /// `None`: derived from the name.
+    /// `None` means that the address is derived from the name.
     pub(crate) email: Option<String>,
     pub(crate) job: Text,
     pub(crate) organization: Option<u64>,
@@ -37,7 +37,7 @@ impl Record for Person {
             email: None,
             job: noise.pick(&JOB).into(),
             organization: employed.then(|| noise.below(organizations)),
-            // The first person has the long timeline and is safe to use as a sample.
+            // The first person has the long timeline and serves as a sample.
             status: if index == 0 {
                 "active".into()
             } else {
@@ -65,7 +65,7 @@ impl Person {
         [&*self.given, " ", &*self.family].concat()
     }
 
-    /// The address, or one derived from the name.
+    /// Returns the email address, or derives it from the name.
     pub(crate) fn email(&self, index: u64) -> String {
         if let Some(email) = &self.email {
             return email.clone();

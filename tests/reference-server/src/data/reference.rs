@@ -1,4 +1,4 @@
-//! Public references: an index encoded as twelve random-looking digits and back, without a table.
+//! Public references. An index is encoded as twelve random-looking digits and decoded without a table.
 
 use super::noise::mix;
 
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// Turns indexes into references and back; each seed gives other references.
+/// Encodes indexes as references and decodes them. Each seed gives other references.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct References {
     seed: u64,
@@ -63,7 +63,7 @@ impl References {
         format!("{}{:012X}", kind.prefix(), scramble(index, self.key(kind)))
     }
 
-    /// The index behind a reference of this kind, if it has the right form.
+    /// Returns the index of a well-formed reference of this kind.
     pub(crate) fn index(self, kind: Kind, text: &str) -> Option<u64> {
         let digits = text.strip_prefix(kind.prefix())?;
         let value = u64::from_str_radix(digits, 16).ok()?;
@@ -76,7 +76,8 @@ impl References {
     }
 }
 
-/// A bijection of 48-bit numbers: add a key, multiply by an odd number, fold the high half into the low, twice.
+/// A bijection of 48-bit numbers: add a key, multiply by an odd number, and XOR the high half into the low half,
+/// twice.
 fn scramble(index: u64, key: u64) -> u64 {
     let mut x = index & MASK;
     for _ in 0..2 {
@@ -96,7 +97,7 @@ fn unscramble(value: u64, key: u64) -> u64 {
     x
 }
 
-/// The inverse of `ODD` modulo 2^48, by Newton's iteration.
+/// Computes the inverse of `ODD` modulo 2^48 by Newton's iteration.
 const fn inverse_of_odd() -> u64 {
     let mut inverse = ODD;
     let mut round = 0;

@@ -21,7 +21,7 @@ use crate::accounting::ledger::Ledger;
 use crate::calendar::agenda::{Agenda, Event};
 use crate::idempotency::Results;
 
-/// How much demo data there is.
+/// The sizes of the demo data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) people: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Sizes {
 }
 
 impl Default for Sizes {
-    /// Enough to page through each list several times.
+    /// The defaults fill several pages of each list.
     fn default() -> Sizes {
         Sizes {
             people: 300,
@@ -44,7 +44,7 @@ impl Default for Sizes {
     }
 }
 
-/// A record as it is shown inside another one: the two members that the contract shows wherever an owner appears.
+/// A record inside another record, with the two fields that the contract documents wherever an owner appears.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Brief {
@@ -52,7 +52,7 @@ pub(crate) struct Brief {
     pub(crate) display_name: Text,
 }
 
-/// A change, as the attention queue reports it.
+/// A change that the attention queue reports.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) action: String,
@@ -62,7 +62,7 @@ pub(crate) struct Change {
     pub(crate) actor: u64,
 }
 
-/// The documented maximum of changes that are reported.
+/// The documented maximum of reported changes.
 pub(crate) const RECENT_CHANGES: usize = 25;
 
 /// The state of one server.
@@ -82,7 +82,7 @@ pub(crate) struct Store {
     pub(crate) agenda: Agenda,
     pub(crate) ledger: Ledger,
     pub(crate) results: Results,
-    /// The finished stays of opportunities that moved, oldest first.
+    /// The finished stays of moved opportunities, oldest first.
     stays: HashMap<u64, Vec<Stay>>,
     moments: HashMap<u64, Vec<Moment>>,
     changes: VecDeque<Change>,
@@ -90,7 +90,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The demo data of a server whose time starts at `start`.
+    /// Creates the demo data of a server whose clock starts at `start`.
     pub(crate) fn new(seed: u64, sizes: Sizes, start: Timestamp) -> Store {
         let references = References::new(seed);
         let world = World {
@@ -123,7 +123,7 @@ impl Store {
         store
     }
 
-    /// Changes before the first request, so that the attention queue has something to report.
+    /// Returns changes from before the first request, so that the attention queue is not empty.
     fn changes_before_the_start(&self) -> VecDeque<Change> {
         let tasks = self.tasks.rows(0).filter(|(_, task)| task.owner.is_some());
         tasks
@@ -139,26 +139,26 @@ impl Store {
             .collect()
     }
 
-    /// The index of a new record of a kind that has no table.
+    /// Returns the index of a new record of a kind without a table.
     pub(crate) fn number(&mut self, kind: Kind) -> u64 {
         let next = self.named.entry(kind).or_default();
         *next += 1;
         *next - 1
     }
 
-    /// A new reference of a kind that has no table.
+    /// Returns a new reference of a kind without a table.
     pub(crate) fn name(&mut self, kind: Kind) -> String {
         let index = self.number(kind);
         self.references.name(kind, index)
     }
 
-    /// The event that a reference names.
+    /// Returns the event with this reference.
     pub(crate) fn event(&self, reference: &str) -> Option<(u64, &Event)> {
         let index = self.references.index(Kind::Event, reference)?;
         Some((index, self.agenda.event(index)?))
     }
 
-    /// An actor as an owner is shown.
+    /// Returns an actor in the form of an owner.
     pub(crate) fn owner(&self, index: Option<u64>) -> Option<Brief> {
         let index = index?;
         Some(Brief {
@@ -167,7 +167,7 @@ impl Store {
         })
     }
 
-    /// An organization as it is shown inside another record.
+    /// Returns an organization in the form for other records.
     pub(crate) fn organization_brief(&self, index: Option<u64>) -> Option<Brief> {
         let index = index?;
         Some(Brief {
@@ -176,7 +176,7 @@ impl Store {
         })
     }
 
-    /// The stages that an opportunity went through, the current one last.
+    /// Returns the stays of an opportunity, the current stay last.
     pub(crate) fn stays<'s>(
         &'s self,
         index: u64,
@@ -187,17 +187,17 @@ impl Store {
         over.cloned().chain([row.stay()])
     }
 
-    /// Moves an opportunity to a stage; the caller stores the changed row.
+    /// Moves an opportunity to a stage. The caller stores the changed row.
     pub(crate) fn enter(&mut self, index: u64, row: &mut Opportunity, stay: Stay) {
         let over = row.before.take().into_iter().chain([row.stay()]);
         self.stays.entry(index).or_default().extend(over);
         row.stage = stay.stage;
-        // The clock may have been set back.
+        // A test may have set the clock back.
         row.entered_stage_at = stay.entered_at.max(row.entered_stage_at);
         row.close_reason = stay.reason;
     }
 
-    /// How many entries the timeline of a person has.
+    /// Returns the length of a person's timeline.
     pub(crate) fn timeline_length(&self, person: u64) -> u64 {
         let added = self.moments.get(&person).map_or(0, Vec::len) as u64;
         self.timeline_base(person) + added
@@ -211,7 +211,7 @@ impl Store {
         }
     }
 
-    /// One entry of a person's timeline.
+    /// Returns one entry of a person's timeline.
     pub(crate) fn moment(&self, person: u64, position: u64) -> Option<Moment> {
         let base = self.timeline_base(person);
         if position < base {
@@ -230,7 +230,7 @@ impl Store {
         self.changes.truncate(RECENT_CHANGES);
     }
 
-    /// The latest changes, newest first.
+    /// Returns the latest changes, newest first.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter()
     }

@@ -1,4 +1,4 @@
-//! A table whose rows are computed, with an overlay of changed and created rows.
+//! A table of computed rows, with an overlay of changed and created rows.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use crate::refusal::Refusal;
 
 /// A kind of row.
 pub(crate) trait Record: Clone {
-    /// Which references name it.
+    /// The kind of the references to its rows.
     const KIND: Kind;
 
-    /// Its name in error messages.
+    /// The name in error messages.
     const NOUN: &'static str;
 
-    /// The row at `index` of the demo data.
+    /// Computes the row at `index` of the demo data.
     fn generate(world: &World, index: u64) -> Self;
 }
 
-/// The input for generating a row: the seed, the size of the other tables, and the start of the server's time.
+/// The input for computing a row: the seed, the sizes of the tables, and the start of the server's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct World {
     pub(crate) seed: u64,
@@ -26,14 +26,14 @@ pub(crate) struct World {
     pub(crate) start: jiff::Timestamp,
 }
 
-/// Rows `0..base` are computed, those after it were created; either may have been changed.
+/// Rows `0..base` are computed, later rows were created. Any row may have been changed.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<R> {
     world: World,
     base: u64,
     length: u64,
     changed: HashMap<u64, R>,
-    /// The references that rows brought along, both ways.
+    /// The references from data files, in both directions.
     brought: HashMap<String, u64>,
     names: HashMap<u64, String>,
 }
@@ -61,19 +61,19 @@ impl<R: Record> Table<R> {
         (index < self.base).then(|| R::generate(&self.world, index))
     }
 
-    /// The row that a reference names.
+    /// Returns the row with this reference.
     pub(crate) fn find(&self, reference: &str) -> Option<(u64, R)> {
         let index = self.index(reference)?;
         Some((index, self.get(index)?))
     }
 
-    /// The row that a reference names: 404 if there is none.
+    /// Returns the row with this reference, or a 404 if it doesn't exist.
     pub(crate) fn existing(&self, reference: &str) -> Result<(u64, R), Refusal> {
         let found = self.find(reference);
         found.ok_or_else(|| Refusal::not_found(format!("no such {}", R::NOUN)))
     }
 
-    /// The index that a reference names, if there is such a row.
+    /// Returns the index of the row with this reference.
     pub(crate) fn index(&self, reference: &str) -> Option<u64> {
         if let Some(index) = self.brought.get(reference) {
             return Some(*index);
@@ -87,7 +87,7 @@ impl<R: Record> Table<R> {
         brought.unwrap_or_else(|| self.world.references.name(R::KIND, index))
     }
 
-    /// Gives a row a reference that nobody has.
+    /// Gives a row its own reference. The caller checks that no row has it.
     pub(crate) fn rename(&mut self, index: u64, reference: &str) {
         self.brought.insert(reference.to_owned(), index);
         self.names.insert(index, reference.to_owned());
@@ -97,7 +97,7 @@ impl<R: Record> Table<R> {
         self.changed.insert(index, row);
     }
 
-    /// Appends a row and gives its index.
+    /// Appends a row and returns its index.
     pub(crate) fn create(&mut self, row: R) -> u64 {
         let index = self.length;
         self.length += 1;
@@ -105,7 +105,7 @@ impl<R: Record> Table<R> {
         index
     }
 
-    /// Rows from `start` on, in order of creation.
+    /// Returns the rows from `start` on, in order of creation.
     pub(crate) fn rows(&self, start: u64) -> impl Iterator<Item = (u64, R)> + '_ {
         (start..self.length).filter_map(|index| Some((index, self.get(index)?)))
     }

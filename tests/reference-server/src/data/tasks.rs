@@ -8,7 +8,7 @@ use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Text, actors};
 
-/// Something to do.
+/// A task of an actor.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub(crate) title: Text,
@@ -39,7 +39,7 @@ impl Record for Task {
                     ("cancelled", 6),
                 ])
                 .into(),
-            // The default client acts for the first actor, and has enough of its own to page through.
+            // The default client acts for the first actor, who owns enough tasks for several pages.
             owner: Some(if noise.chance(25) {
                 0
             } else {

@@ -6,10 +6,10 @@ use super::names::MOMENT;
 use super::noise::{Noise, Stream, minutes_from};
 use super::{Text, actors};
 
-/// How many entries the first person has.
+/// The number of entries of the first person.
 pub(crate) const LONG: u64 = 250;
 
-/// One entry that a command added.
+/// An entry of a timeline.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub(crate) kind: Text,
@@ -19,7 +19,7 @@ pub(crate) struct Moment {
     pub(crate) actor: u64,
 }
 
-/// How many entries a person of the demo data has.
+/// Returns the number of entries of a person in the demo data.
 pub(crate) fn generated(seed: u64, person: u64) -> u64 {
     if person == 0 {
         return LONG;
@@ -27,12 +27,12 @@ pub(crate) fn generated(seed: u64, person: u64) -> u64 {
     3 + Noise::new(seed, Stream::TimelineLengths, person).below(10)
 }
 
-/// The entry at `position` of the demo data.
+/// Computes the entry at `position` of the demo data.
 pub(crate) fn generate(seed: u64, start: Timestamp, person: u64, position: u64) -> Moment {
     let mut noise = Noise::new(seed ^ person, Stream::Timelines, position);
     let (kind, summary) = noise.pick(&MOMENT);
     let count = generated(seed, person).max(1);
-    // Spread evenly over half a year, with a little jitter that keeps the order.
+    // Entries are spread evenly over half a year, with a little jitter that preserves their order.
     let step = 260_000 / count;
     let minutes = position * step + noise.below(step.max(1));
     let before = i64::try_from(minutes).unwrap_or_default() - 262_000;
