@@ -1,4 +1,4 @@
-//! Who the caller is. The contract shows only method and path.
+//! The caller's identity. The contract documents only method and path.
 
 use serde_json::json;
 

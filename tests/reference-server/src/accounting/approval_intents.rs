@@ -1,5 +1,5 @@
-//! Approval intents: the contract shows only method and path. Any JSON is accepted; a draft that it names then waits
-//! for approval.
+//! Approval intents. The contract documents only method and path. The server accepts any JSON; if the body names a
+//! draft, that draft then waits for approval.
 
 use super::result;
 use crate::call::{Answer, Call};

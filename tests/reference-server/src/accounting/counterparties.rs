@@ -1,4 +1,4 @@
-//! Financial counterparties. The list takes no parameters, and the contract does not show its body.
+//! Financial counterparties. The list has no parameters, and the contract doesn't document its body.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::call::{Answer, Call};
 use crate::data::counterparties::Counterparty;
 use crate::message::Reply;
 
-/// How many of the latest the page shows, since there is no way to request another page.
+/// The list returns only the latest counterparties, because it has no parameter for another page.
 const SHOWN: u64 = 100;
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {
@@ -29,7 +29,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&json!({"items": items, "nextCursor": null})))
 }
 
-/// Takes any JSON; a `displayName` or `name` in it becomes the counterparty's.
+/// Creates a counterparty from any JSON. Its name is the body's `displayName` or `name`.
 pub(crate) fn create(call: &Call<'_>) -> Answer {
     let text = |name: &str| call.body()[name].as_str().map(str::to_owned);
     let mut store = call.suite.store_mut();

@@ -8,7 +8,7 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
     once(call, |store| {
         store.ledger.imports += 1;
         let subject = store.name(Kind::ImportRun);
-        // A run is not finished at once: the other documented outcome.
+        // An import runs for a while, so this returns the other documented outcome.
         let outcome = "pending";
         Ok(result(call, store, "import-run.create", outcome, &subject))
     })

@@ -17,7 +17,7 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
     once(call, |store| apply(call, store))
 }
 
-/// Checks the business rules: 422. The contract does not show them.
+/// Creates a draft. A broken business rule is a 422; the contract doesn't document these rules.
 fn apply(call: &Call<'_>, store: &mut Store) -> Result<Value, Refusal> {
     let request: Request = schema::fields(call.body())?;
     let rejected = |message: &str| Refusal::new(422, "invoice_draft_rejected", message);
@@ -48,7 +48,7 @@ fn apply(call: &Call<'_>, store: &mut Store) -> Result<Value, Refusal> {
     Ok(result)
 }
 
-/// `taxAmount` as it stands in the body, letter for letter; the last one if there are several.
+/// Returns `taxAmount` exactly as it appears in the body. If it occurs more than once, the last wins.
 fn exact_tax_amount(call: &Call<'_>) -> Result<Box<RawValue>, Refusal> {
     let fields: HashMap<String, &RawValue> = serde_json::from_slice(&call.request.body)
         .map_err(|error| Refusal::invalid(error.to_string()))?;

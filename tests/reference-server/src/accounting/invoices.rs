@@ -1,4 +1,4 @@
-//! The list of invoices: the drafts made here.
+//! The list of invoices. It contains the drafts of this server.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::ledger::Draft;
 use crate::call::{Answer, Call};
 use crate::message::Reply;
 
-/// The list. Serialized directly, since `serde_json::Value` would round amounts.
+/// The page. It is serialized directly, because `serde_json::Value` would round amounts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Page<'a> {
@@ -16,7 +16,7 @@ struct Page<'a> {
     next_cursor: Option<String>,
 }
 
-/// The drafts made here, newest first, each with its receipt.
+/// Lists the drafts of this server, newest first, each with its receipt.
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
     Ok(Reply::ok(&Page {

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// How many drafts and commands are shown; the contract documents no parameters for their operations.
+/// The number of listed drafts and commands. The contract documents no parameters for these operations.
 const SHOWN: usize = 100;
 
-/// The fields of a request for a draft that are shown as they were sent.
+/// The fields of a draft request that the list returns as they were sent.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Request {
@@ -22,7 +22,7 @@ pub(crate) struct Request {
     internal_note: Option<String>,
 }
 
-/// An invoice draft as the list shows it.
+/// An invoice draft in the form of the list.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Draft {
@@ -31,7 +31,7 @@ pub(crate) struct Draft {
     pub(crate) status: &'static str,
     #[serde(flatten)]
     pub(crate) request: Request,
-    /// With every digit as sent.
+    /// With every digit as it was sent.
     pub(crate) tax_amount: Box<RawValue>,
     pub(crate) line_count: usize,
     pub(crate) approval_intent_reference: Option<String>,
@@ -55,12 +55,12 @@ impl Ledger {
         self.drafts_shown.truncate(SHOWN);
     }
 
-    /// The latest drafts, newest first.
+    /// Returns the latest drafts, newest first.
     pub(crate) fn latest(&self) -> &VecDeque<Draft> {
         &self.drafts_shown
     }
 
-    /// A draft among the latest.
+    /// Returns a draft from the latest drafts.
     pub(crate) fn draft_mut(&mut self, reference: &str) -> Option<&mut Draft> {
         self.drafts_shown
             .iter_mut()
@@ -72,7 +72,7 @@ impl Ledger {
         self.committed.truncate(SHOWN);
     }
 
-    /// The latest commands as the overview shows them, newest first.
+    /// Returns the latest commands in the form of the overview, newest first.
     pub(crate) fn committed(&self) -> &VecDeque<Value> {
         &self.committed
     }

@@ -19,7 +19,7 @@ use crate::idempotency;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
-/// The documented result of an accounting command, with a new receipt, which the overview shows.
+/// Returns the documented result of an accounting command, and adds its new receipt to the overview.
 fn result(
     call: &Call<'_>,
     store: &mut Store,
@@ -46,7 +46,7 @@ fn result(
     })
 }
 
-/// Runs a command once per key. A replay is a 201 too, the only documented success.
+/// Applies a command once per key. A replay is also a 201, because that is the only documented success.
 fn once(call: &Call<'_>, apply: impl FnOnce(&mut Store) -> Result<Value, Refusal>) -> Answer {
     let settled = idempotency::once_per_key(call, apply)?;
     Ok(Reply::json(201, &settled.result))

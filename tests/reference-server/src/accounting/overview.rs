@@ -1,4 +1,4 @@
-//! Counts and latest commands. The contract shows only method and path.
+//! Counts and latest commands. The contract documents only method and path.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Metadata and readiness. The contract shows only method and path of the latter.
+//! Metadata and readiness. For readiness, the contract documents only method and path.
 
 use serde_json::json;
 

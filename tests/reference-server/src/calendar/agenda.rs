@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// How many events are kept, the latest ones: a server under load creates many.
+/// The number of stored events. A server under load creates many, so only the latest are stored.
 const KEPT: usize = 100_000;
 
-/// The parts of an event that can be read again.
+/// The parts of an event that can be read back.
 #[derive(Clone, Debug)]
 pub(crate) struct Event {
     pub(crate) title: Box<str>,
@@ -19,20 +19,20 @@ pub(crate) struct Event {
     pub(crate) version: u64,
 }
 
-/// The busy times of one collection, and the event of each.
+/// The busy times of one collection, with the event of each.
 #[derive(Clone, Debug, Default)]
 struct Times {
     taken: BTreeSet<(Timestamp, Timestamp, u64)>,
-    /// The longest duration in it, which bounds how far back an overlap can begin.
+    /// The longest event, which limits how early an overlapping event can start.
     longest: SignedDuration,
 }
 
-/// The state of the Calendar; events are keyed by the index behind their reference.
+/// The state of the Calendar. Events are keyed by the index in their reference.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     events: BTreeMap<u64, Event>,
     times: HashMap<Arc<str>, Times>,
-    /// Those that are not released.
+    /// The holds that are not released.
     pub(crate) holds: HashSet<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Agenda {
         }
     }
 
-    /// Another event of the collection that overlaps the time between two instants.
+    /// Returns another event of the collection that overlaps with a time range.
     pub(crate) fn conflict(
         &self,
         collection: &str,

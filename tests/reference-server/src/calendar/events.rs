@@ -1,6 +1,6 @@
 //! `POST /calendar/v1/event-commands`: creates, updates or cancels an event, once per idempotency key.
 //!
-//! The contract does not show which fields an operation requires; `assumed.yaml` has those.
+//! The contract doesn't document the required fields of each operation. `assumed.yaml` defines them.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -17,7 +17,7 @@ use crate::params;
 use crate::refusal::Refusal;
 use crate::schema::{self, Broken};
 
-/// What a command says about an event.
+/// The fields of an event in a command.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Fields {
@@ -126,7 +126,7 @@ fn cancel(store: &mut Store, body: &Value) -> Result<Value, Refusal> {
     Ok(result("event.cancel", &reference, version))
 }
 
-/// The event that a command names, if its version is the expected one and it was not cancelled.
+/// Returns the event that a command names. Fails if its version is not the expected version, or if it was cancelled.
 fn existing(store: &Store, body: &Value) -> Result<(String, u64, Event), Refusal> {
     let target: Target = schema::fields(body)?;
     let found = store.event(&target.public_reference);
@@ -143,7 +143,7 @@ fn existing(store: &Store, body: &Value) -> Result<(String, u64, Event), Refusal
     Ok((target.public_reference, index, event))
 }
 
-/// 409 if conflicts are to be checked and there is one.
+/// Returns a 409 if the command asks for a conflict check and another event overlaps.
 fn check_conflicts(
     store: &Store,
     event: &Event,

@@ -1,4 +1,4 @@
-//! Holds, of which the contract shows only name and summary.
+//! Holds. The contract documents only the operation's name and summary.
 
 use super::result;
 use crate::call::{Answer, Call};
@@ -6,7 +6,7 @@ use crate::data::reference::Kind;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
-/// Creates a hold, or releases the one that the body names if its `operation` is `release`.
+/// Creates a hold. If the body's `operation` is `release`, releases the hold that the body names.
 pub(crate) fn manage(call: &Call<'_>) -> Answer {
     let body = call.body();
     let mut store = call.suite.store_mut();

@@ -14,7 +14,7 @@ use crate::data::reference::Kind;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
-/// The documented result of a calendar command.
+/// Returns the documented result of a calendar command.
 fn result(operation: &str, reference: &str, version: u64) -> Value {
     json!({
         "schemaVersion": "suite-calendar-command-result.v1",
@@ -26,8 +26,8 @@ fn result(operation: &str, reference: &str, version: u64) -> Value {
     })
 }
 
-/// Serves an operation on an event of which the contract shows only name and summary. It takes any JSON, and answers
-/// with the documented result of a calendar command, whose enumeration names what it does.
+/// Serves an operation on an event for which the contract documents only name and summary. It accepts any JSON and
+/// returns the documented result of a calendar command, whose `operation` enumeration includes it.
 fn change(call: &Call<'_>, operation: impl FnOnce(&Value) -> &'static str) -> Answer {
     let body = call.body();
     let (reference, version) = next_version(&mut call.suite.store_mut(), body)?;
@@ -35,7 +35,7 @@ fn change(call: &Call<'_>, operation: impl FnOnce(&Value) -> &'static str) -> An
     Ok(Reply::ok(&result(operation(body), &reference, version)))
 }
 
-/// The event that the body names, one version later; without a reference, a new one.
+/// Increments the version of the event that the body names. Without a reference, creates a new reference.
 fn next_version(store: &mut Store, body: &Value) -> Result<(String, u64), Refusal> {
     let Some(reference) = body["publicReference"].as_str() else {
         return Ok((store.name(Kind::Event), 1));

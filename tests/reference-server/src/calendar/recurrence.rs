@@ -1,4 +1,4 @@
-//! Exceptions from a series: an occurrence is modified, or cancelled if the body's `operation` says so.
+//! Exceptions from a series. They modify an occurrence, or cancel it if the body's `operation` is `cancel`.
 
 use super::change as change_event;
 use crate::call::{Answer, Call};

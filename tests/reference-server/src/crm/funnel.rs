@@ -1,4 +1,4 @@
-//! The funnel: the pipeline as of now, the flow measured over a window, both from the history of each opportunity.
+//! The funnel: the current pipeline and its flow over a window, both computed from the history of each opportunity.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +18,8 @@ use crate::refusal::Refusal;
 /// The default length of the window.
 const DEFAULT_DAYS: i64 = 30;
 
-/// From `from` up to, but not including, `to`. A window that ends now includes this instant, because a move in it has
-/// happened.
+/// From `from` up to, but not including, `to`. A window that ends now includes the current instant, because a move at
+/// this instant has already happened.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Window {
     from: Timestamp,
@@ -56,7 +56,7 @@ impl Window {
     }
 }
 
-/// The reply. Serialized directly, since `serde_json::Value` cannot hold large sums.
+/// The response. It is serialized directly, because `serde_json::Value` can't represent large sums.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Funnel {
@@ -69,7 +69,7 @@ struct Funnel {
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
-    // No command of a later instant has been applied.
+    // The clock is read under the store's lock, so no later command has been applied.
     let now = call.suite.clock.now();
     let window = Window::read(call, now)?;
     let mut tallies = Tallies::default();
@@ -122,6 +122,6 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
 }
 
 fn millis(from: Timestamp, to: Timestamp) -> i64 {
-    // A clock that was set back may be before what has happened.
+    // If a test has set the clock back, `to` may be before `from`.
     (to.as_millisecond() - from.as_millisecond()).max(0)
 }

@@ -11,7 +11,7 @@ use crate::message::Reply;
 use crate::refusal::Refusal;
 use crate::schema::Broken;
 
-/// Adds the rule of the filter whose values the contract leaves open.
+/// Adds the rule for the `status` filter, whose values the contract leaves open.
 pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
     if let Some(status) = call.sent.query.get("status") {
         broken.check("intakeStatus", status, "status");
@@ -63,7 +63,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     })))
 }
 
-/// The records that an accepted submission became; empty for any other.
+/// Returns the records that an accepted submission created; an empty object for other submissions.
 fn linked(store: &Store, linked: &Linked) -> Value {
     let mut records = Map::new();
     if let Some((reference, row)) = named(&store.people, linked.person) {

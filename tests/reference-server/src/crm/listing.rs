@@ -1,4 +1,4 @@
-//! What the lists have in common: page size, cursor, search text, and the walk over the rows.
+//! Shared code of the lists: page size, cursor, search and filling a page.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::cursor::{self, Binding};
 use crate::data::{Record, Table};
 use crate::refusal::Refusal;
 
-/// A text to be found in others, whatever the case. Without one, every text will do.
+/// A case-insensitive search term. An empty term matches every string.
 #[derive(Clone, Debug)]
 pub(super) struct Needle(String);
 
@@ -23,7 +23,7 @@ impl Needle {
     }
 }
 
-/// A page of the reply.
+/// The response body of a page.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PageBody<T> {
@@ -33,7 +33,7 @@ pub(super) struct PageBody<T> {
     pub(super) next_cursor: Option<String>,
 }
 
-/// An item, and what only its details show.
+/// An item with the additional fields of its detail view.
 #[derive(Debug, Serialize)]
 pub(super) struct Details<T> {
     #[serde(flatten)]
@@ -42,7 +42,7 @@ pub(super) struct Details<T> {
     pub(super) more: Value,
 }
 
-/// A page to be filled.
+/// A page to fill.
 pub(super) struct Page<'c> {
     call: &'c Call<'c>,
     binding: Binding,
@@ -51,7 +51,7 @@ pub(super) struct Page<'c> {
 }
 
 impl<'c> Page<'c> {
-    /// The page that `limit` and `cursor` ask for; `filters` is what the cursor is bound to.
+    /// Reads `limit` and `cursor`. The cursor is bound to `filters`.
     pub(super) fn new(call: &'c Call<'c>, filters: &[Option<&str>]) -> Result<Page<'c>, Refusal> {
         let limit = call.limit();
         let size = limit.to_string();
@@ -70,7 +70,7 @@ impl<'c> Page<'c> {
         })
     }
 
-    /// The page's items from a table, and its `nextCursor` if another row matches after them.
+    /// Fills the page from a table. `nextCursor` is set if another row matches.
     pub(super) fn fill<R: Record, T>(
         &self,
         table: &Table<R>,
@@ -92,7 +92,7 @@ impl<'c> Page<'c> {
         self.items(items, next)
     }
 
-    /// The page's items by position in a sequence of known length.
+    /// Fills the page by position from a sequence of known length.
     pub(super) fn slice<T>(&self, length: u64, item: impl FnMut(u64) -> Option<T>) -> PageBody<T> {
         let end = self.start.saturating_add(self.limit as u64).min(length);
         let items = (self.start..end).filter_map(item).collect();

@@ -1,4 +1,4 @@
-//! Opportunities. The contract does not show the members of an item: these are the obvious ones.
+//! Opportunities. The contract doesn't document the fields of an item, so this server uses the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -32,7 +32,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     let page = Page::new(call, &[text, stage, owner])?;
     let needle = Needle::new(text);
     let store = call.suite.store();
-    // An unknown actor owns nothing.
+    // An unknown actor owns no opportunities.
     let actor = owner.and_then(|reference| store.actors.index(reference));
     let mut body = page.fill(
         &store.opportunities,

@@ -1,4 +1,4 @@
-//! Organizations. The contract does not show the members of an item: these are the obvious ones.
+//! Organizations. The contract doesn't document the fields of an item, so this server uses the obvious ones.
 
 use jiff::Timestamp;
 use serde::Serialize;

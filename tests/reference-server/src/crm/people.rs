@@ -1,4 +1,5 @@
-//! People and their timelines. The contract does not show the members of an item: these are the obvious ones.
+//! People and their timelines. The contract doesn't document the fields of an item, so this server uses the obvious
+//! ones.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use crate::data::people::Person;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 
-/// How many timeline entries a briefing shows.
+/// The number of timeline entries in a person's details.
 const BRIEFED: u64 = 5;
 
 /// A person in a list.

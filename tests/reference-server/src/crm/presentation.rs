@@ -7,14 +7,14 @@ use crate::auth::Caller;
 use crate::call::{Answer, Call};
 use crate::message::Reply;
 
-/// A section and its view: identifier, label, icon, the scope that opens them.
+/// A navigation section and its view.
 struct Area {
     id: &'static str,
     label: &'static str,
     icon: &'static str,
     scope: &'static str,
     columns: &'static [(&'static str, &'static str)],
-    /// Which records its actions concern, if any.
+    /// The kind of record that its actions change; empty if it has none.
     subject: &'static str,
 }
 
@@ -139,7 +139,7 @@ fn view(caller: &Caller, area: &Area) -> Value {
     })
 }
 
-/// The actions that the caller's token allows, each with the kind of record it concerns.
+/// Returns the actions that the caller's token allows, with the kind of record that each changes.
 fn offered(caller: &Caller) -> impl Iterator<Item = (&'static str, Value)> + '_ {
     let review = ("intake", "intake.review", "Review", "crm:intake:review");
     let records = kinds::ALL

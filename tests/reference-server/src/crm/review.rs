@@ -1,4 +1,4 @@
-//! The review of an intake submission. The contract does not show its body; it is assumed to be
+//! The review of an intake submission. The contract doesn't document its body. This server assumes
 //! `{submissionReference, decision, expectedRecordVersion?, note?, commandId?}`.
 
 use jiff::Timestamp;
@@ -12,7 +12,7 @@ use crate::data::{Change, Store};
 use crate::refusal::Refusal;
 use crate::schema::{self, Broken};
 
-/// A review, as this server assumes it.
+/// The assumed body of a review.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Command {
@@ -92,7 +92,7 @@ fn apply(
     Ok(result)
 }
 
-/// Creates the records that an accepted submission becomes: an organization, a person in it, and an opportunity.
+/// Creates the records of an accepted submission: an organization, a person in it, and an opportunity.
 fn take_in(store: &mut Store, row: &Intake, now: Timestamp) -> Result<Linked, Refusal> {
     let company = json!({"displayName": row.company});
     let company: organizations::Payload = schema::fields(&company)?;

@@ -1,4 +1,4 @@
-//! Search across records: bounded, without a cursor.
+//! Search across records. The result is bounded and has no cursor.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ pub(crate) fn query(call: &Call<'_>) -> Answer {
         |_, row| needle.is_in(&row.title),
         |row| (row.title, row.status),
     );
-    // One of each kind in turn, so that no kind crowds the others out.
+    // Results alternate between the kinds, so that no kind fills the whole list.
     let items = interleaved(vec![people, organizations, opportunities, tasks]);
     let items: Vec<Value> = items.take(call.limit()).collect();
     Ok(Reply::ok(&json!({"items": items})))
@@ -39,7 +39,7 @@ pub(crate) fn query(call: &Call<'_>) -> Answer {
 
 type Hits<'s> = Box<dyn Iterator<Item = Value> + 's>;
 
-/// The rows of a table that match, each with a title and a summary.
+/// Returns the matching rows of a table, each with a title and a summary.
 fn hits<'s, R: Record>(
     table: &'s Table<R>,
     matches: impl Fn(u64, &R) -> bool + 's,

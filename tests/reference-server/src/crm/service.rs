@@ -1,4 +1,4 @@
-//! Liveness, readiness and metadata: open to everyone. The contract does not show their bodies.
+//! Liveness, readiness and metadata, without a token. The contract doesn't document their bodies.
 
 use serde_json::json;
 

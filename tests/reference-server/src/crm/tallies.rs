@@ -1,4 +1,5 @@
-//! The rows of the funnel: one per stage and currency, since amounts in different currencies cannot be added.
+//! The rows of the funnel. There is one per stage and currency, because amounts in different currencies can't be
+//! added.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -12,13 +13,14 @@ use crate::data::opportunities::STAGES;
 /// The documented maximum of rows.
 const MOST_ROWS: usize = 40;
 
-/// How many currencies keep their own rows when there would be too many: with one row for the rest, a stage has four.
+/// The number of currencies with their own rows if the rows would exceed the maximum. The other currencies share one
+/// row per stage.
 const MOST_CURRENCIES: usize = 3;
 
 /// The currency of an empty row.
 const CURRENCY: &str = "EUR";
 
-/// A row of the reply. A row that combines several currencies has no amounts.
+/// A row of the response. A row for several currencies has no amounts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Row {
@@ -42,9 +44,9 @@ pub(super) struct Tally {
     pub(super) value_min: i128,
     pub(super) value_max: i128,
     pub(super) entered: u64,
-    /// How long each finished stay took, in milliseconds.
+    /// The durations of finished stays, in milliseconds.
     pub(super) spent: Vec<i64>,
-    /// How long each current stay has taken so far.
+    /// The durations of current stays so far, in milliseconds.
     pub(super) open: Vec<i64>,
 }
 
@@ -65,7 +67,7 @@ impl Tally {
     }
 }
 
-/// The tallies of all stages, and how many opportunities each currency has.
+/// The tallies of all stages, and the number of opportunities per currency.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tallies {
     stages: [BTreeMap<Text, Tally>; STAGES.len()],
@@ -113,7 +115,7 @@ impl Tallies {
     }
 }
 
-/// The median in hours, rounded to hundredths.
+/// Returns the median in hours, rounded to hundredths.
 fn median_hours(mut millis: Vec<i64>) -> Option<Box<RawValue>> {
     let upper = millis.len() / 2;
     millis.sort_unstable();

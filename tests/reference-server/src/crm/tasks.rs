@@ -1,4 +1,4 @@
-//! Tasks: the caller's own by default. The contract does not show the members of an item.
+//! Tasks, by default only the caller's tasks. The contract doesn't document the fields of an item.
 
 use jiff::Timestamp;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! The attention queue: the caller's tasks that are due, most urgent first, and what changed lately.
+//! The attention queue: the caller's due tasks, most urgent first, and the latest changes.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -8,10 +8,10 @@ use crate::data::Store;
 use crate::data::tasks::Task;
 use crate::message::Reply;
 
-/// Tasks that are due within this many hours are in the queue.
+/// The queue contains tasks that are due within this many hours.
 const AHEAD_HOURS: i64 = 72;
 
-/// The contract gives no maximum; this keeps the reply short.
+/// The contract has no maximum. This limit keeps the response short.
 const LONGEST: usize = 50;
 
 pub(crate) fn get(call: &Call<'_>) -> Answer {

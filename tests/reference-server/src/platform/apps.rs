@@ -1,4 +1,4 @@
-//! Installed apps: those that the client is entitled to.
+//! Installed apps. The list contains the apps that the client is entitled to.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The Platform. The contract does not show its response bodies, except for the token exchange.
+//! The Platform. The contract documents only the response body of the token exchange.
 
 pub(crate) mod apps;
 pub(crate) mod oauth {

@@ -1,4 +1,5 @@
-//! Publications: one active projection from an allowlist. Which resource types are on it is not shown.
+//! Publications: an active projection of an allowed resource type. The contract doesn't document the allowed types
+//! (A83).
 
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ pub(crate) fn get(call: &Call<'_>) -> Answer {
     })))
 }
 
-/// The published part of a record, if the record is active.
+/// Returns the published part of an active record.
 fn projection(store: &Store, app: App, resource_type: &str, record: &str) -> Option<Value> {
     match (app, resource_type) {
         (App::Crm, "organization") => {

@@ -1,4 +1,4 @@
-//! Reads a request as the document describes it, or rejects it with every rule that it breaks.
+//! Reads a request by its document, or rejects it with every rule that it breaks.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,18 +15,18 @@ use crate::message::Request;
 use crate::params::Query;
 use crate::refusal::Refusal;
 
-/// A request by the document's types: what was sent, and the default of what was not.
+/// The typed values of a request, including defaults for absent parameters.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) path: BTreeMap<String, Value>,
     pub(crate) query: BTreeMap<String, Value>,
     /// The body, if it is JSON or a form.
     pub(crate) body: Option<Value>,
-    /// What the JSON body is compared by, to the last digit; empty without one.
+    /// The canonical form of the JSON body, with every digit; empty without a JSON body.
     pub(crate) canonical: String,
 }
 
-/// Every rule that a request breaks: where, and what.
+/// Every rule that a request breaks, with its place.
 #[derive(Debug, Default)]
 pub(crate) struct Broken(pub(crate) Vec<Problem>);
 
@@ -47,7 +47,7 @@ impl From<Broken> for Refusal {
     }
 }
 
-/// Reads a request for `operation`, whose path has the values `params`, and says what is wrong with it.
+/// Reads a request for `operation` whose path has the values `params`, and returns the broken rules.
 pub(crate) fn read(operation: &Served, request: &Request, params: &[String]) -> (Sent, Broken) {
     let mut broken = Broken::default();
     let mut sent = Sent::default();
@@ -84,7 +84,7 @@ pub(crate) fn read(operation: &Served, request: &Request, params: &[String]) -> 
     }
     for pair in list(&operation.raw["x-mutually-exclusive"]) {
         if list(pair).iter().all(|name| query.has(&plain(name))) {
-            broken.add(&plain(&pair[0]), format!("not with {}", plain(&pair[1])));
+            broken.add(&plain(&pair[0]), format!("must not be sent with {}", plain(&pair[1])));
         }
     }
     if operation.raw.get("requestBody").is_some() {
@@ -94,7 +94,7 @@ pub(crate) fn read(operation: &Served, request: &Request, params: &[String]) -> 
 }
 
 impl Broken {
-    /// Adds a rule, unless it is known to be broken at that place. A list that is full says so.
+    /// Adds a problem, unless it is already in the list. A full list ends with a note.
     pub(crate) fn add(&mut self, place: &str, rule: impl Into<String>) {
         let problem = match self.0.len() {
             ..MOST_PROBLEMS => (place.to_owned(), rule.into()),
@@ -109,7 +109,7 @@ impl Broken {
         self.0.is_empty()
     }
 
-    /// 400 if a rule is broken.
+    /// Returns a 400 if any rule is broken.
     pub(crate) fn refused(self) -> Result<(), Refusal> {
         if self.is_empty() {
             Ok(())
@@ -119,7 +119,7 @@ impl Broken {
     }
 }
 
-/// Whether each `%` of a path stands for a byte, and all of them for text.
+/// Whether a path is valid percent-encoded UTF-8.
 fn decodes(path: &str) -> bool {
     let digits = |part: &str| {
         part.get(..2)
@@ -128,7 +128,7 @@ fn decodes(path: &str) -> bool {
     path.split('%').skip(1).all(digits) && percent_decode_str(path).decode_utf8().is_ok()
 }
 
-/// Reads the body, if it is JSON or a form; what else the document allows may be anything.
+/// Reads the body if it is JSON or a form. Bodies of other types are not checked.
 fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mut Broken) {
     let body = operation.document.resolve(&operation.raw["requestBody"]);
     let given = request.media_type().unwrap_or_default();
@@ -165,7 +165,7 @@ fn read_body(operation: &Served, request: &Request, sent: &mut Sent, broken: &mu
     }
 }
 
-/// The fields of a form by the types of their schemas. A field without a value counts as left out (RFC 6749, section 3.2).
+/// Parses the fields of a form by their schemas. A field with an empty value counts as absent (RFC 6749, section 3.2).
 fn form(document: &Document, schema: &Value, bytes: &[u8], broken: &mut Broken) -> Option<Value> {
     let Ok(text) = std::str::from_utf8(bytes) else {
         broken.add("", "not UTF-8");
@@ -199,7 +199,7 @@ fn form(document: &Document, schema: &Value, bytes: &[u8], broken: &mut Broken) 
     Some(form.into())
 }
 
-/// A media type in lower case, without its parameters.
+/// Returns a media type in lower case, without its parameters.
 pub(super) fn essence(media_type: &str) -> String {
     let essence = media_type.split(';').next().unwrap_or_default();
     essence.trim().to_ascii_lowercase()

@@ -22,7 +22,7 @@ const BROKEN: &str = r#"
     command | {"commandType": "opportunity.move", "subjectReference": "OP-0123456789AB", "expectedRecordVersion": 0, "payload": {"reasonCode": ""}} | payload.stage: missing; payload.reasonCode: ; expectedRecordVersion:
     command | {"commandType": "opportunity.assign", "subjectReference": "OP-0123456789AB"} | payload.ownerReference: missing
     command | {"commandType": "person.create", "subjectReference": "PER-0123456789AB", "payload": {"familyName": "Lee", "email": 7}} | subjectReference: ; payload.displayName: missing; payload.email:
-    command | {"commandType": "person.update", "subjectReference": "PER-0123456789AB", "payload": {"displayName": "A B", "givenName": "A", "city": "Oslo"}} | payload.displayName: not with; payload.city:
+    command | {"commandType": "person.update", "subjectReference": "PER-0123456789AB", "payload": {"displayName": "A B", "givenName": "A", "city": "Oslo"}} | payload.displayName: must not be sent with; payload.city:
     command | {"commandType": "task.complete", "subjectReference": "PER-0123456789AB", "payload": 7} | subjectReference: ; payload: must be of type object
     review | {"submissionReference": "IN-1", "note": 7} | submissionReference: ; decision: missing; note:
     event | {"operation": "destroy"} | operation: must be create, update or cancel: got "destroy"

@@ -1,4 +1,4 @@
-//! `activity.record`: something that happened with a person, added to their timeline.
+//! `activity.record`: adds an activity with a person to the person's timeline.
 
 use serde::Deserialize;
 

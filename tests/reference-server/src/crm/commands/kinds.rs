@@ -1,12 +1,12 @@
-//! The record commands that this server knows, and the write scope that each needs. The contract shows neither; the fields
-//! of each payload are in `assumed.yaml`.
+//! The record commands that this server knows, with their write scopes. The contract documents neither. `assumed.yaml`
+//! defines the fields of each payload.
 
 use serde_json::Value;
 
 /// A type of record command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
-    /// The `commandType`: what it concerns, and what it does.
+    /// The `commandType`: the record kind and the verb, separated by a dot.
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
 }
@@ -33,7 +33,7 @@ const fn kind(name: &'static str, label: &'static str) -> Kind {
 }
 
 impl Kind {
-    /// The type that a command names; 400 if it names none of these.
+    /// Returns the type that a command names, or the message for a 400.
     pub(super) fn of(command_type: &Value) -> Result<Kind, String> {
         let named = ALL.into_iter().find(|kind| *command_type == kind.name);
         named.ok_or_else(|| {
@@ -42,12 +42,12 @@ impl Kind {
         })
     }
 
-    /// The kind of record that it creates or changes.
+    /// Returns the kind of record that it creates or changes.
     pub(crate) fn subject(self) -> &'static str {
         self.name.split_once('.').map_or("", |(subject, _)| subject)
     }
 
-    /// What it does with the record, such as `create`.
+    /// Returns the verb, such as `create`.
     pub(crate) fn verb(self) -> &'static str {
         self.name.split_once('.').map_or("", |(_, verb)| verb)
     }
@@ -56,13 +56,13 @@ impl Kind {
         self.verb() == "create"
     }
 
-    /// The scope without which it is refused.
+    /// Returns the scope that it requires.
     pub(crate) fn scope(self) -> &'static str {
         match self.subject() {
             "organization" => "crm:organizations:write",
             "opportunity" => "crm:opportunities:write",
             "task" => "crm:tasks:write",
-            // An activity is something that happened with a person.
+            // Activities belong to people.
             _ => "crm:people:write",
         }
     }

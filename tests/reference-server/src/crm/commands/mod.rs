@@ -1,8 +1,8 @@
-//! Record commands. The contract does not show their body; it is assumed to be
-//! `{commandType, subjectReference?, expectedRecordVersion?, commandId?, payload}`, with the fields of `assumed.yaml`.
+//! Record commands. The contract doesn't document their body. This server assumes `{commandType, subjectReference?,
+//! expectedRecordVersion?, commandId?, payload}`, with the fields of `assumed.yaml`.
 //!
-//! It does not show a place for an idempotency key either. So an exact replay is the same body from the same actor;
-//! with a `commandId`, a different body under the same id is a conflict.
+//! The contract doesn't document an idempotency key either. So a resend is the same body from the same actor, and
+//! returns the stored result. With a `commandId`, a different body with the same ID is a conflict.
 
 mod activities;
 pub(crate) mod kinds;
@@ -25,7 +25,7 @@ use crate::refusal::Refusal;
 use crate::schema::{self, Broken, MISSING};
 use kinds::Kind;
 
-/// What all CRM commands have in common.
+/// The common fields of all CRM commands.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Envelope {
@@ -35,7 +35,7 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// 409 if the caller saw a different version.
+    /// Returns a 409 if the caller expects a different version.
     pub(crate) fn check_version(&self, version: u64) -> Result<(), Refusal> {
         match self.expected_record_version {
             Some(expected) if expected != version => Err(Refusal::conflict(
@@ -76,8 +76,8 @@ pub(crate) fn submit(call: &Call<'_>) -> Answer {
     })
 }
 
-/// Adds every rule that a command breaks; 403 if the caller may not send it at all. A field that only other commands use is
-/// rejected, since it would have no effect.
+/// Adds every rule that a command breaks, or returns a 403 if the caller lacks the scope. A field that only other
+/// commands use is rejected, because it would have no effect.
 pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
     let Some(body) = &call.sent.body else {
         return Ok(());
@@ -124,10 +124,10 @@ pub(crate) fn check_payload(name: &str, payload: &Value, at: &str, broken: &mut 
         return;
     }
     let gives = |field: &str| !payload[field].is_null();
-    // A name is given whole or in parts, and a new person has one.
+    // A name comes in one field or in parts, and a new person must have a name.
     if gives("displayName") && (gives("givenName") || gives("familyName")) {
         let place = format!("{at}.displayName");
-        broken.add(&place, "not with givenName or familyName");
+        broken.add(&place, "must not be sent with givenName or familyName");
     } else if name == "person.create" && !gives("displayName") && !gives("givenName") {
         broken.add(&format!("{at}.displayName"), MISSING);
     }
@@ -140,8 +140,8 @@ pub(crate) fn check_payload(name: &str, payload: &Value, at: &str, broken: &mut 
     }
 }
 
-/// Applies a command once, by its id or else by its body. Its instant is taken when it is applied, so that commands have
-/// instants in their order.
+/// Applies a command once, identified by its ID or by its body. It reads the clock while it holds the store, so that
+/// commands have instants in the order of their application.
 pub(crate) fn settle(
     call: &Call<'_>,
     envelope: &Envelope,
@@ -187,7 +187,7 @@ impl Command<'_> {
         schema::fields(self.payload)
     }
 
-    /// The record to change; 409 if the caller saw a different version.
+    /// Returns the record to change, or a 409 if the caller expects a different version.
     fn existing<R: Record>(
         &self,
         table: &Table<R>,
@@ -200,7 +200,7 @@ impl Command<'_> {
     }
 }
 
-/// The index of a record that a payload refers to; 404 if there is none.
+/// Returns the index of a record that a payload names, or a 404 if it doesn't exist.
 fn linked<R: Record>(table: &Table<R>, reference: Option<&String>) -> Result<Option<u64>, Refusal> {
     let found = reference.map(|reference| table.existing(reference));
     Ok(found.transpose()?.map(|(index, _)| index))

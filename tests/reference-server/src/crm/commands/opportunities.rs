@@ -27,7 +27,7 @@ pub(super) fn over(least: i64, most: i64) -> String {
 }
 
 impl Payload {
-    /// A new opportunity.
+    /// Creates an opportunity.
     pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Opportunity, Refusal> {
         let (least, most) = (self.value_min_minor, self.value_max_minor);
         let stage = self.stage.as_deref().and_then(stage);
@@ -40,7 +40,7 @@ impl Payload {
             organization: linked(&store.organizations, self.organization_reference.as_ref())?,
             person: linked(&store.people, self.person_reference.as_ref())?,
             owner: linked(&store.actors, self.owner_reference.as_ref())?,
-            // Zero, unless the other bound rules that out.
+            // The default is zero, unless the other bound excludes it.
             value_min_minor: least.unwrap_or(most.map_or(0, |most| most.min(0))),
             value_max_minor: most.unwrap_or(least.map_or(0, |least| least.max(0))),
             currency: self.currency.unwrap_or("EUR".into()),

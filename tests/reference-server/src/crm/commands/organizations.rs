@@ -17,7 +17,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// A new organization.
+    /// Creates an organization.
     pub(crate) fn create(self, at: Timestamp) -> Organization {
         Organization {
             name: self.display_name.unwrap_or_default(),

@@ -21,7 +21,7 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// The given name and the family name.
+    /// Returns the given name and the family name.
     fn names(&self) -> [Option<Text>; 2] {
         let Some(name) = &self.display_name else {
             return [self.given_name.clone(), self.family_name.clone()];
@@ -30,7 +30,7 @@ impl Payload {
         [given, family].map(|part| Some(part.to_owned().into()))
     }
 
-    /// A new person.
+    /// Creates a person.
     pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Person, Refusal> {
         let [given, family] = self.names().map(Option::unwrap_or_default);
         Ok(Person {
