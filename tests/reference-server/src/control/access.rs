@@ -37,9 +37,9 @@ pub(super) fn revoke_tokens(call: &Call<'_>) -> Answer {
     tokens(call)
 }
 
-/// The clients without their secrets.
+/// Lists the clients without their secrets.
 pub(super) fn clients(call: &Call<'_>) -> Answer {
-    // In the order in which an exchange takes the two.
+    // Lock in the same order as a token exchange.
     let registry = call.suite.registry();
     let store = call.suite.store();
     let clients = registry.clients.values().map(|client| {

@@ -1,5 +1,5 @@
-//! Every operation of `control.yaml` is answered, and every response is as the document says. `tests/behaviour/control.rs` has the
-//! rejections.
+//! Checks that every operation of `control.yaml` is served, and that every response conforms to it.
+//! `tests/behaviour/control.rs` has the rejections.
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Version};
@@ -15,7 +15,7 @@ use crate::schema::{Served, Side, problems};
 use crate::suite::Suite;
 use crate::token::key::TokenKey;
 
-/// Requests, their bodies, and the statuses of the responses.
+/// Requests, their bodies, and the expected statuses.
 const REQUESTS: &str = r#"GET /-/health | | 200
 GET /-/openapi.yaml | | 200
 GET /-/state | | 200
@@ -87,7 +87,7 @@ fn the_document_has_every_field_of_a_fault() {
         ("When", r#"{"when": {"?": 1}, "then": {"stall": true}}"#),
         ("Then", r#"{"then": {"?": 1}}"#),
     ] {
-        // The error of an unknown field lists those that are known.
+        // The error for an unknown field lists the known fields.
         let file = format!(r#"{{"faults": [{fault}]}}"#);
         let error = suite().load_faults(file.as_bytes()).unwrap_err();
         let mut known: Vec<&str> = error.split('`').skip(3).step_by(2).collect();

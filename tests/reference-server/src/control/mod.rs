@@ -1,7 +1,7 @@
-//! The control endpoint: what a Rust test does through [`ReferenceServer`](crate::ReferenceServer), over HTTP and JSON.
+//! The control endpoint: the methods of [`ReferenceServer`](crate::ReferenceServer) over HTTP and JSON.
 //!
-//! `control.yaml` describes it. Requests are routed and checked by that document, as those of an application are by
-//! theirs. It has a separate port on loopback, since anyone who can reach it controls the server.
+//! `control.yaml` describes it, and its requests are routed and checked by that document. It has its own port on
+//! loopback, because anyone who can reach it controls the server.
 
 mod access;
 #[cfg(test)]
@@ -24,19 +24,19 @@ use crate::suite::Suite;
 use crate::token::exchange::Terms;
 use crate::{hosts, pages};
 
-/// The description of this endpoint.
+/// The OpenAPI document of this endpoint.
 const DOCUMENT: &str = include_str!("control.yaml");
 
 fn contract() -> &'static Contract {
     static READ: OnceLock<Contract> = OnceLock::new();
     READ.get_or_init(|| {
-        // An operation must have an application; nothing here depends on it.
+        // Every contract needs an application. Nothing here depends on the choice.
         let read = Contract::read(App::Platform, DOCUMENT);
         read.expect("a test reads the document")
     })
 }
 
-/// The handler of an operation. A test finds one for each operation of the document.
+/// Returns the handler of an operation. A test checks that every operation of the document has a handler.
 fn handler(operation_id: &str) -> Option<Handler> {
     Some(match operation_id {
         "getHealth" => seen::health,
@@ -63,14 +63,14 @@ fn handler(operation_id: &str) -> Option<Handler> {
     })
 }
 
-/// Answers one request at the control port.
+/// Handles a request to the control port.
 pub(crate) fn answer(suite: &Suite, request: &Request) -> Reply {
     serve(suite, request)
         .unwrap_or_else(|refusal| refused(&refusal))
         .with(header::CACHE_CONTROL, "no-store")
 }
 
-/// The error body of the control port.
+/// Returns the error body of the control port.
 pub(crate) fn refused(refusal: &Refusal) -> Reply {
     let reply = Reply::json(refusal.status, &json!({"error": refusal.message}));
     refusal.with_challenge(reply)
@@ -80,7 +80,7 @@ fn serve(suite: &Suite, request: &Request) -> Answer {
     let is_read = matches!(request.method, Method::GET | Method::HEAD);
     hosts::check(&suite.settings, request)?;
     if !is_read && is_foreign(request) {
-        let message = "this server takes no commands from a foreign page in a browser";
+        let message = "the control endpoint rejects commands from pages of other origins";
         return Err(Refusal::new(403, "foreign_origin", message));
     }
     if is_read && request.path == "/" {
@@ -105,8 +105,8 @@ fn serve(suite: &Suite, request: &Request) -> Answer {
     handler.expect("a test finds a handler for each operation")(&call)
 }
 
-/// Whether a browser sends this on behalf of a page that is not this server's: the own page names the host that the
-/// request is for, which was found to be one of this server's.
+/// Whether a browser sent this request for a page of another origin. The server's own page has the origin of the
+/// `Host` header, which was already checked.
 fn is_foreign(request: &Request) -> bool {
     let host = request.header(header::HOST.as_str()).unwrap_or_default();
     let own = format!("http://{host}");

@@ -1,4 +1,4 @@
-//! What the server is and saw, over HTTP.
+//! The server's settings, counts and recorded requests, over HTTP.
 
 use serde_json::{Map, Value, json};
 

@@ -1,4 +1,4 @@
-//! Changes the server over HTTP: data, faults, time.
+//! Changes to the server over HTTP: data, faults and time.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -76,7 +76,7 @@ pub(super) fn set_clock(call: &Call<'_>) -> Answer {
         let left = call.suite.clock.left();
         if by > left {
             let (by, left) = (by.as_secs(), left.as_secs());
-            let rule = format!("must be at most {left}, where time ends");
+            let rule = format!("must be at most {left}, the end of the clock");
             let message = format!("advanceSeconds: {rule}: got {by}");
             return Err(Refusal::invalid(message));
         }

@@ -83,7 +83,7 @@ const REJECTED: &str = r#"
     POST /-/clock | {} | 400 | the body: minProperties is 1
     POST /-/clock | {"advanceSeconds": 1, "now": "2026-03-01T09:00:00Z"} | 400 | the body: maxProperties is 1
     POST /-/clock | {"advanceSeconds": -1} | 400 | advanceSeconds: must be at least 0
-    POST /-/clock | {"advanceSeconds": 1e15} | 400 | where time ends: got 1000000000000000
+    POST /-/clock | {"advanceSeconds": 1e15} | 400 | the end of the clock: got 1000000000000000
     POST /-/clock | {"advanceSeconds": 1e300} | 400 | advanceSeconds: must be at most 1e+19
     POST /-/clock | {"now": "2026-02-30T09:00:00Z"} | 400 | now: must be of format date-time
     POST /-/tokens | {"lifetimeSeconds": 301} | 400 | lifetimeSeconds: must be from 0.001 to 300 seconds
