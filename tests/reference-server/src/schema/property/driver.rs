@@ -1,4 +1,4 @@
-//! Sends requests to a server of its own, and holds each response to what every response must be.
+//! Sends requests to its own server, and checks the rules for every response.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -20,45 +20,45 @@ use crate::schema::{Served, built_in};
 use crate::suite::Suite;
 use crate::token::key::TokenKey;
 
-/// How many references of a kind are kept.
+/// The number of stored references per kind.
 const KEPT: usize = 60;
 
-/// Every operation of every contract.
+/// Returns every operation of every contract.
 pub(super) fn operations() -> impl Iterator<Item = &'static Served> {
     App::all().flat_map(|app| &built_in(app).unwrap().operations)
 }
 
-/// Whether it is a command whose exact replay gives the durable result.
+/// Whether the operation is a command whose exact replay returns the durable result.
 pub(super) fn is_command(operation: &Served) -> bool {
     operation.method == "POST"
         && !operation.is_exchange()
         && !operation.written.is_some_and(Operation::name_only)
 }
 
-/// The documented statuses of success.
+/// Returns the documented success statuses.
 pub(super) fn successes(operation: &Served) -> Vec<u16> {
     let responses = operation.raw["responses"].as_object().unwrap();
     let statuses = responses.keys().filter_map(|status| status.parse().ok());
     statuses.filter(|status| *status < 300).collect()
 }
 
-/// Whether a status is documented, by the operation or by the rules that hold for all.
+/// Whether a status is documented, by the operation or by the contract's general rules.
 fn documents(operation: &Served, status: u16) -> bool {
     let responses = &operation.raw["responses"];
     // "Missing or invalid credentials yield 401; missing entitlement, scope or active binding yields 403."
     let of_rights = !operation.security.is_empty() && (status == 401 || status == 403);
-    // Where the contract lists no statuses of failures, those that it explains remain.
+    // Where the contract lists no error statuses, the statuses that it explains are allowed.
     let explained = [400, 401, 403, 404, 409].contains(&status);
     let open = responses.get("default").is_some();
     responses.get(status.to_string()).is_some() || of_rights || open && explained
 }
 
-/// References that the server has shown: only with them does a request reach a record.
+/// References from earlier responses. Requests need them to reach a record.
 #[derive(Default)]
 pub(super) struct Pool(BTreeMap<String, Vec<String>>);
 
 impl Pool {
-    /// Takes every reference from a response.
+    /// Collects every reference in a response.
     fn harvest(&mut self, body: &Value) {
         static REFERENCE: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r#""(([A-Z0-9]+)-[A-Z0-9]{12})""#).unwrap());
@@ -71,7 +71,7 @@ impl Pool {
         }
     }
 
-    /// One that begins so, if any was seen.
+    /// Returns a collected reference with this prefix, if any.
     pub(super) fn pick(&self, prefix: &str, random: &mut Rng) -> Option<String> {
         let known = self.0.get(prefix.trim_end_matches('-'))?;
         random.choice(known).cloned()
@@ -86,7 +86,7 @@ pub(super) struct Driver {
 
 pub(super) struct Got {
     pub(super) status: u16,
-    /// Whether it says how to authenticate.
+    /// Whether the response has a `WWW-Authenticate` header.
     pub(super) is_challenge: bool,
     pub(super) body: Value,
 }
@@ -105,13 +105,13 @@ impl Driver {
         driver
     }
 
-    /// A token of the client with all rights.
+    /// Returns a token of the default client, which has all rights.
     pub(super) fn token_of(&self, app: App) -> String {
         let client = &self.suite.settings.client;
         self.token(app, &client.id, &client.secret)
     }
 
-    /// A token of a client for an application.
+    /// Returns a token of a client for an application.
     pub(super) fn token(&self, app: App, id: &str, secret: &str) -> String {
         let fields = [
             ("grant_type", "client_credentials"),
@@ -128,7 +128,7 @@ impl Driver {
         body["access_token"].as_str().unwrap().to_owned()
     }
 
-    /// Sends a request as the client with all rights.
+    /// Sends a request as the default client.
     pub(super) fn call(&mut self, operation: &Served, request: &Request) -> Got {
         let token = &self.tokens[&operation.app];
         let authorization = format!("Bearer {token}");
@@ -136,7 +136,7 @@ impl Driver {
         self.call_as(operation, request, if public { "" } else { &authorization })
     }
 
-    /// Sends a request with this `Authorization`, or without one if it is empty, and checks the response.
+    /// Sends a request with this `Authorization` header, or without it if it is empty, and checks the response.
     pub(super) fn call_as(&mut self, operation: &Served, request: &Request, as_: &str) -> Got {
         let headers = [as_].into_iter().filter(|value| !value.is_empty());
         let headers: Vec<&str> = headers.collect();
@@ -171,7 +171,7 @@ impl Driver {
     }
 }
 
-/// A request without query and body.
+/// Builds a request without query and body.
 pub(super) fn request(method: Method, path: String) -> Request {
     let host = [(header::HOST, HeaderValue::from_static("localhost"))];
     Request {
@@ -185,7 +185,7 @@ pub(super) fn request(method: Method, path: String) -> Request {
     }
 }
 
-/// With these values of a query parameter, and no others.
+/// Replaces all values of a query parameter.
 pub(super) fn with_query(request: &Request, name: &str, values: &[&str]) -> Request {
     let query = request.query.as_deref().unwrap_or_default();
     let start = format!("{name}=");
@@ -198,7 +198,7 @@ pub(super) fn with_query(request: &Request, name: &str, values: &[&str]) -> Requ
     }
 }
 
-/// With these values of a header, and no others; those that no header can have are left out.
+/// Replaces all values of a header. Invalid header values are skipped.
 pub(super) fn with_header(request: &Request, name: &str, values: &[&str]) -> Request {
     let mut request = request.clone();
     let name: header::HeaderName = name.parse().unwrap();
@@ -212,7 +212,7 @@ pub(super) fn with_header(request: &Request, name: &str, values: &[&str]) -> Req
     request
 }
 
-/// Names and values as `application/x-www-form-urlencoded`, everything encoded that could mean something else.
+/// Encodes fields as `application/x-www-form-urlencoded`. Every reserved character is escaped.
 pub(super) fn form<'n>(fields: impl Iterator<Item = (&'n str, &'n str)>) -> String {
     let pairs = fields.map(|(name, value)| format!("{}={}", encoded(name), encoded(value)));
     pairs.collect::<Vec<_>>().join("&")

@@ -1,4 +1,4 @@
-//! Requests that break the spec in one thing, and what that thing is.
+//! Requests that each break exactly one rule of the spec, with a description of the broken rule.
 
 use bytes::Bytes;
 use fastrand::Rng;
@@ -12,7 +12,7 @@ use crate::schema::check::{self, Side};
 use crate::schema::document::{Document, list, members, plain};
 use crate::schema::parameter::Parameter;
 
-/// From so many valid requests each.
+/// The number of valid requests that serve as a base.
 const BASES: usize = 4;
 
 type Broken = Vec<(String, Request)>;
@@ -22,7 +22,7 @@ pub(super) fn requests(operation: &Served, random: &mut Rng, pool: &Pool) -> Bro
     for _ in 0..BASES {
         let mut base = valid::request(operation, random, pool);
         if operation.is_exchange() {
-            // With other credentials, it is they that are rejected.
+            // With wrong credentials, the credentials would be the reason for the rejection.
             let form = "grant_type=client_credentials&client_id=reference-client&client_secret=reference-secret";
             base.body = form.into();
         }
@@ -61,7 +61,7 @@ fn of_parameter(operation: &Served, parameter: &Parameter, base: &Request, broke
     let (twice, missing) = (format!("{name} twice"), format!("{name} missing"));
     let text = |value: &String| format!("{name}={value:?}");
     if operation.takes_query(name) {
-        // Without optional parameters, lest one of them be the reason.
+        // Omit optional parameters, so that they can't be the reason for the rejection.
         let optional = operation.parameters.iter().filter(|it| !it.required);
         let alone = optional.fold(base.clone(), |request, it| {
             with_query(&request, &it.name, &[])
@@ -89,7 +89,7 @@ fn of_parameter(operation: &Served, parameter: &Parameter, base: &Request, broke
     }
 }
 
-/// Texts that break the rules of a schema, as a parameter or as a string.
+/// Returns strings that break the rules of a schema.
 fn texts(document: &Document, schema: &Value) -> Vec<String> {
     let first = list(&schema["enum"]).first().map(plain);
     let wrong = match (schema["type"].as_str(), schema["format"].as_str()) {
@@ -109,7 +109,7 @@ fn texts(document: &Document, schema: &Value) -> Vec<String> {
     texts
 }
 
-/// Texts beyond the bounds of a schema, and near its pattern.
+/// Returns strings beyond the limits of a schema, and near misses of its pattern.
 fn bounds(document: &Document, schema: &Value) -> Vec<String> {
     let mut texts = Vec::new();
     let bound = |keyword: &str| schema[keyword].as_i64();
@@ -163,14 +163,14 @@ fn of_json(operation: &Served, schema: &Value, base: &Request, broken: &mut Brok
     let body: Value = serde_json::from_slice(&base.body).unwrap();
     let document = &operation.document;
     for (what, value) in spoilt(document, schema, &body) {
-        // The generator and the validator were written apart, and must agree.
+        // The generator and the validator are independent, and must agree.
         let problems = check::problems(document, Side::Request, schema, &value, "");
         assert!(!problems.is_empty(), "{what}: {value} is within the spec");
         broken.push((format!("body{what}"), with_body(base, value.to_string())));
     }
 }
 
-/// Versions of a value that break its schema in one place.
+/// Returns variations of a value that break its schema in one place.
 fn spoilt(document: &Document, schema: &Value, value: &Value) -> Vec<(String, Value)> {
     let schema = document.resolve(schema);
     let kind = schema["type"].as_str();

@@ -1,7 +1,7 @@
-//! All operations, called with valid and invalid input that is generated from the specs.
+//! Calls all operations with valid and invalid input that is generated from the specs.
 //!
-//! Whatever is sent, there is no 500 and no undocumented status, and each body is as the spec says. The inputs follow
-//! from a seed; `PROPERTY_SEED=7 PROPERTY_ROUNDS=500 cargo core property` looks further.
+//! No input may cause a 500 or an undocumented status, and each body must conform to the spec. The inputs depend on a
+//! seed. To test more of them, run `PROPERTY_SEED=7 PROPERTY_ROUNDS=500 cargo core property`.
 
 mod driver;
 mod invalid;
@@ -20,7 +20,7 @@ use crate::generated::operations::Operation;
 use crate::message::Request;
 use crate::schema::{Served, built_in};
 
-/// How often each operation is called with valid input.
+/// The number of valid calls per operation.
 const ROUNDS: u64 = 40;
 
 fn setting(name: &str, default: u64) -> u64 {
@@ -63,14 +63,14 @@ fn valid_input_gets_a_documented_response_that_conforms() {
             expected.iter().any(|status| seen.contains(status)),
             "{id} never succeeded: {seen:?}"
         );
-        // The statuses of an operation known by name are a guess of the spec.
+        // For a name-only operation, the success statuses are a guess of the spec.
         let named = operation.written.is_some_and(Operation::name_only);
         let missing = expected.iter().find(|status| !seen.contains(status));
         assert!(named || missing.is_none(), "{id}: {missing:?}");
     }
 }
 
-/// Sends a command again that was committed: the result is the same, and nothing is committed. Gives the status.
+/// Resends a committed command. Checks that the result is the same and nothing is committed again. Returns the status.
 fn replayed(driver: &mut Driver, operation: &Served, request: &Request, first: Value) -> u16 {
     let commits = |driver: &Driver| driver.suite.counters.of(operation).commits;
     let before = commits(driver);
@@ -89,7 +89,7 @@ fn replayed(driver: &mut Driver, operation: &Served, request: &Request, first: V
 fn invalid_input_is_rejected_with_400() {
     let mut driver = Driver::new();
     let mut random = Rng::with_seed(setting("PROPERTY_SEED", 1));
-    // References to begin with, so that each request is wrong in one thing only.
+    // Collect references first, so that each request breaks only one rule.
     for _ in 0..4 {
         for operation in operations() {
             let request = valid::request(operation, &mut random, &driver.pool);
@@ -111,8 +111,8 @@ fn invalid_input_is_rejected_with_400() {
     assert!(rejected > 1_000, "only {rejected}");
 }
 
-/// A token must be valid, for this application, entitled to it, bound to a workspace, and have the scope. The rules hold
-/// for every protected operation, also where the contract's table of endpoints does not list 401 and 403.
+/// A token must be valid for this application, entitled to it, bound to a workspace, and have the scope. These rules
+/// apply to every protected operation, even if the contract's endpoint table doesn't list 401 and 403.
 #[test]
 fn missing_rights_get_401_and_403_everywhere() {
     let (mut driver, elsewhere) = (Driver::new(), Driver::new());
@@ -153,7 +153,7 @@ fn missing_rights_get_401_and_403_everywhere() {
             let shown = got.body.to_string().to_lowercase();
             assert!(got.status == 403 && shown.contains(code), "{id}: {shown}");
         }
-        // Any one of its scopes admits the call; a record command that is known may need a certain one.
+        // Any scope of the operation admits the call, but a known record command may need a specific scope.
         let request = Request {
             body: "{}".into(),
             ..request

@@ -1,11 +1,12 @@
-//! Where a spec leaves a body open, random JSON reaches nothing but rejections. Half of the requests have these instead,
-//! whose form is this server's reading (A77, A79, A80 and A83 of specs/ASSUMPTIONS.md).
+//! Known bodies for operations whose body the spec leaves open. Random JSON would only be rejected, so about half of
+//! the requests use these templates. Their form is this server's reading (A77, A79, A80 and A83 of
+//! specs/ASSUMPTIONS.md).
 
 use fastrand::Rng;
 
 use super::driver::Pool;
 
-/// The ID of an operation, and a body or a path that the server understands. `{ORG}` means a reference of that kind.
+/// An operation ID, and a body or path that the server understands. `{ORG}` is replaced by a reference of that kind.
 const KNOWN: &str = r#"
     submitCommand | {"commandType": "person.create", "payload": {"displayName": "Ada", "organizationReference": "{ORG}"}}
     submitCommand | {"commandType": "person.update", "subjectReference": "{PER}", "payload": {"jobTitle": "Tester"}}
@@ -37,7 +38,7 @@ const KNOWN: &str = r#"
     getPublication | /platform/v1/publications/accounting/counterparty/{FCP}
 "#;
 
-/// One of them, for most requests of the operation.
+/// Returns a template for most requests of the operation.
 pub(super) fn known(operation: &str, random: &mut Rng, pool: &Pool) -> Option<String> {
     let rows = KNOWN.lines().filter_map(|row| row.trim().split_once(" | "));
     let rows = rows.filter(|(id, _)| *id == operation);

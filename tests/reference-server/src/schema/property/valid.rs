@@ -1,4 +1,4 @@
-//! Requests that a spec allows.
+//! Builds requests that a spec allows.
 
 use fastrand::Rng;
 use serde_json::{Map, Value, json};
@@ -14,7 +14,7 @@ const LETTERS: [char; 16] = [
     'a', 'n', 'B', '7', ' ', '-', '&', '=', '%', '"', '\\', 'é', '漢', '🦀', '\u{0}', '\n',
 ];
 
-/// A request within the spec.
+/// Builds a request within the spec.
 pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Request {
     let document = &operation.document;
     let mut query = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Requ
     let mut request = driver::request(method, operation.path.clone());
     for parameter in &operation.parameters {
         let name = &*parameter.name;
-        // A cursor is not made up; it comes from a page.
+        // Cursors are not generated, but taken from a page.
         if name == "cursor" || !parameter.required && random.u8(..100) >= 50 {
             continue;
         }
@@ -53,7 +53,7 @@ pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Requ
         request.body = if media_type == "application/json" {
             value.to_string().into()
         } else {
-            // Fields that are not strings are left out.
+            // Omit fields that are not strings.
             let fields = members(&value);
             let fields = fields.filter_map(|(name, it)| Some((&**name, it.as_str()?)));
             form(fields).into()
@@ -64,7 +64,7 @@ pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Requ
     request
 }
 
-/// The media type and the schema of an operation's body.
+/// Returns the media type and the schema of an operation's body.
 pub(super) fn body_of(operation: &Served) -> Option<(&'static str, &Value)> {
     let content = &operation.raw["requestBody"]["content"];
     let known = ["application/json", "application/x-www-form-urlencoded"];
@@ -74,8 +74,8 @@ pub(super) fn body_of(operation: &Served) -> Option<(&'static str, &Value)> {
     })
 }
 
-/// Whether the spec says too little for all that it allows to be accepted: undocumented bodies, an event command whose
-/// needed fields are undocumented, a filter whose values are, and a window whose order is assumed.
+/// Whether the server may reject requests that the spec allows. The spec leaves open some bodies, the required fields
+/// of an event command, the values of a filter, and the order of a window.
 pub(super) fn is_open(operation: &Served) -> bool {
     let undocumented = body_of(operation).is_some_and(|(_, schema)| schema.get("type").is_none());
     let open = [
@@ -87,13 +87,13 @@ pub(super) fn is_open(operation: &Served) -> bool {
     undocumented || open.contains(&&*operation.id)
 }
 
-/// The request for the page after this one, if there is one.
+/// Returns the request for the next page, if there is one.
 pub(super) fn next_page(request: &Request, body: &Value) -> Option<Request> {
     let cursor = body.get("nextCursor")?.as_str()?;
     Some(with_query(request, "cursor", &[cursor]))
 }
 
-/// A value that conforms to a schema.
+/// Returns a value that conforms to a schema.
 fn value(document: &Document, schema: &Value, random: &mut Rng, pool: &Pool) -> Value {
     let schema = document.resolve(schema);
     if schema["nullable"] == true && random.u8(..100) < 20 {
@@ -128,11 +128,11 @@ fn value(document: &Document, schema: &Value, random: &mut Rng, pool: &Pool) -> 
             }
             object.into()
         }
-        Some(other) => panic!("nobody makes a {other}"),
+        Some(other) => panic!("no generator for type {other}"),
     }
 }
 
-/// One of the bounds, or something between them.
+/// Returns a bound, or a value between the bounds.
 fn pick<T>(random: &mut Rng, least: T, most: T, between: impl Fn(&mut Rng) -> T) -> T {
     match random.u8(..3) {
         0 => least,
@@ -175,7 +175,7 @@ fn string(schema: &Value, random: &mut Rng, pool: &Pool) -> String {
     }
 }
 
-/// Any JSON.
+/// Returns arbitrary JSON.
 fn anything(random: &mut Rng) -> Value {
     let values = [
         json!(null),
