@@ -1,4 +1,4 @@
-//! The rules for bodies that the contract leaves open, as this server assumes them: the schemas of `assumed.yaml`.
+//! The rules for bodies that the contract leaves open, as this server assumes them. The schemas are in `assumed.yaml`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -23,14 +23,14 @@ fn schema(name: &str) -> &'static Value {
     schema.unwrap_or_else(|| panic!("assumed.yaml has no schema {name}"))
 }
 
-/// Whether the assumed schema `name` has a field.
+/// Whether the assumed schema `name` declares a field.
 pub(crate) fn has(name: &str, field: &str) -> bool {
     schema(name)["properties"].get(field).is_some()
 }
 
 impl Broken {
-    /// Adds the rules of the assumed schema `name` that `value` breaks. A field that is null counts as left out, unless it
-    /// is nullable.
+    /// Adds the rules of the assumed schema `name` that `value` breaks. A null field counts as absent, unless it is
+    /// nullable.
     pub(crate) fn check(&mut self, name: &str, value: &Value, at: &str) {
         let schema = schema(name);
         let left_out = |(field, value): (&String, &Value)| {
@@ -47,7 +47,7 @@ impl Broken {
         }
     }
 
-    /// Adds each field of an object that is unwanted.
+    /// Adds an error for each non-null field of an object that is unwanted.
     pub(crate) fn reject(&mut self, object: &Value, at: &str, unwanted: impl Fn(&str) -> bool) {
         let given = members(object).filter(|(_, value)| !value.is_null());
         for (field, _) in given.filter(|(field, _)| unwanted(field)) {
@@ -56,7 +56,7 @@ impl Broken {
     }
 }
 
-/// Reads a value that breaks no rule.
+/// Deserializes a value that breaks no rule.
 pub(crate) fn fields<T: DeserializeOwned>(value: &Value) -> Result<T, Refusal> {
     T::deserialize(value).map_err(|error| Refusal::invalid(error.to_string()))
 }

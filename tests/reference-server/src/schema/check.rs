@@ -1,8 +1,8 @@
-//! Whether a value conforms to a schema, and if not, every rule that it breaks and where.
+//! Checks a value against a schema, and reports every broken rule with its place.
 //!
-//! The crates that do this know JSON Schema and not the dialects of `OpenAPI`: `nullable`, discriminators, fields that
-//! only one side sends. To translate those and their reports takes as many lines as are here, and besides, of the two in
-//! question, boon needs 9 crates and a quarter more of this package's build, jsonschema 41 and two thirds.
+//! Existing crates support JSON Schema, but not the additions of `OpenAPI`: `nullable`, discriminators, and fields
+//! that only one side sends. Translating these and the reports would take as much code as this module. The candidates
+//! are also heavy: boon adds 9 crates and a quarter to this package's build time, jsonschema 41 crates and two thirds.
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::document::{Document, list, members, plain};
 use super::format;
 
-/// Who sends the value: a client need not send what is read-only, and the server shows nothing that is write-only.
+/// The sender of the value. A client may omit read-only fields, and a server omits write-only fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     Request,
@@ -21,7 +21,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    /// Whether a field of this schema is left to the other side.
+    /// Whether this side omits a field of this schema.
     pub(super) fn leaves_out(self, document: &Document, schema: &Value) -> bool {
         let keyword = match self {
             Side::Request => "readOnly",
@@ -31,22 +31,22 @@ impl Side {
     }
 }
 
-/// A broken rule: where, and what.
+/// A broken rule: its place and its message.
 pub(crate) type Problem = (String, String);
 
-/// The rule that breaks what is required.
+/// The message for a missing required field.
 pub(crate) const MISSING: &str = "missing";
 
-/// After so many steps, a value counts as one that breaks the rules.
+/// The limit of steps. A value that needs more is rejected.
 const MOST_STEPS: usize = 300_000;
 
-/// At most so many problems of one value are reported.
+/// The limit of reported problems per value.
 pub(super) const MOST_PROBLEMS: usize = 100;
 
-/// The last of a full list.
+/// The last entry of a full list of problems.
 pub(super) const MORE: &str = "breaks more rules than are listed here";
 
-/// The rules of `schema` that `value` breaks.
+/// Returns the rules of `schema` that `value` breaks.
 pub(crate) fn problems(
     document: &Document,
     side: Side,
@@ -59,20 +59,20 @@ pub(crate) fn problems(
     check.value(schema, value);
     if check.left == 0 {
         check.found.clear();
-        check.broken("there is too much to check");
+        check.broken("too complex to check");
     } else if check.found.len() >= MOST_PROBLEMS {
         check.broken(MORE);
     }
     check.found
 }
 
-/// Whether `value` breaks no rule of `schema`.
+/// Whether `value` conforms to `schema`.
 pub(super) fn holds(document: &Document, side: Side, schema: &Value, value: &Value) -> bool {
     let mut left = MOST_STEPS;
     holds_within(document, side, schema, value, &mut left)
 }
 
-/// Whether `value` breaks no rule of `schema`, found out in the steps that are left.
+/// Whether `value` conforms to `schema`, using at most the steps in `left`.
 pub(super) fn holds_within(
     document: &Document,
     side: Side,
@@ -86,14 +86,14 @@ pub(super) fn holds_within(
     check.found.is_empty() && check.left > 0
 }
 
-/// The variants of a union, without its null.
+/// Returns the variants of a union, without null.
 pub(super) fn variants<'s>(document: &Document, schema: &'s Value) -> Vec<&'s Value> {
     let all = list(&schema["oneOf"]).iter().chain(list(&schema["anyOf"]));
     all.filter(|variant| document.resolve(variant)["type"] != "null")
         .collect()
 }
 
-/// The tag by which a discriminator names a variant.
+/// Returns the discriminator value of a variant.
 pub(super) fn tag<'s>(union: &'s Value, variant: &'s Value) -> Option<&'s str> {
     let reference = variant["$ref"].as_str()?;
     let name = reference.rsplit('/').next()?;
@@ -102,14 +102,14 @@ pub(super) fn tag<'s>(union: &'s Value, variant: &'s Value) -> Option<&'s str> {
     Some(mapped.map_or(name, |(tag, _)| tag))
 }
 
-/// The names of the types that a schema allows; none if it says none.
+/// Returns the types that a schema allows. The list is empty if the schema doesn't restrict the type.
 pub(super) fn types(schema: &Value) -> Vec<&str> {
     let several = list(&schema["type"]).iter();
     let all = schema["type"].as_str().into_iter();
     all.chain(several.filter_map(Value::as_str)).collect()
 }
 
-/// Whether a value is of a type that a schema allows, or the schema asks for none.
+/// Whether a value has a type that the schema allows.
 fn is_of_type(schema: &Value, value: &Value) -> bool {
     match &schema["type"] {
         Value::String(kind) => is(kind, value),
@@ -134,12 +134,12 @@ fn is(kind: &str, value: &Value) -> bool {
     }
 }
 
-/// A keyword's value that is a string.
+/// Returns a keyword's value if it is a string, otherwise an empty string.
 fn text(rule: &Value) -> &str {
     rule.as_str().unwrap_or_default()
 }
 
-/// Compares integers exactly, which a double does not hold all, and other numbers as doubles.
+/// Compares integers exactly, because doubles can't represent all of them, and other numbers as doubles.
 fn order(number: &Value, bound: &Value) -> Ordering {
     let near = |value: &Value| value.as_f64().unwrap_or_default();
     match number.as_i64().zip(bound.as_i64()) {
@@ -151,14 +151,14 @@ fn order(number: &Value, bound: &Value) -> Ordering {
 struct Check<'d> {
     document: &'d Document,
     side: Side,
-    /// The place of the value.
+    /// The place of the current value.
     place: String,
-    /// The references that are followed, each with its value: one that comes back to itself has nothing to add.
+    /// The references being followed, each with its value. A circular reference adds no new rule.
     following: Vec<(*const Value, *const Value)>,
     found: Vec<Problem>,
-    /// After so many problems, no more are looked for.
+    /// The check stops after this many problems.
     most: usize,
-    /// How many steps are left.
+    /// The number of steps left.
     left: usize,
 }
 
@@ -179,7 +179,7 @@ impl<'d> Check<'d> {
         self.found.push((self.place.clone(), rule.into()));
     }
 
-    /// Does something at a place below this one.
+    /// Runs a check with `step` appended to the place.
     fn below(&mut self, step: &str, then: impl FnOnce(&mut Self)) {
         let length = self.place.len();
         if length > 0 && !step.starts_with('[') {
@@ -205,7 +205,7 @@ impl<'d> Check<'d> {
             let wanted = types(schema).join(" or ");
             return self.broken(format!("must be of type {wanted}"));
         }
-        // First, so that a variant of which a field is missing is left at once.
+        // Required fields come first, so that a union quickly discards a variant with a missing field.
         if let Some(fields) = value.as_object() {
             let required = list(&schema["required"]).iter().filter_map(Value::as_str);
             for name in required.filter(|name| !fields.contains_key(*name)) {
@@ -272,7 +272,7 @@ impl<'d> Check<'d> {
             ("uniqueItems", Value::Array(items))
                 if *rule == true && items.iter().collect::<HashSet<_>>().len() < items.len() =>
             {
-                self.broken("must have no item twice");
+                self.broken("must not contain duplicates");
             }
             ("prefixItems", Value::Array(items)) => {
                 for (at, (part, item)) in list(rule).iter().zip(items).enumerate() {
@@ -296,7 +296,7 @@ impl<'d> Check<'d> {
                 }
             }
             ("additionalProperties", Value::Object(fields)) => {
-                // The server does not check which fields have names that match one of these patterns.
+                // The server doesn't check `patternProperties`, so a field may match one of these patterns.
                 let may_match = schema.get("patternProperties").is_some();
                 let is_other = |name: &str| schema["properties"].get(name).is_none() && !may_match;
                 for (name, field) in fields.iter().filter(|(name, _)| is_other(name)) {
@@ -307,7 +307,7 @@ impl<'d> Check<'d> {
         }
     }
 
-    /// Checks a bound of a size.
+    /// Checks a size limit.
     fn size(&mut self, keyword: &str, bound: &Value, size: usize) {
         let size = size as u64;
         let least = keyword.starts_with("min");
@@ -329,7 +329,7 @@ impl<'d> Check<'d> {
         }
     }
 
-    /// Whether a value conforms, found out as fast as possible.
+    /// Whether a value conforms. The check stops at the first problem.
     fn fits(&mut self, schema: &'d Value, value: &Value) -> bool {
         let found = std::mem::take(&mut self.found);
         let most = std::mem::replace(&mut self.most, 1);
@@ -348,7 +348,7 @@ impl<'d> Check<'d> {
         match candidates.iter().filter(|it| self.fits(it, value)).count() {
             1 => return,
             2.. if name == "anyOf" => return,
-            2.. => return self.broken("fits more than one alternative"),
+            2.. => return self.broken("matches more than one alternative"),
             0 => {}
         }
         let document = self.document;
@@ -356,9 +356,9 @@ impl<'d> Check<'d> {
             .iter()
             .filter(|variant| is_of_type(document.resolve(variant), value));
         match (of_type.next(), of_type.next()) {
-            // What is wrong inside the only alternative of that type says more than that none fits.
+            // A problem inside the only alternative of the right type is more useful than "matches no alternative".
             (Some(only), None) if self.most > 1 => self.value(only, value),
-            _ => self.broken("fits no alternative"),
+            _ => self.broken("matches no alternative"),
         }
     }
 }

@@ -15,27 +15,27 @@ const METHODS: [&str; 8] = [
 /// The contract of one application.
 #[derive(Debug)]
 pub(crate) struct Contract {
-    /// The name of the application, for people.
+    /// The name of the application.
     pub(crate) title: String,
     pub(crate) version: String,
-    /// The document as it came.
+    /// The document, unchanged.
     pub(crate) text: Arc<str>,
-    /// The path of its first server, with which paths may begin.
+    /// The path of the document's first server. Request paths may start with it.
     base: String,
     pub(crate) operations: Vec<Served>,
-    /// What in it is not checked or not reached, said at the start.
+    /// Parts of the document that the server doesn't check or serve. They are printed at the start.
     pub(crate) notes: Vec<String>,
 }
 
 impl Contract {
-    /// Reads a document, or says everything in it that cannot be served.
+    /// Reads a document. The error lists everything in it that can't be served.
     pub(crate) fn read(app: App, text: &str) -> Result<Contract, String> {
         let mut problems = Vec::new();
         let document = Arc::new(Document::read(text, &mut problems));
         let mut operations: Vec<Served> = Vec::new();
         for (path, item) in members(&document.root["paths"]) {
             let item = document.resolve(item);
-            // What the SDK leaves out has no client, and needs no server.
+            // The SDK omits these operations, so no client calls them.
             let is_served = |method: &&&str| {
                 let operation = item.get(**method);
                 operation.is_some_and(|it| it.get("x-sdk-skip").is_none())
@@ -44,7 +44,7 @@ impl Contract {
                 let operation = Served::read(app, &document, (path, item), method, &mut problems);
                 let place = format!("{} {path}: ", operation.method);
                 if operations.iter().any(|known| known.id == operation.id) {
-                    problems.push(format!("{place}a second operation {:?}", operation.id));
+                    problems.push(format!("{place}duplicate operationId {:?}", operation.id));
                 }
                 if path.split('/').any(|part| part.matches('{').count() > 1) {
                     problems.push(format!("{place}two parameters in one segment of the path"));
@@ -75,11 +75,11 @@ impl Contract {
             };
             if known.path.contains(['?', '#']) {
                 notes.push(format!(
-                    "not reached: {place}, since no request has such a path"
+                    "not reached: {place}, because no request has such a path"
                 ));
             } else if let Some(other) = operations[..at].iter().find(same) {
                 notes.push(format!(
-                    "not reached: {place}, since {} takes its paths",
+                    "not reached: {place}, because {} matches its paths",
                     other.path
                 ));
             } else if base.is_empty()
@@ -87,13 +87,13 @@ impl Contract {
                 && pages::PATHS.contains(&&*known.path)
             {
                 notes.push(format!(
-                    "not reached: {place}, since the server has a page there"
+                    "not reached: {place}, because the server has a page there"
                 ));
             }
             let unread = known.parameters.iter().filter(|it| !it.is_read());
             notes.extend(unread.map(|it| format!("not checked: {place}: {}", it.name)));
             if known.success().is_none() {
-                notes.push(format!("no success: {place}, which answers 501"));
+                notes.push(format!("no documented success: {place} responds with 501"));
             }
         }
         Ok(Contract {
@@ -106,27 +106,27 @@ impl Contract {
         })
     }
 
-    /// The position of the operation with a method and a path, whatever the path's parameters are called.
+    /// Returns the position of the operation with a method and a path. The names of path parameters don't matter.
     pub(super) fn place(&self, method: &str, path: &str) -> Option<usize> {
         let path = shape(path);
         let mut operations = self.operations.iter();
         operations.position(|known| known.method == method && shape(&known.path) == path)
     }
 
-    /// A path as the document has it, without the path of the server.
+    /// Returns the path as in the document, without the path of the document's server.
     pub(crate) fn path<'p>(&self, path: &'p str) -> &'p str {
         let below = path.strip_prefix(&self.base);
         below.filter(|below| below.starts_with('/')).unwrap_or(path)
     }
 
-    /// Every scope that an operation names.
+    /// Returns every scope that an operation names.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
         let security = self.operations.iter().flat_map(|known| &known.security);
         security.flatten().map(String::as_str)
     }
 }
 
-/// What a path has between its parameters.
+/// Returns the literal parts of a path between its parameters.
 fn shape(path: &str) -> Vec<&str> {
     let after = |part: &'_ str| part.find('}').map_or(0, |end| end + 1);
     let parts = path.split('{').enumerate();

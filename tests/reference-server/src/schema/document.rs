@@ -1,4 +1,4 @@
-//! An `OpenAPI` document: its text, its references, its patterns, and the parts of it that nobody checks.
+//! An `OpenAPI` document: its content, references and patterns, and its unchecked parts.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{check, format};
 use crate::json::Json;
 
-/// Longer chains of references are circles.
+/// A longer chain of references is circular.
 const LONGEST_CHAIN: usize = 32;
 
 static NOTHING: Value = Value::Null;
@@ -19,7 +19,7 @@ const TYPES: [&str; 7] = [
     "null", "boolean", "string", "number", "integer", "array", "object",
 ];
 
-/// Keywords that nobody checks: business APIs hardly use them.
+/// Keywords that the server doesn't check, because business APIs hardly use them.
 const UNCHECKED: [&str; 12] = [
     "not",
     "if",
@@ -35,7 +35,7 @@ const UNCHECKED: [&str; 12] = [
     "$recursiveRef",
 ];
 
-/// Objects whose fields have names of the API.
+/// Objects whose field names come from the API.
 const NAMED: [&str; 11] = [
     "properties",
     "patternProperties",
@@ -50,7 +50,7 @@ const NAMED: [&str; 11] = [
     "variables",
 ];
 
-/// What holds no schema, but values of the API, in which `$ref` is a name like any other.
+/// Fields that contain API data instead of schemas. In them, `$ref` has no special meaning.
 const DATA: [&str; 8] = [
     "example",
     "examples",
@@ -62,18 +62,18 @@ const DATA: [&str; 8] = [
     "securitySchemes",
 ];
 
-/// A document whose references all lead somewhere.
+/// A document whose references all resolve.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     pub(super) root: Value,
     /// The patterns that the server can check.
     patterns: HashMap<String, Regex>,
-    /// The unchecked keywords, the first place of each, and how often it occurs.
+    /// The unchecked keywords, each with its first place and its count.
     unchecked: BTreeMap<String, (String, usize)>,
 }
 
 impl Document {
-    /// Reads JSON or YAML; adds what cannot be taken to `problems`.
+    /// Parses JSON or YAML, and adds unsupported parts to `problems`.
     pub(super) fn read(text: &str, problems: &mut Vec<String>) -> Document {
         let root: Result<Value, String> = if text.trim_start().starts_with('{') {
             serde_json::from_str(text).map_err(|error| error.to_string())
@@ -100,7 +100,7 @@ impl Document {
         walk(&document.root, "#", false, &mut |value, place| {
             let reference = value["$ref"].as_str();
             let nowhere = reference.filter(|_| document.resolve(value).is_null());
-            problems.extend(nowhere.map(|it| format!("{place}: {it:?} leads nowhere in it")));
+            problems.extend(nowhere.map(|it| format!("{place}: {it:?} is not in the document")));
             let types = check::types(value).into_iter();
             let unknown = types.filter(|kind| !TYPES.contains(kind));
             problems.extend(unknown.map(|kind| format!("{place}: unknown type {kind:?}")));
@@ -114,7 +114,7 @@ impl Document {
         document
     }
 
-    /// What a value is, whether it stands here or is referred to.
+    /// Follows references to the actual value.
     pub(crate) fn resolve<'d>(&'d self, mut value: &'d Value) -> &'d Value {
         for _ in 0..LONGEST_CHAIN {
             let Some(reference) = value["$ref"].as_str() else {
@@ -126,7 +126,7 @@ impl Document {
     }
 
     pub(crate) fn target(&self, reference: &str) -> Option<&Value> {
-        // The usual form needs no decoding, which costs more than the rest of a check.
+        // The common form needs no decoding. Decoding would take most of the time of a check.
         let name = reference.strip_prefix("#/components/schemas/");
         if let Some(name) = name.filter(|name| !name.contains(['~', '%', '/'])) {
             return self.root["components"]["schemas"].get(name);
@@ -135,7 +135,7 @@ impl Document {
         self.root.pointer(&pointer.decode_utf8().ok()?)
     }
 
-    /// What the server does not check.
+    /// Returns the notes about unchecked parts.
     pub(super) fn unchecked(&self) -> impl Iterator<Item = String> {
         let all = self.unchecked.iter();
         all.map(|(what, (place, count))| {
@@ -143,14 +143,14 @@ impl Document {
         })
     }
 
-    /// Whether a text matches a pattern of this document.
+    /// Whether a string matches a pattern of this document.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> bool {
         let compiled = self.patterns.get(pattern);
         compiled.is_none_or(|regex| regex.is_match(text))
     }
 }
 
-/// Visits each value of a document that may be a schema; the fields of a `named` one have names of the API.
+/// Visits each value of a document that may be a schema. If `named`, the field names come from the API.
 fn walk(value: &Value, place: &str, named: bool, visit: &mut impl FnMut(&Value, &str)) {
     if !named {
         visit(value, place);
@@ -166,7 +166,7 @@ fn walk(value: &Value, place: &str, named: bool, visit: &mut impl FnMut(&Value, 
     }
 }
 
-/// What of a schema nobody checks; adds its pattern to the others.
+/// Returns the unchecked keywords of a schema, and compiles its pattern.
 fn unknown_keywords(schema: &Value, patterns: &mut HashMap<String, Regex>) -> Vec<String> {
     let unchecked = UNCHECKED.iter().filter(|name| schema.get(**name).is_some());
     let mut unchecked: Vec<String> = unchecked.map(ToString::to_string).collect();
@@ -183,7 +183,7 @@ fn unknown_keywords(schema: &Value, patterns: &mut HashMap<String, Regex>) -> Ve
     unchecked
 }
 
-/// Gives whole numbers the form that they have in a request, so that an allowed value `1.0` is the same as `1`.
+/// Normalizes whole numbers as in requests, so that an enumeration value `1.0` equals `1`.
 fn with_integers(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(with_integers),
@@ -196,7 +196,7 @@ fn with_integers(value: &mut Value) {
     }
 }
 
-/// A scalar as text.
+/// Returns a scalar as a string.
 pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -205,12 +205,12 @@ pub(super) fn plain(value: &Value) -> String {
     }
 }
 
-/// The items of an array, or none.
+/// Returns the items of an array; empty for other values.
 pub(super) fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The members of an object, or none.
+/// Returns the fields of an object; empty for other values.
 pub(super) fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }

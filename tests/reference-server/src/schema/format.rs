@@ -1,4 +1,4 @@
-//! The formats that business APIs use: whether a value has one, and a sample of it.
+//! The string and number formats that business APIs use: checks and samples.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::params;
 
-/// The formats that are checked, and those of which nothing can be said.
+/// The formats that are checked, and formats that restrict nothing.
 const KNOWN: [&str; 18] = [
     "date-time",
     "date",
@@ -36,7 +36,7 @@ pub(super) fn is_known(format: &str) -> bool {
     KNOWN.contains(&format)
 }
 
-/// Whether a value has the format; one that is not known here holds for every value.
+/// Whether a value has the format. Every value has an unknown format.
 pub(super) fn holds(format: &str, value: &Value) -> bool {
     let whole = value.as_i64();
     match (format, value) {
@@ -51,7 +51,7 @@ fn text_holds(format: &str, text: &str) -> bool {
     match format {
         "date-time" => params::date_time("", Some(text)).is_ok(),
         "date" => text.len() == 10 && text.parse::<Date>().is_ok(),
-        // Not every maker says of what offset a time is.
+        // Some vendors omit the offset of a time.
         "time" => {
             params::date_time("", Some(&format!("2026-01-01T{text}"))).is_ok()
                 || text.parse::<Time>().is_ok()
@@ -80,7 +80,7 @@ fn text_holds(format: &str, text: &str) -> bool {
     }
 }
 
-/// A text of the format, another one for each turn; a word where the format is not known.
+/// Returns a sample of the format, different for each turn. For an unknown format, it is a word.
 pub(super) fn sample(format: &str, turn: usize) -> String {
     let number = turn + 1;
     let day = turn % 28 + 1;

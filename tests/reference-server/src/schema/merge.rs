@@ -1,24 +1,24 @@
-//! One schema of what `allOf`, references and a chosen variant say together.
+//! Merges `allOf`, references and a chosen variant into one schema.
 
 use serde_json::{Map, Value, json};
 
 use super::check::{self, variants};
 use super::document::{Document, list};
 
-/// How often a reference may be followed on the way to a value: a circle ends in what does not need it.
+/// How often a value may contain the same reference. Circular schemas end when they no longer need it.
 const ROUNDS: usize = 2;
 
-/// What is merged, and not kept as it is.
+/// Keywords that are merged instead of copied.
 const PARTS: [&str; 4] = ["$ref", "allOf", "oneOf", "anyOf"];
 
-/// What a union shows in its first turn only.
+/// Keywords that a union uses only in its first turn.
 const SHOWN: [&str; 3] = ["example", "examples", "default"];
 
-/// The references that led to a value.
+/// The references that lead to a value.
 pub(super) type Followed = Vec<String>;
 
-/// Merges a schema with all that it refers to, and with the variant of this turn; `None` if that never ends, or if there
-/// are no steps `left` for it.
+/// Merges a schema with all its references and the variant of this turn. Returns `None` for an endless reference, or
+/// if no steps are `left`.
 pub(super) fn merged(
     document: &Document,
     schema: &Value,
@@ -66,7 +66,7 @@ pub(super) fn merged(
     Some(all)
 }
 
-/// Adds what another schema says.
+/// Merges another schema into the first.
 fn join(all: &mut Map<String, Value>, other: Map<String, Value>) {
     for (name, theirs) in other {
         let Some(ours) = all.get_mut(&name) else {

@@ -1,8 +1,8 @@
-//! `OpenAPI` documents: reads their operations, checks every request against them, and answers an operation without a
-//! handler with a sample of its schemas.
+//! `OpenAPI` documents: reads their operations, checks every request against them, and serves operations without a
+//! handler with samples of their schemas.
 //!
-//! What belongs here needs no knowledge of an application, except for `assumed.rs`. State does not belong here: a sample
-//! knows nothing of earlier requests.
+//! Except for `assumed.rs`, this module knows nothing about specific applications. It also has no state: a sample
+//! doesn't depend on earlier requests.
 
 mod assumed;
 mod check;
@@ -33,7 +33,8 @@ pub(crate) use reply::{refused, serve};
 pub(crate) use request::{Broken, Sent, read};
 pub(crate) use served::{EXCHANGE, Served};
 
-/// The contract of `app` that this package holds, read when it is first needed, or everything in it that cannot be served.
+/// Returns this package's contract of `app`, parsed at first use. The error lists everything in it that can't be
+/// served.
 pub(crate) fn built_in(app: App) -> Result<&'static Contract, &'static str> {
     static READ: [OnceLock<Result<Contract, String>>; App::ALL.len()] =
         [const { OnceLock::new() }; App::ALL.len()];

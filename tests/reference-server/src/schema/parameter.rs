@@ -1,4 +1,4 @@
-//! A parameter of an operation: how its value is read from a request.
+//! A parameter of an operation, and how its value is read from a request.
 
 use std::ptr;
 
@@ -10,17 +10,17 @@ use super::document::{Document, list, members, plain};
 use crate::message::Request;
 use crate::params::Query;
 
-/// Headers that are no parameters, whatever a document says.
+/// Headers that are never parameters, even if a document declares them.
 const NO_PARAMETERS: [&str; 3] = ["accept", "authorization", "content-type"];
 
-/// The part of a request that has a parameter.
+/// The part of a request that contains a parameter.
 #[derive(Debug)]
 enum Place {
-    /// The position in the path's template.
+    /// The position in the path template.
     Path(usize),
     Query,
     Header(HeaderName),
-    /// Somewhere that no server here looks.
+    /// A place that the server doesn't read.
     Unread,
 }
 
@@ -30,20 +30,20 @@ pub(crate) struct Parameter {
     pub(super) name: String,
     pub(super) required: bool,
     pub(super) schema: Value,
-    /// The value if none is sent.
+    /// The default value.
     pub(super) default: Option<Value>,
     place: Place,
-    /// Between the items of a list; none if each item is sent by itself.
+    /// The separator of list items; `None` if each item is a separate parameter.
     separator: Option<char>,
     is_list: bool,
     is_json: bool,
-    /// The types of the value, or of each item of a list.
+    /// The types of the value, or of each list item.
     types: Types,
 }
 
 impl Parameter {
-    /// Reads a parameter of a document. There is none for a header that is not a parameter, and an error if a required one
-    /// cannot be read.
+    /// Reads a parameter of a document. Returns `None` for a header that is not a parameter, and an error for a
+    /// required parameter that can't be read.
     pub(super) fn read<'p>(
         document: &Document,
         raw: &Value,
@@ -71,7 +71,7 @@ impl Parameter {
         let content = members(&raw["content"]).next();
         let schema = content.map_or(&raw["schema"], |(_, content)| &content["schema"]);
         let resolved = document.resolve(schema);
-        // To follow a reference for each request costs more than the rest of the check.
+        // Resolve a reference only once. Doing it per request would take most of the time of the check.
         let is_reference = schema.as_object().is_some_and(|it| it.len() == 1);
         let schema = if is_reference { resolved } else { schema };
         let is_list = takes(document, resolved, "array", &mut Vec::new());
@@ -115,7 +115,7 @@ impl Parameter {
         matches!(&self.place, Place::Header(known) if known == name)
     }
 
-    /// The value that a request has of it, if any; an error says why it cannot be read.
+    /// Returns the parameter's value in a request, or an error if it can't be read.
     pub(super) fn value(
         &self,
         request: &Request,
@@ -140,14 +140,14 @@ impl Parameter {
             }
             Place::Header(name) if request.headers.contains_key(name) => {
                 let text = request.header(name.as_str()).map(|text| self.single(text));
-                let text = text.ok_or_else(|| "must be text, and given once".to_owned());
+                let text = text.ok_or_else(|| "must be a string, sent exactly once".to_owned());
                 text.map(Some)
             }
             Place::Header(_) | Place::Unread => Ok(None),
         }
     }
 
-    /// The value in one text.
+    /// Parses the value from one string.
     fn single(&self, text: &str) -> Value {
         match self.separator.filter(|_| self.is_list) {
             Some(separator) => text
@@ -180,7 +180,7 @@ impl Types {
         }
     }
 
-    /// A text as one of the types, or as text if it cannot be one.
+    /// Parses a string as one of the types, or keeps it as a string if no type matches.
     pub(super) fn read(self, text: &str) -> Value {
         if self.string {
             return text.into();
@@ -198,7 +198,7 @@ impl Types {
     }
 }
 
-/// Whether a schema allows values of a type; those that were `seen` have said what they allow.
+/// Whether a schema allows values of a type. Schemas in `seen` were already examined.
 fn takes<'d>(
     document: &'d Document,
     schema: &'d Value,

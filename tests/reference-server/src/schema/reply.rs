@@ -1,4 +1,4 @@
-//! Responses: samples of what the document shows, with what was sent where it fits.
+//! Responses for operations without a handler: samples of the documented schemas, filled with fields of the request.
 
 use http::{HeaderName, header};
 use serde_json::{Map, Value};
@@ -14,13 +14,13 @@ use crate::idempotency;
 use crate::message::Reply;
 use crate::refusal::Refusal;
 
-/// The fields of a page that name the next one.
+/// The fields of a page that contain the next cursor.
 const NEXT: [&str; 2] = ["nextCursor", "next_cursor"];
 
-/// Headers that say of the body what is not true of a sample; those that frame the message are left out too.
+/// Headers whose documented value would be wrong for a sample. Headers that frame the message are also omitted.
 const OURS: [&str; 2] = ["content-type", "content-encoding"];
 
-/// Answers a request that keeps the rules. The generated list of handlers names it where a spec says
+/// Serves a valid request from the schema. The generated list of handlers uses it where a spec has
 /// `x-served-from-schema`.
 pub(crate) fn serve(call: &Call<'_>) -> Answer {
     let (described, sent) = (call.operation, &call.sent);
@@ -60,8 +60,8 @@ pub(crate) fn serve(call: &Call<'_>) -> Answer {
     Ok(reply)
 }
 
-/// Gives an error the body that the document describes for its status, if a sample of that can carry the code and the
-/// message.
+/// Gives an error the body that the document describes for its status, if a sample of that body can carry the code and
+/// the message.
 pub(crate) fn refused(described: &Served, mut reply: Reply, code: &str, message: &str) -> Reply {
     let status = reply.status;
     let range = format!("{}XX", &status.as_str()[..1]);
@@ -88,12 +88,13 @@ pub(crate) fn refused(described: &Served, mut reply: Reply, code: &str, message:
     reply
 }
 
-/// Whether an error has the fields that say what is wrong.
+/// Whether an error has the fields `code` and `message`.
 fn carries(error: &Value) -> bool {
     ["code", "message"].iter().all(|it| error.get(it).is_some())
 }
 
-/// Counts a command, unless its key says that it was committed before: then that is rejected or not true.
+/// Counts a command. Returns `false` for a replay by idempotency key; a different command with the same key is
+/// rejected.
 fn settle(call: &Call<'_>, described: &Served) -> Result<bool, Refusal> {
     let key = call.request.header("idempotency-key");
     let Some(key) = key.filter(|_| described.takes_header("idempotency-key")) else {
@@ -109,12 +110,12 @@ fn settle(call: &Call<'_>, described: &Served) -> Result<bool, Refusal> {
     let command = format!("{}?{query} {body}", call.request.path);
     let print = idempotency::fingerprint(call, &command);
     let settled = idempotency::once(call, key, print, |_| Ok(Value::Null));
-    // The one code that is documented anywhere, so that a client knows it.
+    // The only documented code for this conflict, so that clients recognize it.
     let conflict = |it: Refusal| Refusal::conflict("IDEMPOTENCY_CONFLICT", it.message);
     Ok(!settled.map_err(conflict)?.replayed)
 }
 
-/// The first documented success, or the status that `Prefer` names if that one is documented.
+/// Returns the response for the status that `Prefer` names, or else the first documented success.
 fn chosen<'d>(call: &Call<'_>, described: &'d Served) -> Result<(u16, &'d Value), Refusal> {
     let preferred = call.request.header("prefer").and_then(|prefer| {
         let mut wishes = prefer.split([',', ';']);
@@ -133,7 +134,8 @@ fn no_sample(described: &Served, why: &str) -> Refusal {
     Refusal::new(501, "no_sample", format!("{}: {why}", described.id))
 }
 
-/// The media type and the body, if one is documented: of the type that is asked for, or else JSON, or else the first.
+/// Returns the media type and the sample body, if the response has a body. The type is the requested type, or else
+/// JSON, or else the first type.
 fn body<'d>(
     call: &Call<'_>,
     described: &'d Served,
@@ -171,7 +173,8 @@ fn body<'d>(
     Ok(Some((media_type, made)))
 }
 
-/// Puts what was sent into the fields of that name, where it fits. What ends the path, if it ends in `Id`, is the `id`.
+/// Copies fields of the request into fields with the same name, where they fit the schema. A path parameter that ends
+/// in `Id` at the end of the path becomes the `id`.
 fn echo(body: &mut Value, described: &Served, sent: &Sent, fits: impl Fn(&Value) -> bool) {
     let own = described.places().last().filter(|name| {
         name.to_lowercase().ends_with("id") && described.path.ends_with(&format!("{{{name}}}"))
@@ -189,10 +192,10 @@ fn echo(body: &mut Value, described: &Served, sent: &Sent, fits: impl Fn(&Value)
     }
 }
 
-/// The page that is asked for: the first or the second if there is a `cursor` and a `limit`, and the only one otherwise.
+/// The requested page. If the operation has `cursor` and `limit`, there are two pages, otherwise one.
 struct Page {
     pages: Option<Binding>,
-    /// How many items came before.
+    /// The number of items on earlier pages.
     first: usize,
     limit: usize,
 }
@@ -214,7 +217,7 @@ impl Page {
         })
     }
 
-    /// Shortens the lists of a page, and names the next page or says that there is none.
+    /// Truncates the lists of a page and sets the next cursor, or marks the page as the last.
     fn cut(&self, body: &mut Value, call: &Call<'_>, fits: impl Fn(&Value) -> bool) {
         let mut page = body.clone();
         let lists = page.as_object_mut().into_iter().flat_map(Map::values_mut);
@@ -226,7 +229,7 @@ impl Page {
         let more = self.pages.filter(|_| self.first == 0 && next > 0);
         let cursor = more.map(|page| cursor::issue(&call.suite.cursor_key, page, next));
         let cursor = cursor.map(|cursor| Some(cursor.into()));
-        // Without null and as a required field, an empty text is all that is left to say that there is no more.
+        // If the cursor is required and not nullable, only an empty string can mark the last page.
         let ends = [Some(Value::Null), None, Some("".into())];
         let name = NEXT.into_iter().find(|name| body.get(*name).is_some());
         for end in cursor.into_iter().chain(ends) {

@@ -1,4 +1,4 @@
-//! Values that conform to a schema, the same ones each time: what the document shows first, then what its rules allow.
+//! Deterministic values that conform to a schema: documented examples first, then values built from the rules.
 
 use serde_json::{Map, Value};
 
@@ -7,25 +7,26 @@ use super::document::{Document, list, members};
 use super::merge::{Followed, merged};
 use super::{format, text};
 
-/// Below that depth, optional fields are left out.
+/// Below this depth, samples omit optional fields.
 const DEEPEST: usize = 6;
 
-/// After so many steps of making and checking, there is no sample; after half of them, optional fields are left out.
+/// The limit of steps for building and checking a sample. After half of them, samples omit optional fields.
 const STEPS: usize = 20_000;
 
-/// The deepest that a sample may be.
+/// The maximum depth of a sample.
 const BOTTOM: usize = 100;
 
-/// How many items a list has if its schema does not say.
+/// The number of items in a list whose schema has no limits.
 const ITEMS: usize = 2;
 
-/// The most items of a list that shows something in each.
+/// The limit of list items if each item shows another variant or example.
 const MOST_ITEMS: usize = 50;
 
-/// The schema of what the document says nothing of.
+/// The schema of undocumented values.
 static ANYTHING: Value = Value::Bool(true);
 
-/// A value that conforms to `schema`, unless none can be made. The lists of a second page go on at the turn `first`.
+/// Returns a value that conforms to `schema`, or `None` if none can be built. The lists of a second page start at the
+/// turn `first`.
 pub(super) fn sample(document: &Document, schema: &Value, first: usize) -> Option<Value> {
     let mut sampler = Sampler {
         document,
@@ -38,11 +39,11 @@ pub(super) fn sample(document: &Document, schema: &Value, first: usize) -> Optio
 struct Sampler<'d> {
     document: &'d Document,
     first: usize,
-    /// How many steps are left.
+    /// The number of steps left.
     left: usize,
 }
 
-/// Where a value stands: how deep, in which turn of a list, and by which references.
+/// The position of a value: its depth, its turn in a list, and the references that lead to it.
 #[derive(Clone, Default)]
 struct At {
     depth: usize,
@@ -61,7 +62,7 @@ impl At {
 }
 
 impl Sampler<'_> {
-    /// A value of the variant whose turn it is, or else of the next one that has a value, or else null.
+    /// Returns a value of this turn's variant, or of the next variant that has a value, or else null.
     fn value(&mut self, schema: &Value, at: &At) -> Option<Value> {
         let variants = check::variants(self.document, self.document.resolve(schema));
         let mut turns = at.turn..at.turn + variants.len().max(1);
@@ -87,7 +88,7 @@ impl Sampler<'_> {
         if made.is_some() || !is_object {
             return made;
         }
-        // Fields that exclude each other are optional.
+        // Optional fields may exclude each other, so try without them.
         let bare = self.typed(&all, &at, true)?;
         self.conforming(schema, bare)
     }
@@ -97,7 +98,7 @@ impl Sampler<'_> {
         check::holds_within(self.document, Side::Reply, schema, &value, left).then_some(value)
     }
 
-    /// What the document shows of a schema, if it keeps the rules.
+    /// Returns a documented example, if it conforms.
     fn shown(&mut self, all: &Value, schema: &Value, turn: usize) -> Option<Value> {
         let several = list(&all["examples"]).iter();
         let in_turn = several.clone().skip(turn % several.len().max(1));
@@ -113,7 +114,7 @@ impl Sampler<'_> {
             .find_map(|value| self.conforming(schema, value))
     }
 
-    /// A value of the type that a merged schema has, or seems to have; with the required fields only if it is `bare`.
+    /// Returns a value of the merged schema's type. If `bare`, it has only the required fields.
     fn typed(&mut self, schema: &Value, at: &At, bare: bool) -> Option<Value> {
         let values = list(&schema["enum"]).iter().filter(|it| !it.is_null());
         let values: Vec<&Value> = values.collect();
@@ -136,7 +137,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// A number at a bound or near it, since the bound itself may be excluded.
+    /// Returns a number at or near a bound, because the bound itself may be excluded.
     fn number(&mut self, schema: &Value, turn: usize) -> Option<Value> {
         let bound = |names: [&str; 2]| names.iter().find_map(|name| schema[*name].as_f64());
         let least = bound(["minimum", "exclusiveMinimum"]);
@@ -217,7 +218,7 @@ impl Sampler<'_> {
     }
 }
 
-/// The least and the most size that a schema allows.
+/// Returns the minimum and maximum size that a schema allows.
 fn sizes(schema: &Value, of: &str) -> (usize, usize) {
     let bound = |which: &str| schema[format!("{which}{of}")].as_u64();
     let size = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);
@@ -225,7 +226,7 @@ fn sizes(schema: &Value, of: &str) -> (usize, usize) {
     (least, bound("max").map_or(usize::MAX, size))
 }
 
-/// A text that keeps its pattern, or else its format, and its length.
+/// Returns a string that matches the pattern or the format, and the length.
 fn text(schema: &Value, turn: usize) -> Option<Value> {
     let (least, most) = sizes(schema, "Length");
     let mut made = match schema["pattern"].as_str() {

@@ -1,4 +1,4 @@
-//! An operation of a server, as its document describes it.
+//! An operation that the server serves, with its description in the document.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -16,7 +16,7 @@ use crate::generated::operations::Operation;
 /// The path of the token exchange. A vendor's document may lack it.
 pub(crate) const EXCHANGE: &str = "/oauth/token";
 
-/// An operation of a document: one of this package, or one that a test brought along.
+/// An operation of this package's contract or of a test's document.
 #[derive(Debug)]
 pub(crate) struct Served {
     pub(crate) app: App,
@@ -24,20 +24,20 @@ pub(crate) struct Served {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) summary: String,
-    /// Scopes of which all are needed, for each alternative; none if no token is needed.
+    /// Alternative sets of required scopes; empty if the operation needs no token.
     pub(crate) security: Vec<Vec<String>>,
-    /// The operation of the suite, if the document is one of this package.
+    /// The suite's operation, if the document is this package's contract.
     pub(crate) written: Option<Operation>,
     pub(crate) document: Arc<Document>,
     pub(super) parameters: Vec<Parameter>,
-    /// All else, as it stands in the document.
+    /// The raw operation object of the document.
     pub(crate) raw: Value,
-    /// Samples of the schemas in it, by their address and their first turn.
+    /// Cached samples of its schemas, by address and first turn.
     samples: Mutex<HashMap<(usize, usize), Option<Value>>>,
 }
 
 impl Served {
-    /// Reads an operation; adds each parameter that no server could read to `problems`.
+    /// Reads an operation, and adds each unreadable parameter to `problems`.
     pub(super) fn read(
         app: App,
         document: &Arc<Document>,
@@ -51,7 +51,7 @@ impl Served {
             .iter()
             .chain(list(&item["parameters"]));
         for parameter in all.map(|parameter| document.resolve(parameter)) {
-            // Those of the operation come first: they replace those of the path.
+            // The operation's parameters come first, because they replace the path's parameters.
             let same = |known: &&Value| {
                 let keys = ["in", "name"];
                 keys.iter().all(|key| known[key] == parameter[key])
@@ -65,7 +65,7 @@ impl Served {
             let schemes = members(one).flat_map(|(_, scopes)| list(scopes));
             schemes.map(plain).collect()
         };
-        // An empty alternative is one without a token, and the exchange comes before any token.
+        // An empty alternative means no token. The exchange itself can't need a token.
         let public = security.iter().any(|one| members(one).next().is_none());
         let public = public || app == App::Platform && path == EXCHANGE;
         let needed = security.iter().filter(|_| !public);
@@ -97,17 +97,17 @@ impl Served {
         served
     }
 
-    /// Whether it issues tokens.
+    /// Whether the operation issues tokens.
     pub(crate) fn is_exchange(&self) -> bool {
         self.app == App::Platform && self.path == EXCHANGE
     }
 
-    /// Whether it has no handler, so that samples of its schemas answer.
+    /// Whether the operation has no handler and is served from its schema.
     pub(crate) fn is_from_schema(&self) -> bool {
         self.written.is_none_or(Operation::served_from_schema)
     }
 
-    /// Whether a caller has the scopes that it needs.
+    /// Whether a caller has the required scopes.
     pub(crate) fn admits(&self, caller: &Caller) -> bool {
         let mut held = self
             .security
@@ -116,25 +116,25 @@ impl Served {
         self.security.is_empty() || held.any(|held| held)
     }
 
-    /// Whether it has a query parameter of this name.
+    /// Whether the operation has a query parameter with this name.
     pub(crate) fn takes_query(&self, name: &str) -> bool {
         let mut parameters = self.parameters.iter();
         parameters.any(|known| known.is_query() && known.name == name)
     }
 
-    /// Whether it has a header parameter of this name.
+    /// Whether the operation has a header parameter with this name.
     pub(super) fn takes_header(&self, name: &str) -> bool {
         let mut parameters = self.parameters.iter();
         parameters.any(|known| known.is_header(name))
     }
 
-    /// The names of the path's parameters, in order.
+    /// Returns the names of the path parameters, in order.
     pub(super) fn places(&self) -> impl Iterator<Item = &str> {
         let parts = self.path.split('{').skip(1);
         parts.filter_map(|part| part.split('}').next())
     }
 
-    /// A sample of a schema of this operation or its document, made once.
+    /// Returns a cached sample of a schema in this operation or its document.
     pub(super) fn sample(&self, schema: &Value, first: usize) -> Option<Value> {
         let mut kept = self.samples.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (ptr::from_ref(schema).addr(), first);
@@ -142,7 +142,7 @@ impl Served {
         kept.entry(key).or_insert_with(made).clone()
     }
 
-    /// The first documented success.
+    /// Returns the first documented success.
     pub(super) fn success(&self) -> Option<(&String, &Value)> {
         let replies = || members(&self.raw["responses"]);
         let successes = replies().filter(|(status, _)| status.starts_with('2'));

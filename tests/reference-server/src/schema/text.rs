@@ -1,14 +1,15 @@
-//! A text that matches a pattern.
+//! Builds a string that matches a pattern.
 
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// More repetitions than that are not tried to reach a length.
+/// The limit of extra repetitions for reaching a length.
 const MOST: usize = 200;
 
-/// The longest text that is made, in bytes.
+/// The length limit of built strings, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// A text that matches `pattern` and has at least `least` characters, another one for each turn where that is possible.
+/// Returns a string that matches `pattern` and has at least `least` characters. It differs between turns where
+/// possible.
 pub(super) fn matching(pattern: &str, least: usize, turn: usize) -> Option<String> {
     let parsed = regex_syntax::parse(pattern).ok()?;
     let tries = (0..=least.min(MOST)).map(|more| {
@@ -41,7 +42,7 @@ fn write(hir: &Hir, turn: usize, more: usize, text: &mut String) {
     }
 }
 
-/// A character of a class: a plain one if it has any.
+/// Returns a character of a class, preferably a letter or digit.
 fn character(class: &Class, turn: usize) -> Option<char> {
     let Class::Unicode(class) = class else {
         return None;
