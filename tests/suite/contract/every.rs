@@ -292,7 +292,7 @@ async fn an_error_names_the_required_and_the_granted_scopes() {
                 .flat_map(Operation::scopes)
                 .find(|scope| !scopes.contains(scope));
             // A token has the scopes of its audience. The endpoint may omit an empty list (RFC 6749).
-            let granted = held.map_or("did not say what it granted", |scope| scope);
+            let granted = held.map_or("did not list the granted scopes", |scope| scope);
             assert_says(&error, &[&requires, granted]);
         };
 

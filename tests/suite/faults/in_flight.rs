@@ -61,7 +61,7 @@ async fn begun(crm: &Client) -> Pin<Box<impl Future<Output = Result<u32, Error>>
 #[track_caller]
 fn assert_crowded(error: &Error, words: &[&str]) {
     assert_unsent(error, ErrorKind::Timeout, words);
-    assert_says(error, &["its turn", "`max_in_flight`"]);
+    assert_says(error, &["waited for a permit", "`max_in_flight`"]);
     assert!(error.is_retryable());
 }
 

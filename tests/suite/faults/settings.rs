@@ -9,7 +9,7 @@ use sdk_reference_server::ReferenceServer;
 
 use crate::fixtures::{get_person, in_memory, person};
 use crate::peer::{Peer, always};
-use crate::programs::{output, program, told};
+use crate::programs::{messages, output, program};
 use crate::support::{Clients, assert_says, assert_unsent, builder_at};
 
 fn of(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -150,8 +150,8 @@ fn fault_61_settings_in_code_override_the_environment_in_any_order() {
             _ => Suite::builder().environment(),
         };
         let built = suite.build().map(|_| "built".to_owned());
-        let told = built.unwrap_or_else(|error| error.to_string());
-        println!("case {case}: {told}");
+        let printed = built.unwrap_or_else(|error| error.to_string());
+        println!("case {case}: {printed}");
         return;
     }
     let run = |case: &str| {
@@ -169,8 +169,8 @@ fn fault_61_settings_in_code_override_the_environment_in_any_order() {
         .env("SUITE_TOKEN_AUTH_METHOD", "odd")
         .env("ACME_SUITE_CLIENT_ID", "acme")
         .env("ACME_SUITE_CLIENT_SECRET", "acme-secret");
-        let told = String::from_utf8(own.output().unwrap().stdout).unwrap();
-        let line = told.lines().find(|line| line.contains("case "));
+        let printed = String::from_utf8(own.output().unwrap().stdout).unwrap();
+        let line = printed.lines().find(|line| line.contains("case "));
         let line = line.unwrap().to_owned();
         assert!(!line.contains("-secret"), "{line}");
         line
@@ -218,7 +218,7 @@ async fn variables_set_the_authentication_method_and_the_audience_field() {
     for field in ["scope", "grant_type", "a b", "résource", "a\n"] {
         let variables = || of(&[(METHOD, "client_secret_jwt"), (FIELD, field)]);
         let odd = Suite::builder().variables(variables());
-        let named = format!("`{FIELD}` must name a form field");
+        let named = format!("`{FIELD}` must name an unused form field");
         assert_unbuilt(odd, &[method, missing, &named, &format!("got {field:?}")]);
         // The variables apply only to the credential from variables.
         for own in [sound(), sound().credential_source(credentials())] {
@@ -238,7 +238,7 @@ fn fault_74_an_error_names_the_method_or_the_variable() {
     let no_source = "`credentials`, `token_source` or `environment`";
     let no_core = "call `core_url` or `token_url`";
     let long = "x".repeat(100_000) + "\n";
-    for (builder, said) in [
+    for (builder, phrase) in [
         (sound().core_url("core.suite.test"), "`core_url` must be"),
         (sound().core_url("https://a.test/?q"), "`core_url`"),
         (sound().token_url("https://a.test/#f"), "`token_url`"),
@@ -252,7 +252,7 @@ fn fault_74_an_error_names_the_method_or_the_variable() {
         (Suite::builder().credentials(credentials()), no_core),
     ] {
         let error = builder.build().unwrap_err();
-        assert_refused(&error, &[said]);
+        assert_refused(&error, &[phrase]);
         assert!(!error.to_string().contains("`SUITE_"), "{error}");
     }
     sound().max_in_flight(usize::MAX).build().unwrap();
@@ -282,12 +282,12 @@ fn fault_74_a_variable_that_is_not_utf8_is_rejected_by_name() {
         .env("SUITE_CLIENT_SECRET", OsStr::from_bytes(b"s3cret-\xff"));
     let output = output(&mut tour);
     assert!(!output.status.success());
-    let told = told(&output);
+    let printed = messages(&output);
     assert_says(
-        &told,
+        &printed,
         &["`SUITE_CLIENT_SECRET` must be UTF-8: got invalid UTF-8"],
     );
-    assert!(!told.contains("s3cret"), "{told}");
+    assert!(!printed.contains("s3cret"), "{printed}");
 }
 
 #[tokio::test]

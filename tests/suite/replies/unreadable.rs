@@ -173,7 +173,7 @@ async fn fault_59_another_shape_or_type_is_an_error_with_its_path() {
 async fn fault_66_a_null_or_absent_schema_version_is_reported_like_another_version() {
     let documented = "\"schemaVersion\":\"suite-crm-opportunities-page.v2\",";
     let expected = "this SDK was built for suite-crm-opportunities-page.v2";
-    for (version, said, is_text) in [
+    for (version, phrase, is_text) in [
         ("", "no schemaVersion", true),
         (r#""schemaVersion":null,"#, "schemaVersion null", true),
         (r#""schemaVersion":2,"#, "schemaVersion 2", false),
@@ -185,7 +185,7 @@ async fn fault_66_a_null_or_absent_schema_version_is_reported_like_another_versi
     ] {
         let call = Call::Opportunities;
         let page = || call.with(documented, version);
-        let words = [said, expected];
+        let words = [phrase, expected];
         call.fails(page(), ErrorKind::SchemaVersion, &words).await;
         // A raw call of the operation checks the schema like a typed call.
         let run = run_script([page(), page(), page()], async |suite| {
@@ -197,15 +197,15 @@ async fn fault_66_a_null_or_absent_schema_version_is_reported_like_another_versi
             let list = crm.opportunities().list();
             list.schema_policy(SchemaPolicy::Warn).await
         });
-        assert_eq!(run.await.result.is_ok(), is_text, "{said}");
+        assert_eq!(run.await.result.is_ok(), is_text, "{phrase}");
     }
     let version = "\"schemaVersion\":\"suite-crm-today.v1\",";
     let long = format!("\"schemaVersion\":\"{}\",", "x".repeat(100_000));
     let null = "\"schemaVersion\":null,";
-    for (other, said) in [("", "no schemaVersion"), (null, "null"), (&long, "xxx…")] {
+    for (other, phrase) in [("", "no schemaVersion"), (null, "null"), (&long, "xxx…")] {
         let step = Call::Today.with(version, other);
         let kind = ErrorKind::SchemaVersion;
-        Call::Today.fails(step, kind, &[said]).await;
+        Call::Today.fails(step, kind, &[phrase]).await;
     }
     // If the rest doesn't decode either, a policy wouldn't help, so the error reports both problems.
     let odd = TODAY.replace("today.v1", "today.v2").replace("\"w\"", "{}");
@@ -222,7 +222,7 @@ async fn fault_66_a_null_or_absent_schema_version_is_reported_like_another_versi
         let run = run.await;
         let error = run.assert_failed(ErrorKind::SchemaVersion, Effect::Unknown, 1);
         assert_says(error, &words);
-        assert_says(error, &["take it as raw JSON"]);
+        assert_says(error, &["read it as raw JSON"]);
         assert!(!error.to_string().contains("SchemaPolicy::Warn"), "{error}");
     }
 }
