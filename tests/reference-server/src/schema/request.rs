@@ -84,7 +84,10 @@ pub(crate) fn read(operation: &Served, request: &Request, params: &[String]) -> 
     }
     for pair in list(&operation.raw["x-mutually-exclusive"]) {
         if list(pair).iter().all(|name| query.has(&plain(name))) {
-            broken.add(&plain(&pair[0]), format!("must not be sent with {}", plain(&pair[1])));
+            broken.add(
+                &plain(&pair[0]),
+                format!("must not be sent with {}", plain(&pair[1])),
+            );
         }
     }
     if operation.raw.get("requestBody").is_some() {
