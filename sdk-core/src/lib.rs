@@ -1,4 +1,4 @@
-// Of two definitions of a link the first one counts: those of the README are for hosts.
+// rustdoc uses the first definition of a link. These replace the README's link targets, which are for GitHub.
 //! [guide]: crate::guide
 //! [getting started]: crate::guide::getting_started
 //! [operations]: crate::guide::operations
@@ -26,7 +26,7 @@ mod error;
 pub mod guide;
 #[doc(hidden)]
 pub mod internal {
-    //! The token engine, for the benchmarks and tests of this repository. It is not part of the public interface.
+    //! The token engine, for this repository's benchmarks and tests. It is not part of the public API.
 
     pub use crate::token::cache::TokenCache;
     pub use crate::token::entry::TokenEntry;
@@ -93,7 +93,7 @@ pub use secret::value::Secret;
 pub use suite::builder::SuiteBuilder;
 pub use suite::{Stats, Suite};
 pub use text::one_line;
-pub use token::credentials::{ClientAuthentication, ClientCredentials};
+pub use token::credentials::{ClientAuthentication, ClientCredentials, IntoCredentials};
 pub use token::credentials::{CredentialSource, CredentialsFuture};
 pub use token::error::{TokenError, TokenErrorKind};
 pub use token::policy::TokenPolicy;

@@ -1,4 +1,4 @@
-//! The one error type of all crates.
+//! The error type of all crates.
 
 pub(crate) mod build;
 pub(crate) mod envelope;
@@ -19,28 +19,28 @@ use crate::error::source::Source;
 use crate::operation::Operation;
 use crate::text::{TextKind, one_line};
 
-/// What failed, whether it took effect, and who can help.
+/// A failed call: its cause, its effect on the server, and whether a retry can help.
 ///
-/// The type is opaque: ask [`kind`](Self::kind), or a predicate such as [`is_not_found`](Self::is_not_found). `Display` is one
-/// line with the label of the installation, the operation, the status, the application's code and message, and a hint. It
-/// never contains a secret or a token.
+/// The type is opaque. Use [`kind`](Self::kind), or a predicate such as [`is_not_found`](Self::is_not_found), to
+/// branch. `Display` prints one line with the installation's label, the operation, the status, the application's code
+/// and message, and a hint. It never contains a secret or a token.
 ///
-/// Clones are cheap and share everything.
+/// Clones are cheap and share all data.
 ///
 /// # Troubleshooting
-/// [The guide](crate::guide::errors) lists each kind with its cause and what to do.
+/// [The guide](crate::guide::errors) lists the causes and the remedy of each kind.
 ///
-/// [`effect`](Self::effect) tells whether a command may have taken effect. If it is [`Effect::Unknown`],
-/// [`into_command`](Self::into_command) returns the command, ready to be sent again exactly.
+/// [`effect`](Self::effect) shows whether a command may have been applied. If it is [`Effect::Unknown`],
+/// [`into_command`](Self::into_command) returns the command, ready to be resent unchanged.
 ///
 /// ```
 /// # fn handle(error: sdk_core::Error) {
 /// if error.is_not_found() {
 ///     println!("no such record");
 /// } else if error.is_retryable() {
-///     println!("later: {error}");
+///     println!("try again later: {error}");
 /// } else {
-///     eprintln!("{error} (request id {:?})", error.request_id());
+///     eprintln!("{error} (request ID {:?})", error.request_id());
 /// }
 /// # }
 /// ```
@@ -48,7 +48,7 @@ use crate::text::{TextKind, one_line};
 #[error(transparent)]
 pub struct Error(Arc<Parts>);
 
-/// What an error is made of.
+/// The data of an error.
 #[derive(Clone, thiserror::Error)]
 pub(crate) struct Parts {
     pub(crate) kind: ErrorKind,
@@ -78,37 +78,38 @@ impl Error {
         self.0.kind
     }
 
-    /// The operation that failed; `None` if no call was under way.
+    /// The operation that failed. `None` if the error didn't come from a call.
     #[must_use]
     pub fn operation(&self) -> Option<&'static Operation> {
         self.0.operation
     }
 
-    /// The [label](crate::SuiteBuilder::label) of the installation that was called, if its suite has one.
+    /// The [label](crate::SuiteBuilder::label) of the installation that was called, if its suite has a label.
     #[must_use]
     pub fn installation(&self) -> Option<&str> {
         self.0.installation.as_deref()
     }
 
-    /// The HTTP status of the last reply, if there was one.
+    /// The HTTP status of the last response, if there was a response.
     #[must_use]
     pub fn status(&self) -> Option<u16> {
         self.0.status
     }
 
-    /// The application's error code, such as `insufficient_scope` or `IDEMPOTENCY_CONFLICT`, if the body had one.
+    /// The application's error code, such as `insufficient_scope` or `IDEMPOTENCY_CONFLICT`, if the body contains a
+    /// code.
     #[must_use]
     pub fn code(&self) -> Option<&str> {
         self.0.code.as_deref()
     }
 
-    /// The message of the application or the SDK.
+    /// The message from the application or the SDK.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// The correlated request id, for the people who run the suite.
+    /// The request ID, with which the operators of the suite can find the request.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
@@ -120,20 +121,20 @@ impl Error {
         self.0.retryable
     }
 
-    /// How long the server asked the client to wait, if it did.
+    /// The delay that the server requested before the next attempt, if any.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
 
-    /// How many attempts were made; 0 if the call was refused before the first one.
+    /// The number of attempts. 0 if the call failed before the first attempt.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.0.attempts
     }
 
-    /// The failed attempts of the call, in their order: at most the last 32. It is empty if no attempt was made, and if the
-    /// call itself succeeded but its reply did not fit what came after, as in a walk.
+    /// The failed attempts of the call in order, at most the last 32. Empty if no attempt was made. Also empty if the
+    /// call succeeded, but a later check of its response failed, for example in a list.
     ///
     /// ```
     /// # fn report(error: &sdk_core::Error) {
@@ -148,20 +149,22 @@ impl Error {
         &self.0.attempt_log
     }
 
-    /// What is known about the effect of the call.
+    /// Whether the call may have had an effect on the server.
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.0.effect
     }
 
-    /// The headers of the failing reply, if there was one. Cookies are redacted, and so are values that contain a
-    /// credential, a token, a key, or what the caller set in headers and parameters, or that are too long to be searched.
+    /// The headers of the error response, if there was a response.
+    ///
+    /// The SDK redacts cookies, and all values that contain a credential, a token, a key or a value from the caller's
+    /// headers and parameters. It also redacts values that are too long to search.
     #[must_use]
     pub fn headers(&self) -> Option<&HeaderMap> {
         self.0.headers.as_deref()
     }
 
-    /// The raw body of the failing reply, as far as it was read.
+    /// The raw body of the error response, as far as it was read.
     #[must_use]
     pub fn body(&self) -> Option<&[u8]> {
         self.0.body.as_deref()
@@ -173,20 +176,20 @@ impl Error {
         self.0.key.as_deref()
     }
 
-    /// The command, ready to be sent again exactly.
+    /// The command, ready to be resent unchanged.
     #[must_use]
     pub fn command(&self) -> Option<&PreparedCommand> {
         self.0.command.as_deref()
     }
 
-    /// Takes the command out of the error; copies it if clones of the error hold it too.
+    /// Takes the command out of the error. Copies it if the error has clones.
     #[must_use]
     pub fn into_command(self) -> Option<PreparedCommand> {
         Arc::unwrap_or_clone(self.0).command.map(|command| *command)
     }
 
-    /// Whether the key was already used for another command: a 409 with the code `IDEMPOTENCY_CONFLICT`. Only the Calendar's
-    /// contract documents this code. [The guide](crate::guide::commands) says what to do.
+    /// Whether the key was already used for another command: a 409 with the code `IDEMPOTENCY_CONFLICT`. Only the
+    /// Calendar's contract documents this code. The guide describes the [remedy](crate::guide::commands).
     #[must_use]
     pub fn is_idempotency_conflict(&self) -> bool {
         self.is_conflict() && self.code() == Some("IDEMPOTENCY_CONFLICT")
@@ -229,7 +232,7 @@ impl Error {
     }
 
     /// Whether the kind is [`Unavailable`](ErrorKind::Unavailable), [`Connect`](ErrorKind::Connect) or
-    /// [`Transport`](ErrorKind::Transport): an application that cannot be reached is not available either.
+    /// [`Transport`](ErrorKind::Transport), because an application that cannot be reached is unavailable, too.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         matches!(
@@ -247,7 +250,7 @@ impl Error {
 
 impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The builder admits only labels that are short and fit on a line.
+        // The builder accepts only short labels without line breaks.
         if let Some(installation) = &self.installation {
             write!(f, "[{installation}] ")?;
         }
@@ -287,14 +290,19 @@ impl fmt::Display for Parts {
     }
 }
 
+/// `{:?}` prints the same line as `Display`, because a `main` that returns the error and `unwrap` print it this way.
+/// `{:#?}` also prints the attempts and the sources. Neither prints a key, a token or a body.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        if f.alternate() {
+            fmt::Debug::fmt(&self.0, f)
+        } else {
+            fmt::Display::fmt(self, f)
+        }
     }
 }
 
 impl fmt::Debug for Parts {
-    /// As `Display`, with fields for a log; never a key, a token or a body.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
             .field("kind", &self.kind)
@@ -315,7 +323,7 @@ mod tests {
     type Predicate = fn(&Error) -> bool;
 
     #[test]
-    fn a_predicate_is_true_for_its_kind_alone() {
+    fn each_predicate_is_true_only_for_its_kinds() {
         let predicates: [(Predicate, &[ErrorKind]); 8] = [
             (Error::is_invalid_input, &[ErrorKind::InvalidInput]),
             (Error::is_unauthenticated, &[ErrorKind::Unauthenticated]),
