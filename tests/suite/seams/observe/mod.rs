@@ -1,9 +1,10 @@
-//! What observers receive, what spans and events say, and what the attempts of a failed call were.
+//! The notifications of observers, the content of spans and events, and the attempt log of a failed call.
 
+mod alerts;
 mod metrics;
+mod notifications;
 mod outbox;
 mod spans;
-mod told;
 
 use std::fmt::{Debug, Display};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,17 +18,17 @@ use sdk_core::observe::{
 use crate::peer::{Peer, Script};
 use crate::support::{Clients as _, builder_at};
 
-/// Writes down what it is told, a line for each event.
+/// Records each notification as a line.
 #[derive(Clone, Default)]
 pub(crate) struct Diary {
-    /// Each event as a line, and as it prints itself.
+    /// Each event as a line, and its `Debug` output.
     events: Arc<Mutex<Vec<(String, String)>>>,
-    /// What it does after each line.
+    /// A function that runs after each line.
     then: Option<fn()>,
 }
 
 impl Diary {
-    /// An observer that does this whenever it is told anything, such as a panic.
+    /// Returns an observer that runs this function at every notification, for instance to panic.
     fn then(then: fn()) -> Self {
         Self {
             then: Some(then),
@@ -46,7 +47,7 @@ impl Diary {
         }
     }
 
-    /// The lines so far that begin with one of these words.
+    /// Returns the lines so far that begin with one of these words.
     pub(crate) fn lines(&self, words: &[&str]) -> Vec<String> {
         let lines = self.events();
         let mut lines: Vec<_> = lines.iter().map(|(line, _)| line.clone()).collect();
@@ -54,25 +55,25 @@ impl Diary {
         lines
     }
 
-    /// [`Self::lines`] as one string.
+    /// Returns [`Self::lines`] as one string.
     fn text(&self, words: &[&str]) -> String {
         self.lines(words).join("\n")
     }
 
-    /// What the events print, each on its own line.
+    /// Returns the `Debug` output of each event on its own line.
     fn printed(&self) -> String {
         let events = self.events();
         let events: Vec<_> = events.iter().map(|(_, it)| it.as_str()).collect();
         events.join("\n")
     }
 
-    /// The lines about calls, attempts, retries and renewals.
+    /// Returns the lines about calls, attempts, retries and renewals.
     pub(crate) fn all(&self) -> Vec<String> {
         self.lines(&[""])
     }
 }
 
-/// What there is, each after a blank.
+/// Joins the present parts, with a space before each part.
 fn some<T: Display>(parts: &[Option<T>]) -> String {
     let parts = parts.iter().flatten();
     parts.fold(String::new(), |text, part| format!("{text} {part}"))
@@ -88,7 +89,7 @@ impl Observer for Diary {
     }
 
     fn call_ended(&self, ended: &CallEnded<'_>) {
-        let told = [
+        let details = [
             ended.error_type.map(str::to_owned),
             ended.kind.map(|kind| format!("({})", kind.as_str())),
             ended.effect.map(|effect| effect.to_string()),
@@ -96,8 +97,8 @@ impl Observer for Diary {
             ended.request_id().map(|id| format!("id {id}")),
         ];
         let (outcome, attempts) = (ended.outcome.as_str(), ended.attempts);
-        let (call, told) = (ended.call.operation.id, some(&told));
-        let line = format!("call {call} {outcome} after {attempts}{told}");
+        let (call, details) = (ended.call.operation.id, some(&details));
+        let line = format!("call {call} {outcome} after {attempts}{details}");
         self.write(&(ended, ended.duration()), line);
     }
 
@@ -109,7 +110,7 @@ impl Observer for Diary {
     }
 
     fn attempt_ended(&self, ended: &AttemptEnded<'_>) {
-        let told = [
+        let details = [
             ended.error_type.map(str::to_owned),
             ended.effect.map(|effect| effect.to_string()),
             ended.status.map(|status| format!("status {status}")),
@@ -117,8 +118,8 @@ impl Observer for Diary {
             ended.request_id.map(|id| format!("id {id}")),
         ];
         let (number, call) = (ended.attempt.number, id(ended.attempt.call));
-        let (outcome, told) = (ended.outcome.as_str(), some(&told));
-        let line = format!("attempt {number} of {call} {outcome}{told}");
+        let (outcome, details) = (ended.outcome.as_str(), some(&details));
+        let line = format!("attempt {number} of {call} {outcome}{details}");
         self.write(&(ended, ended.duration()), line);
     }
 
@@ -145,19 +146,19 @@ impl Observer for Diary {
 
     fn token_renewed(&self, renewal: &Renewal<'_>) {
         let application = renewal.application.map(|app| app.name().to_owned());
-        let told = some(&[application, renewal.error_type.map(str::to_owned)]);
-        self.write(renewal, format!("token{told}"));
+        let details = some(&[application, renewal.error_type.map(str::to_owned)]);
+        self.write(renewal, format!("token{details}"));
     }
 }
 
-/// A peer with this script, a client of it, and what that tells.
+/// Returns a peer with this script, a client of it, and the diary of its observer.
 pub(crate) fn watched(script: impl Into<Script>) -> (Diary, Peer, sdk_crm::Client) {
     let (diary, peer) = (Diary::default(), Peer::start(script));
     let crm = builder_at(&peer.url()).observer(diary.clone()).crm();
     (diary, peer, crm)
 }
 
-/// Adds these headers and the number of the attempt to every attempt.
+/// An observer that adds these headers and the attempt number to every attempt.
 struct Adds<S>(Vec<(S, &'static str)>);
 
 impl<S: AsRef<str> + Send + Sync + 'static> Observer for Adds<S> {

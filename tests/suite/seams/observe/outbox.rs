@@ -1,6 +1,5 @@
-//! The gauges of stored commands, and the alert rules that read them.
+//! The gauges for stored commands, and the alert rules that use them.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use opentelemetry_sdk::metrics::SdkMeterProvider;
@@ -8,35 +7,28 @@ use prometheus::{Registry, TextEncoder};
 use rusqlite::Connection;
 use sdk_opentelemetry::OutboxGauges;
 use sdk_outbox::sqlite::Outbox;
-use serde_yaml_ng::Value;
 use tokio::time::advance;
 
+use super::alerts::exporting;
 use crate::programs::Folder;
 
 /// An outbox with gauges that Prometheus reads.
-struct Watched {
+pub(super) struct Watched {
     _folder: Folder,
     database: Connection,
     outbox: Outbox,
     registry: Registry,
     gauges: OutboxGauges,
-    /// Its end would empty the registry.
+    /// Dropping the provider would empty the registry.
     _provider: SdkMeterProvider,
 }
 
 impl Watched {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         let folder = Folder::new("outbox-gauges");
         let path = folder.file("service.db");
         let outbox = Outbox::open(&path).await.unwrap();
-        let registry = Registry::new();
-        let exporter = opentelemetry_prometheus::exporter()
-            .with_registry(registry.clone())
-            .without_target_info()
-            .scope_info_enabled(false)
-            .build()
-            .unwrap();
-        let provider = SdkMeterProvider::builder().with_reader(exporter).build();
+        let (registry, provider) = exporting();
         Self {
             database: Connection::open(&path).unwrap(),
             gauges: OutboxGauges::new(&provider),
@@ -51,8 +43,8 @@ impl Watched {
         self.database.execute_batch(sql).unwrap();
     }
 
-    /// One command in each state, stored a minute ago, and a second parked command with another reason.
-    fn fill(&self) {
+    /// Stores one command in each state a minute ago, and a second parked command with another reason.
+    pub(super) fn fill(&self) {
         let insert = "INSERT INTO sdk_outbox (application, command, state, reason, stored_at)
             SELECT 'crm', '', state, reason, (unixepoch() - 60) * 1000";
         let states = "(0, NULL), (1, NULL), (2, NULL), (3, NULL), (4, 'refused'), (4, 'too_old'), (5, NULL), (6, 'refused')";
@@ -61,8 +53,8 @@ impl Watched {
         ));
     }
 
-    /// Records the status, and returns the exported lines.
-    async fn record(&self) -> String {
+    /// Records the status and returns the exported lines.
+    pub(super) async fn record(&self) -> String {
         self.gauges.record(&self.outbox.status().await.unwrap());
         self.exported()
     }
@@ -73,7 +65,7 @@ impl Watched {
     }
 }
 
-/// The value of a series.
+/// Returns the value of a series.
 fn value(exported: &str, series: &str) -> f64 {
     let values = exported.lines().filter_map(|it| it.strip_prefix(series));
     let values: Vec<f64> = values.map(|it| it.trim().parse().unwrap()).collect();
@@ -114,7 +106,7 @@ async fn the_gauges_of_an_outbox_follow_its_status_and_return_to_zero() {
     assert!(commands(&exported, r#"suite_outbox_state="new""#).abs() < 0.1);
     assert!(value(&exported, "suite_outbox_oldest_age_seconds").abs() < 0.1);
 
-    // The worker has ended, or its database is away.
+    // The worker has ended, or its database is unavailable.
     advance(Duration::from_secs(121)).await;
     assert_eq!(watched.exported(), "");
 }
@@ -128,42 +120,4 @@ fn readme_lists_the_gauges_of_an_outbox() {
     ] {
         assert!(readme.contains(row), "{row}");
     }
-}
-
-/// The words of the query language, and the label that Prometheus adds.
-const QUERY: &[&str] = &["max", "by", "absent", "job"];
-
-#[tokio::test]
-async fn alert_rules_read_only_metrics_and_labels_that_exist() {
-    let watched = Watched::new().await;
-    watched.fill();
-    let exported = watched.record().await;
-    let known: BTreeSet<&str> = words(&exported).collect();
-
-    let rules = include_str!("../../../../sdk-outbox/alerts.yml");
-    let rules: Value = serde_yaml_ng::from_str(rules).unwrap();
-    let rules = rules["groups"][0]["rules"].as_sequence().unwrap();
-    assert_eq!(rules.len(), 4);
-    for rule in rules {
-        for text in [
-            &rule["alert"],
-            &rule["for"],
-            &rule["labels"]["severity"],
-            &rule["annotations"]["summary"],
-            &rule["annotations"]["description"],
-        ] {
-            assert!(text.as_str().is_some_and(|it| !it.is_empty()), "{rule:?}");
-        }
-        let expression = rule["expr"].as_str().unwrap();
-        for word in words(expression).filter(|it| !QUERY.contains(it)) {
-            let is_number = word.parse::<f64>().is_ok();
-            assert!(is_number || known.contains(word), "{word} in {expression}");
-        }
-    }
-}
-
-/// The names, numbers and quoted values.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let words = text.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
-    words.filter(|it| !it.is_empty())
 }
