@@ -1,47 +1,61 @@
-//! The README keeps its word: its program, which `follow_ups.rs` holds letter for letter, does what it says, and its output
-//! is real.
+//! Programs that the README and the guide show: their output is real, and recipes that need sockets work.
 
-#![allow(unreachable_pub)] // they are written for somebody else's crate
+#![allow(unreachable_pub)] // the recipes are written for a user's crate
 
-mod follow_ups;
+mod company_proxy;
 mod memory;
 
+use std::path::Path;
 use std::process::Command;
 
-use sdk_core::{RetryPolicy, Suite};
-use sdk_reference_server::{Operation, ReferenceServer};
+use sdk_core::{Effect, ErrorKind};
 
+use crate::fixtures::{Given, add_person, get_person, person};
+use crate::peer::proxy::Proxy;
+use crate::peer::{Peer, Reserved, always};
 use crate::programs::{output, program};
+use crate::support::{Clients as _, assert_says, builder_at};
 
-#[tokio::test(start_paused = true)]
-async fn the_program_of_the_readme_does_what_it_says() {
-    let (server, event) = (ReferenceServer::in_memory(), Operation::SubmitEventCommand);
-    let suite = |policy| {
-        let suite = Suite::builder().transport(server.service());
-        let suite = suite.variables(server.environment()).retry(policy);
-        suite.build().unwrap()
-    };
-    let [once, again] = [RetryPolicy::none(), RetryPolicy::default()].map(suite);
-    let (start, end) = ("2026-03-02T09:00:00Z", "2026-03-02T09:30:00Z");
+#[test]
+fn a_main_that_returns_an_error_prints_one_readable_line() {
+    let mut tour = Command::new(program("tour"));
+    tour.env_clear().env("SUITE_CRM_URL", "https://crm.test");
+    let tour = output(&mut tour);
+    assert_eq!(
+        String::from_utf8(tour.stderr).unwrap(),
+        "Error: missing environment variables: SUITE_CORE_URL, SUITE_CLIENT_ID, SUITE_CLIENT_SECRET\n"
+    );
+    assert_eq!(tour.status.code(), Some(1));
+}
 
-    // One reply is lost, and nothing is retried.
-    server.fault(event).times(1).lose_reply();
-    follow_ups::book(&once, start, end).await.unwrap();
-    let first = server.commits(event);
-    assert!(first > 1 && server.attempts(Operation::ListOpportunities) > 1);
+#[tokio::test]
+async fn the_recipe_for_a_proxy_and_a_company_ca_connects_through_both() {
+    let ca =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference-server/tests/tls/cert.pem");
+    let settings = || builder_at("https://suite.test").token_source(Given);
+    let application = Peer::start(always(person()));
+    let tls = Proxy::tls(&application.url(), &["h2"]);
+    let proxy = Proxy::tunnel(tls.address);
 
-    // The next run sends all of it again.
-    follow_ups::book(&again, start, end).await.unwrap();
-    let seen = (server.attempts(event), server.commits(event));
-    assert_eq!(seen, (2 * first, first), "sent twice, booked once");
+    let suite = company_proxy::behind_proxy(settings(), &proxy.url(), &ca).unwrap();
+    get_person(&suite.crm()).await.unwrap();
+    assert!(proxy.seen().concat().starts_with("CONNECT suite.test:443 "));
+    assert_eq!(tls.seen(), ["suite.test h2"]);
+    assert_eq!(application.requests().len(), 1);
 
-    // What was refused ends it.
-    server.fault(event).times(1).status(403);
-    assert!(follow_ups::book(&again, start, end).await.is_err());
+    let down = Reserved::new();
+    let suite = company_proxy::behind_proxy(settings(), &down.url(), &ca).unwrap();
+    let error = add_person(&suite.crm()).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.effect()),
+        (ErrorKind::Connect, Effect::NotSent)
+    );
+    let address = down.url().replace("http://", "");
+    assert_says(&error, &["a proxy of the HTTP client (tried ", &address]);
 }
 
 #[test]
-fn the_readme_shows_what_the_tour_prints() {
+fn the_readme_contains_the_output_of_the_tour() {
     let tour = output(&mut Command::new(program("tour"))).stdout;
     let printed = String::from_utf8(tour).unwrap();
     let readme = include_str!("../../../../README.md");
