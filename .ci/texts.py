@@ -141,9 +141,12 @@ def search_terms():
 
 def excerpts():
     """Pages show programs as they are tested, and a picture that can be part of a page."""
-    program = read("tests/suite/programs/readme/follow_ups.rs")
-    if re.findall(r"^```rust\n(.*?)^```", read("README.md"), re.M | re.S) != [program]:
-        report("README.md", "its program isn't tests/suite/programs/readme/follow_ups.rs")
+    program = re.findall(r"^```rust,no_run\n.*?^```", read("README.md"), re.M | re.S)
+    page = "sdk-core/docs/getting_started.md"
+    if len(program) != 1 or program[0] not in read(page):
+        report("README.md", f"its program isn't the one of {page}, which the tests compile")
+    path, recipe = "sdk-core/docs/network.md", "tests/suite/programs/readme/company_proxy.rs"
+    require(path, f"```rust,no_run\n{read(recipe)}```", f"it doesn't show {recipe}")
     path, test = "tests/reference-server/docs/testing-your-service.md", "tests/suite/programs/readme/memory.rs"
     require(path, f"```rust,ignore\n{read(test)}```", f"it doesn't show {test}")
     path = "sdk-core/docs/lost_reply.svg"
