@@ -43,7 +43,7 @@ GET /-/requests?operation=getHealth | | 200
 POST /-/reset | | 200"#;
 
 #[test]
-fn every_response_is_as_the_document_says() {
+fn every_response_conforms_to_the_document() {
     assert!(contract().notes.is_empty(), "{:?}", contract().notes);
     let suite = suite();
     let health = request("GET /api/health", "");

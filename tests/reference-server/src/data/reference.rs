@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_lead_back_to_their_index() {
+    fn a_reference_decodes_to_its_index() {
         let references = References::new(7);
         for index in [0, 1, 2, 299, 300, 1_000_000, MASK] {
             for kind in [Kind::Person, Kind::Counterparty, Kind::Opportunity] {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn another_form_is_no_reference() {
+    fn a_malformed_reference_is_rejected() {
         for text in [
             "PER-",
             "PER-0123456789ab",

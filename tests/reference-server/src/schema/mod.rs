@@ -64,7 +64,7 @@ mod tests {
     use crate::token::key::TokenKey;
 
     #[test]
-    fn every_operation_is_in_its_contract_whatever_its_id_is() {
+    fn every_operation_is_found_in_its_contract_by_method_and_path() {
         for app in App::all() {
             let text = contracts::contract(app).spec;
             let renamed = text.replace("operationId: ", "operationId: vendors_");

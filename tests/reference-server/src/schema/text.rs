@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_matches() {
+    fn built_strings_match_their_pattern() {
         for (pattern, least) in [
             ("^PER-[A-F0-9]{12}$", 0),
             ("^(none|ACR-[A-F0-9]{12})$", 0),

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_form_encoded_is_refused() {
+    fn credentials_that_are_not_form_encoded_are_rejected() {
         for text in ["id:a:b", "id:100%", "id:a b", "id:é", "id"] {
             let header = format!("Basic {}", STANDARD.encode(text));
             assert_eq!(credentials(&header), None, "{text}");

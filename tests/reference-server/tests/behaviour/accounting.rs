@@ -1,4 +1,4 @@
-//! Accounting: what is read after a command (A81), and amounts.
+//! Accounting: reads after a command (A81), and amounts.
 
 use sdk_reference_server::App;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::rows::{DRAFTS, IMPORTS, INTENTS, KEY, changed, rejects, send, shows};
 
 const OTHER_KEY: &str = "another-key-of-its-own";
 
-/// A draft breaks no schema, and is rejected all the same.
+/// Changes to a draft that conform to the schema, but break a business rule.
 const REJECTED: &str = r#"
     {"counterpartyReference": "FCP-ZZZZZZZZZZZZ"} | 422 | invoice_draft_rejected | counterparty
     {"counterpartyReference": "{archived}"} | 422 | invoice_draft_rejected | counterparty
@@ -40,7 +40,7 @@ fn import() -> Value {
 }
 
 #[tokio::test]
-async fn a_draft_is_rejected_by_the_rules_and_leaves_its_key_free() {
+async fn a_rejected_draft_does_not_use_up_its_key() {
     let peer = Peer::start().await;
     rejects(&peer, DRAFTS, &draft(&peer), REJECTED).await;
     send(&peer, DRAFTS, KEY, &draft(&peer)).await.expect(201);
@@ -57,7 +57,7 @@ async fn a_key_belongs_to_the_actor_and_not_to_the_operation() {
 }
 
 #[tokio::test]
-async fn commands_are_seen_by_their_receipts() {
+async fn commands_can_be_read_back_by_their_receipts() {
     let peer = Peer::start().await;
     let counterparties = (App::Accounting, "/counterparties");
     let acme = json!({"displayName": "Acme"});
@@ -94,7 +94,7 @@ async fn commands_are_seen_by_their_receipts() {
     shows(&peer, App::Accounting, &shown).await;
 }
 
-/// Sends a draft with this amount, letter for letter.
+/// Sends a draft with exactly this amount.
 async fn send_amount(peer: &Peer, key: &str, amount: &str) -> Got {
     let body = changed(&draft(peer), &json!({"taxAmount": {}})).to_string();
     let amount = format!(r#""taxAmount":{amount}"#);
@@ -103,7 +103,7 @@ async fn send_amount(peer: &Peer, key: &str, amount: &str) -> Got {
 }
 
 #[tokio::test]
-async fn amounts_are_kept_and_compared_to_the_last_digit() {
+async fn amounts_keep_every_digit() {
     let peer = Peer::start().await;
     let amounts = [
         r#"{"minorUnits":123456789012345678901234567890,"scale":2}"#,
@@ -114,7 +114,7 @@ async fn amounts_are_kept_and_compared_to_the_last_digit() {
         let key = format!("amounts-0000000-{number}");
         send_amount(&peer, &key, amount).await.expect(201);
         if number > 0 {
-            // One digit makes another command.
+            // A different digit makes a different command.
             let conflict = send_amount(&peer, "amounts-0000000-0", amount).await;
             conflict.expect(409);
         }
@@ -124,7 +124,7 @@ async fn amounts_are_kept_and_compared_to_the_last_digit() {
         let amount = format!(r#""taxAmount":{amount}"#);
         assert!(invoices.contains(&amount), "{amount}: {invoices}");
     }
-    // A fault that rewrites a response preserves them too.
+    // A fault that rewrites a response preserves every digit, too.
     let fault = peer.server.fault("listInvoices");
     fault.unknown_enum().unknown_member();
     let invoices = peer.get(App::Accounting, "/invoices").await.text;

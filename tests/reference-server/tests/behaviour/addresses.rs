@@ -1,24 +1,24 @@
-//! Clients that reach it elsewhere than where it listens.
+//! Public URLs that differ from the addresses that the applications listen on.
 
 use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
 
 use crate::peer::{Peer, part};
 
-/// All applications below paths of one origin.
+/// Gives every application a path below one origin.
 fn below(origin: &str, builder: Builder) -> Builder {
     let url = |app: App| format!("{origin}/{app}/");
     App::all().fold(builder, |builder, app| builder.public_url(app, url(app)))
 }
 
 #[tokio::test]
-async fn a_public_url_is_what_it_says_everywhere() {
+async fn tokens_pages_and_variables_use_the_public_url() {
     let builder = ReferenceServer::builder();
     let peer = Peer::of(below("https://Suite.test:443", builder).in_memory());
     let crm = "https://suite.test/crm";
     assert_eq!(peer.server.url(App::Crm), crm);
-    // By their origin, nobody could tell them apart.
-    let told = ("SUITE_CRM_AUDIENCE".to_owned(), crm.to_owned());
-    assert!(peer.server.environment().contains(&told));
+    // The applications share an origin, so only the URL distinguishes their audiences.
+    let variable = ("SUITE_CRM_AUDIENCE".to_owned(), crm.to_owned());
+    assert!(peer.server.environment().contains(&variable));
 
     let token = peer.token(App::Crm).await;
     assert_eq!(part(&token, 1)["aud"], crm);
@@ -36,7 +36,7 @@ async fn a_public_url_is_what_it_says_everywhere() {
 }
 
 #[tokio::test]
-async fn a_prefix_comes_along_or_is_stripped_by_a_proxy() {
+async fn a_proxy_may_forward_or_strip_the_path_prefix() {
     for transport in [Transport::Wiremock, Transport::Hyper] {
         let builder = ReferenceServer::builder().transport(transport);
         let server = below("http://suite.test", builder).start().await;

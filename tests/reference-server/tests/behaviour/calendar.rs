@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::peer::{Peer, rows};
 use crate::rows::{EVENTS, KEY, changed, rejects, send};
 
-/// What no schema says of a command to create an event.
+/// Changes to a create command that break rules outside the contract's schemas.
 const REJECTED: &str = r#"
     {"operation": null} | 400 | validation_failed | operation
     {"title": null} | 400 | validation_failed | title
@@ -15,7 +15,7 @@ const REJECTED: &str = r#"
     {"endsAt": "2026-02-02T08:00:00Z"} | 400 | validation_failed | endsAt
     {"operation": "cancel", "publicReference": "EVT-0123456789AB"} | 404 | not_found | event"#;
 
-/// Commands one after the other, the status, and the code or the operation and version of the result.
+/// Commands in sequence, the status, and the code or the operation and version of the result.
 const HISTORY: &str = r#"
     {} | 201 | event.create 1
     {"title": "Another"} | 409 | TIME_CONFLICT
@@ -29,7 +29,7 @@ const HISTORY: &str = r#"
     {cancel} | 409 | INVALID_STATE
     {"startsAt": "2026-02-03T11:59:59Z", "endsAt": "2026-02-03T13:00:00Z"} | 201 | event.create 1"#;
 
-/// An operation, its command, the status and the operation of the result.
+/// A path, its command, the status and the operation of the result.
 const SIBLINGS: &str = r#"
     /attendance-commands | {"publicReference": event, "response": "accepted"} | 200 | "attendance.respond"
     /recurrence-commands | {"operation": "cancel"} | 200 | "recurrence.exception.cancel"
@@ -55,17 +55,17 @@ fn event() -> Value {
 }
 
 #[tokio::test]
-async fn a_command_has_what_its_operation_needs() {
+async fn a_command_without_a_required_field_is_rejected() {
     let peer = Peer::start().await;
     rejects(&peer, EVENTS, &event(), REJECTED).await;
-    // A new event needs none of these, and the contract doesn't document them.
+    // A new event doesn't need these fields, and the contract doesn't document them.
     let more = json!({"publicReference": 7, "surprise": [null]});
     let created = changed(&event(), &more);
     send(&peer, EVENTS, KEY, &created).await.expect(201);
 }
 
 #[tokio::test]
-async fn events_change_by_version_and_do_not_overlap_in_their_collection() {
+async fn events_check_versions_and_overlaps_in_their_collection() {
     let peer = Peer::start().await;
     let mut reference = Value::Null;
     for (number, [command, status, result]) in rows(HISTORY).into_iter().enumerate() {
@@ -100,7 +100,7 @@ async fn events_change_by_version_and_do_not_overlap_in_their_collection() {
 }
 
 #[tokio::test]
-async fn the_sibling_operations_take_any_json() {
+async fn sibling_operations_accept_any_json() {
     let peer = Peer::start().await;
     let event = send(&peer, EVENTS, KEY, &event()).await.expect(201);
     let mut hold = json!(null);

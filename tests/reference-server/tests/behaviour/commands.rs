@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::peer::{Peer, rows};
 use crate::rows::{COMMANDS, KEY, REVIEWS, record_command, rejects, send, shows};
 
-/// Changes to an empty command. `payloads.rs` has what else breaks a rule.
+/// Changes to an empty command. `payloads.rs` covers all other broken rules.
 const REJECTED: &str = r#"
     [] | 400 | validation_failed |
     {"commandType": 7} | 400 | validation_failed | commandType
@@ -20,7 +20,8 @@ const REJECTED: &str = r#"
     {create {"displayName": "A B", "organizationReference": "ORG-0123456789AB"}} | 404 | not_found |
     {"commandType": "task.create", "payload": {"title": "T", "dueAt": "tomorrow"}} | 400 | validation_failed | dueAt"#;
 
-/// A type of command, its payload, and where it is seen: a path, or the record's detail, a place, and the value there.
+/// A command type, its payload, and where its effect is visible: a path or the record's detail, a JSON pointer, and
+/// the value there.
 const APPLIED: &str = r#"
     organization.create | {"displayName": "Quux Ltd"} | /search?q=quux+ltd | /items/0/title | "Quux Ltd"
     organization.update | {"displayName": "Acme", "city": "Oslo"} | detail | /city | "Oslo"
@@ -47,7 +48,7 @@ const APPLIED: &str = r#"
     task.complete | {} | /tasks?q=call+ulla | /items/0/opportunityReference | "{opportunity}"
     person.update | {"status": "archived"} | detail | /status | "archived""#;
 
-/// What is closed no longer changes.
+/// Commands that change a closed record.
 const CLOSED: &str = r#"
     opportunity.move | {"stage": "exploring"}
     opportunity.update | {"title": "Reopened"}
@@ -65,10 +66,10 @@ async fn commands_are_rejected_and_nothing_changes() {
 }
 
 #[tokio::test]
-async fn commands_are_applied_and_seen_everywhere() {
+async fn applied_commands_are_visible_to_all_reads() {
     let peer = Peer::start().await;
     let closed = rows(CLOSED).into_iter();
-    // The samples are other records once these are closed.
+    // Closing these records changes which records are the samples.
     let closed = closed.map(|[kind, payload]| record_command(&peer, kind, payload));
     let closed: Vec<_> = closed.collect();
     let mut versions = HashMap::new();
@@ -97,7 +98,7 @@ async fn commands_are_applied_and_seen_everywhere() {
 }
 
 #[tokio::test]
-async fn a_command_id_makes_another_body_a_conflict_for_the_same_actor_only() {
+async fn a_reused_command_id_conflicts_only_for_the_same_actor() {
     let mut peer = Peer::start().await;
     let body = |title: &str| json!({"commandType": "task.create", "commandId": "c-1", "payload": {"title": title}});
     let first = send(&peer, COMMANDS, KEY, &body("One")).await.expect(201);
@@ -109,7 +110,7 @@ async fn a_command_id_makes_another_body_a_conflict_for_the_same_actor_only() {
     send(&peer, COMMANDS, KEY, &body("Two")).await.expect(201);
 }
 
-/// No review of the submission, which has version 1.
+/// Changes to a review of the submission, which has version 1.
 const NO_REVIEWS: &str = r#"
     {"submissionReference": null} | 400 | validation_failed | submissionReference
     {"submissionReference": "IN-0123456789AB"} | 404 | not_found |
@@ -133,7 +134,7 @@ async fn a_review_decides_a_submission() {
     let row = "{} | 409 | invalid_state |";
     rejects(&peer, REVIEWS, &review("dismiss"), row).await;
 
-    // It became an organization, a person in it and an opportunity.
+    // The submission became an organization, a person in it and an opportunity.
     let path = format!("/intake-submissions/{reference}");
     let detail = peer.crm(&path).await.expect(200);
     let linked = &detail["linkedRecords"];
@@ -156,7 +157,7 @@ async fn a_review_decides_a_submission() {
 }
 
 #[tokio::test]
-async fn a_history_keeps_the_last_hundred_reviews() {
+async fn the_review_history_has_the_last_100_reviews() {
     let peer = Peer::start().await;
     let reference = peer.server.sample_intake_submission();
     let mut review = json!({"submissionReference": reference, "decision": "request_review"});

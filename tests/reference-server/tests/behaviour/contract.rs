@@ -1,4 +1,4 @@
-//! A contract that a test brings along, whose operations are served from their schemas.
+//! A contract from the test, whose operations are served from their schemas.
 
 use sdk_reference_server::{App, ReferenceServer};
 use serde_json::{Value, json};
@@ -13,13 +13,13 @@ pub(crate) fn serving(document: &str) -> Peer {
     Peer::of(builder.in_memory())
 }
 
-/// Why a document cannot be served.
+/// Returns the error for a document that can't be served.
 pub(crate) async fn rejection(document: &str) -> String {
     let builder = ReferenceServer::builder().contract(App::Crm, document);
     builder.try_start().await.unwrap_err().to_string()
 }
 
-/// Sends `METHOD path` with headers that every operation takes, or those instead.
+/// Sends `METHOD path` with headers that every operation accepts. Headers in `headers` replace them.
 pub(crate) async fn send(peer: &Peer, what: &str, headers: &str, body: &str) -> Got {
     let (method, path) = what.split_once(' ').unwrap();
     let url = format!("{}{path}", peer.server.crm_url());
@@ -44,7 +44,7 @@ pub(crate) async fn send(peer: &Peer, what: &str, headers: &str, body: &str) -> 
 }
 
 #[tokio::test]
-async fn a_request_is_held_to_the_document_and_told_each_rule_that_it_breaks() {
+async fn a_rejection_names_every_rule_of_the_document_that_a_request_breaks() {
     let peer = serving(DEALS);
     let cases: Vec<&str> = include_str!("deals.txt").lines().skip(1).collect();
     for case in &cases {
@@ -69,7 +69,7 @@ async fn a_request_is_held_to_the_document_and_told_each_rule_that_it_breaks() {
 }
 
 #[tokio::test]
-async fn a_response_shows_what_was_sent_and_its_headers() {
+async fn a_response_echoes_the_request_and_has_documented_headers() {
     let peer = serving(DEALS);
     let body = r#"{"name": "Big deal", "stage": "lost", "secret": "s", "priority": 5}"#;
     let got = send(&peer, "POST /deals", "", body).await;
@@ -106,7 +106,7 @@ async fn a_list_ends_on_its_second_page() {
 }
 
 #[tokio::test]
-async fn a_key_is_for_one_command() {
+async fn a_key_that_is_reused_for_another_command_conflicts() {
     let peer = serving(DEALS);
     let first = send(&peer, "POST /deals", "", DEAL).await.expect(201);
     let again = DEAL.replace('{', r#"{"value": null, "#);
@@ -121,7 +121,7 @@ async fn a_key_is_for_one_command() {
 }
 
 #[tokio::test]
-async fn tokens_and_scopes_are_those_of_the_document() {
+async fn tokens_need_the_scopes_of_the_document() {
     let mut peer = serving(DEALS);
     let rows = [
         ("reader", "deals.read", 200, 403),
@@ -148,7 +148,7 @@ async fn tokens_and_scopes_are_those_of_the_document() {
 }
 
 #[tokio::test]
-async fn pages_records_and_faults_know_the_operations() {
+async fn pages_recorded_requests_and_faults_know_the_operations() {
     let peer = serving(DEALS);
     let got = send(&peer, "PUT /deals", "", "").await;
     let allowed = Some("GET, HEAD, POST");

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 const GUIDE: &str = include_str!("../../docs/testing-your-service.md");
 const OTHER_LANGUAGES: &str = include_str!("../../docs/other-languages.md");
 
-/// Reads a file that is in the repository, but not in a package of the server.
+/// Reads a file of the repository. The published package doesn't contain it.
 fn beside(path: &str) -> Option<String> {
     std::fs::read_to_string(format!("{}/{path}", env!("CARGO_MANIFEST_DIR"))).ok()
 }

@@ -1,4 +1,4 @@
-//! Lists: their cursors (A75) and their items (A76). The suite tests filters, bounds and defaults.
+//! Lists: their cursors (A75) and their items (A76). The suite tests filters, limits and defaults.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ async fn a_cursor_belongs_to_its_query_and_never_expires() {
     let cursor = first["nextCursor"].as_str().unwrap();
     assert!((20..=500).contains(&cursor.len()));
 
-    // A record that is added follows all others.
+    // A new record comes after all others.
     let new = json!({"displayName": "New Comer", "status": "active"});
     let command = json!({"commandType": "person.create", "payload": new});
     peer.command(&command).await.expect(201);
@@ -47,7 +47,7 @@ async fn a_cursor_belongs_to_its_query_and_never_expires() {
 }
 
 #[tokio::test]
-async fn items_have_the_plain_fields_of_their_kind() {
+async fn items_have_the_fields_of_their_kind() {
     let peer = Peer::start().await;
     for [path, fields] in rows(FIELDS) {
         let page = peer.crm(path).await.expect(200);
@@ -59,7 +59,7 @@ async fn items_have_the_plain_fields_of_their_kind() {
 }
 
 #[tokio::test]
-async fn a_million_people_are_listed_at_once() {
+async fn a_million_people_can_be_listed() {
     let peer = Peer::of(ReferenceServer::builder().people(1_000_000).start().await);
     let page = peer.crm("/people?limit=50").await.expect(200);
     assert_eq!(page["items"].as_array().unwrap().len(), 50);

@@ -1,4 +1,4 @@
-//! The documented behaviour of the suite, asked for over raw HTTP.
+//! Tests of the suite's documented behavior over raw HTTP.
 
 mod accounting;
 mod addresses;

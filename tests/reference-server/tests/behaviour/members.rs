@@ -1,11 +1,11 @@
-//! The fields of a record command's payload: each is applied, or the command is rejected (A77).
+//! The payload fields of record commands: each is applied, or the command is rejected (A77).
 
 use serde_json::json;
 
 use crate::peer::{Peer, rows};
 use crate::rows::{COMMANDS, KEY, record_command, rejects, send};
 
-/// A type of command, a payload, and the field in it that only another command takes.
+/// A command type, a payload, and its field that only another command uses.
 const OF_OTHERS: &str = r#"
     opportunity.update | {"title": "T", "ownerReference": "ACR-000000000000"} | ownerReference
     opportunity.move | {"stage": "won", "currency": "NOK"} | currency
@@ -20,7 +20,7 @@ const WITH_CREATE: &str = r#"
     {"expectedRecordVersion": 1} | 400 | validation_failed | expectedRecordVersion"#;
 
 #[tokio::test]
-async fn what_another_command_does_is_rejected_by_name() {
+async fn a_field_of_another_command_is_rejected() {
     let peer = Peer::start().await;
     for [kind, payload, named] in rows(OF_OTHERS) {
         let command = record_command(&peer, kind, payload);
@@ -30,14 +30,14 @@ async fn what_another_command_does_is_rejected_by_name() {
     let new = record_command(&peer, "opportunity.create", r#"{"title": "T"}"#);
     rejects(&peer, COMMANDS, &new, WITH_CREATE).await;
 
-    // A field that no command takes may be anything, and null is nothing.
+    // A field that no command uses may have any value. A null field counts as absent.
     let payload = r#"{"title": "T", "fromTheFuture": 1, "city": null}"#;
     let new = record_command(&peer, "task.create", payload);
     send(&peer, COMMANDS, KEY, &new).await.expect(201);
 }
 
 #[tokio::test]
-async fn the_least_value_is_not_over_the_most() {
+async fn the_minimum_value_must_not_exceed_the_maximum() {
     let peer = Peer::start().await;
     for (number, (least, most, values)) in [
         (Some(50), Some(100), Some([50, 100])),
@@ -64,7 +64,7 @@ async fn the_least_value_is_not_over_the_most() {
         let seen = json!([row["valueMinMinor"], row["valueMaxMinor"]]);
         assert_eq!(seen, json!(values), "{payload}");
 
-        // The other value stays.
+        // The other value doesn't change.
         let update = json!({"commandType": "opportunity.update", "subjectReference": opportunity,
             "payload": {"valueMinMinor": values[1] + 1}});
         let row = "{} | 400 | validation_failed | valueMinMinor";

@@ -1,4 +1,4 @@
-//! A funnel that is requested after a move has the move, whatever the clock does (A86).
+//! A funnel that is requested after a move includes the move, whatever the clock does (A86).
 
 use sdk_reference_server::{App, Builder, ReferenceServer, Transport};
 use serde_json::{Value, json};
@@ -13,8 +13,8 @@ fn counts(funnel: &Value) -> [u64; 3] {
     [sum("enteredInWindow"), sum("exitedInWindow"), deferred]
 }
 
-/// Moves an opportunity to and fro, requests a funnel after each move, and gives the funnels that miss it. `MOVES=1000` makes
-/// more moves than by default.
+/// Moves an opportunity back and forth, requests a funnel after each move, and returns the number of funnels that miss
+/// the move. `MOVES=1000` sets the number of moves.
 async fn missed(builder: Builder) -> usize {
     let moves = std::env::var("MOVES").map_or(100, |moves| moves.parse().unwrap());
     let peer = Peer::of(builder.transport(Transport::Hyper).start().await);
@@ -39,19 +39,19 @@ async fn missed(builder: Builder) -> usize {
 }
 
 #[tokio::test]
-async fn a_funnel_has_the_move_before_it() {
+async fn a_funnel_includes_an_earlier_move() {
     let running = ReferenceServer::builder;
     assert_eq!(missed(running()).await, 0, "running");
     assert_eq!(missed(running().frozen_clock()).await, 0, "frozen");
 }
 
 #[tokio::test]
-async fn a_funnel_has_no_move_that_comes_after_it() {
+async fn a_funnel_excludes_a_later_move() {
     let peer = Peer::of(ReferenceServer::builder().frozen_clock().in_memory());
     let before = counts(&peer.crm("/funnel").await.expect(200));
     assert!(before[0] > 0);
     let start = peer.server.now();
-    // All of the demo data is later than this.
+    // All of the demo data is later than this instant.
     peer.server
         .set_clock("2015-01-01T00:00:00Z".parse().unwrap());
     let none = counts(&peer.crm("/funnel").await.expect(200));

@@ -1,4 +1,4 @@
-//! One command in several notations: what counts is the value that a text of JSON stands for, to the last digit.
+//! One command in several JSON notations. The server compares the values, with every digit.
 
 use sdk_reference_server::App;
 
@@ -8,7 +8,7 @@ const EVENTS: (App, &str) = (App::Calendar, "/calendar/v1/event-commands");
 const DRAFTS: (App, &str) = (App::Accounting, "/invoice-drafts");
 const COMMANDS: (App, &str) = (App::Crm, "/api/crm/v1/commands");
 
-/// Sends a body in which `@` stands for a value.
+/// Sends a body in which `@` is replaced by a value.
 async fn send(peer: &Peer, to: (App, &str), key: &str, value: &str) -> Got {
     let body = match to {
         EVENTS => {
@@ -89,8 +89,8 @@ async fn fault_47_a_command_in_another_notation_is_the_same_command() {
     }
 }
 
-/// A command's key, a number in it, the status, and whether the result is a replay: the version that an update expects, and the
-/// scale of an amount.
+/// An idempotency key, a number, the status, and whether the result is a replay. The number is the version that an
+/// update expects, or the scale of an amount.
 const VERSIONS: &str = "
     update-0000000001 | 1.0 | 200 | false
     update-0000000001 | 10e-1 | 200 | true
@@ -105,7 +105,7 @@ const SCALES: &str = "
     scale-00000000003 | 1e-999999999 | 400 | null";
 
 #[tokio::test]
-async fn fault_47_a_number_that_means_something_has_several_notations_too() {
+async fn fault_47_versions_and_scales_are_compared_by_value() {
     let peer = Peer::start().await;
     let created = send(&peer, EVENTS, "create-0000000001", "1").await;
     let update = format!(
@@ -122,7 +122,7 @@ async fn fault_47_a_number_that_means_something_has_several_notations_too() {
         check(&got, version, status, replayed);
     }
     for [key, scale, status, replayed] in rows(SCALES) {
-        // The last of two counts.
+        // If a field occurs twice, the last value counts.
         let value = format!(r#"1}},"taxAmount":{{"scale":{scale}}},"more":{{"x":1"#);
         let got = send(&peer, DRAFTS, key, &value).await;
         check(&got, scale, status, replayed);
@@ -130,7 +130,7 @@ async fn fault_47_a_number_that_means_something_has_several_notations_too() {
 }
 
 #[tokio::test]
-async fn what_no_reader_holds_is_refused() {
+async fn unreadable_numbers_strings_and_nesting_are_rejected() {
     let peer = Peer::start().await;
     let nested = |depth| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
     let (deep, deeper) = (nested(129), nested(200_000));

@@ -1,4 +1,4 @@
-//! Records that a test brings along.
+//! The test's own records.
 
 use sdk_reference_server::{App, Builder, ReferenceServer};
 use serde_json::json;
@@ -21,7 +21,7 @@ const DATA: &str = r#"{
     "counterparties": [{"publicReference": "FCP-ANALYTICAL00", "displayName": "Analytical Engines", "currency": "GBP"}]
 }"#;
 
-/// A path, a place in the reply, and what is there.
+/// A path, a JSON pointer into the response, and the value there.
 const SHOWN: &str = r#"
     /people | /items/0/displayName | "Ada Lovelace"
     /people | /items/0/organization/displayName | "Analytical Engines"
@@ -36,7 +36,7 @@ const SHOWN: &str = r#"
     /funnel | /stages/3/currency | "GBP"
     /funnel | /stages/3/valueMinMinor | 700"#;
 
-/// A kind, its records, the place of the mistake, and what the error names.
+/// A kind, its records, the place of the mistake, and a part of the error.
 const REJECTED: &str = r#"
     persons | [] | persons | not accepted here
     people | {} | people | array
@@ -57,7 +57,7 @@ fn empty() -> Builder {
 }
 
 #[tokio::test]
-async fn they_are_records_like_the_others() {
+async fn own_records_behave_like_demo_records() {
     let peer = Peer::of(empty().data(DATA).in_memory());
     shows(&peer, App::Crm, SHOWN).await;
     let update = json!({"commandType": "person.update", "subjectReference": "PER-00000000000A",
@@ -79,7 +79,7 @@ async fn they_are_records_like_the_others() {
 }
 
 #[tokio::test]
-async fn they_stand_beside_the_demo_data() {
+async fn own_records_are_added_to_the_demo_data() {
     let peer = Peer::of(ReferenceServer::in_memory());
     let first = peer.server.sample_person();
     let added = peer.server.load_data(DATA).unwrap();
@@ -91,7 +91,7 @@ async fn they_stand_beside_the_demo_data() {
 }
 
 #[tokio::test]
-async fn a_mistake_is_named_and_no_record_is_taken() {
+async fn a_file_with_a_mistake_is_rejected_and_adds_no_record() {
     let peer = Peer::of(empty().in_memory());
     for [kind, records, place, named] in rows(REJECTED) {
         let records = records

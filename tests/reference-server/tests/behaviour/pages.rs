@@ -1,4 +1,4 @@
-//! What a port serves beside the contract: a page for people, and the contract itself.
+//! The pages that a port serves besides the operations: an HTML page, and the contract.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -46,7 +46,7 @@ async fn each_port_shows_its_operations_scopes_and_last_requests() {
     );
     assert!(!control.text.contains(peer.server.client_secret()));
 
-    // A browser runs the script of the page, and no other.
+    // A browser runs only this server's script on the page.
     let scripts: Vec<&str> = control.text.split("<script>").skip(1).collect();
     let [script] = scripts[..] else {
         panic!("{} scripts", scripts.len())
@@ -58,7 +58,7 @@ async fn each_port_shows_its_operations_scopes_and_last_requests() {
 }
 
 #[tokio::test]
-async fn looking_leaves_no_trace() {
+async fn page_requests_are_not_recorded() {
     let peer = Peer::start().await;
     peer.server.fault_everywhere().status(503);
     peer.get_with(App::Crm, "/", "none").await.expect(200);
@@ -75,7 +75,7 @@ async fn the_contract_is_served_as_it_is_published() {
         let got = peer.get_with(app, "/openapi.yaml", "none").await;
         assert_eq!(got.header("content-type"), Some("application/yaml"));
         assert!(got.text.starts_with("openapi: 3.0.3\n"), "{app}");
-        // In the repository, the copy is what the specs are.
+        // In the repository, the copy must equal the specs.
         let published = format!("{}/../../specs/{app}.yaml", env!("CARGO_MANIFEST_DIR"));
         if let Ok(published) = std::fs::read_to_string(published) {
             let published = App::all().fold(published, |published, other| {

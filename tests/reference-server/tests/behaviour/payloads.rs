@@ -1,4 +1,4 @@
-//! One 400 names every rule that a command breaks, before any record is looked up (A77, A79, A80).
+//! One 400 names every rule that a command breaks, before the server looks up any record (A77, A79, A80).
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ const PATHS: [(&str, App, &str); 3] = [
     ("event", App::Calendar, "/calendar/v1/event-commands"),
 ];
 
-/// A kind of command, its body, and the parts of the message. No record has the references.
+/// A kind of command, its body, and the parts of the message. The references belong to no record.
 const BROKEN: &str = r#"
     command | {"commandType": "person.explode"} | commandType: must be one of person.create, person.update, ; task.assign; got "person.explode"
     command | {"commandType": "foo", "commandId": 5, "payload": 3} | commandType: must be one of ; commandId: must be of type string
@@ -37,7 +37,7 @@ async fn one_response_names_every_broken_rule() {
     for [kind, body, parts] in rows(BROKEN) {
         let (_, app, path) = PATHS.into_iter().find(|(name, ..)| *name == kind).unwrap();
         let body: Value = serde_json::from_str(body).unwrap();
-        // Too short a key is one more rule, where there is a key.
+        // Where a key is required, a key that is too short is another broken rule.
         let got = peer.post_keyed(app, path, "short", &body).await;
         assert_eq!(got.status, 400, "{body}: {}", got.text);
         let message = got.body["message"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! The Platform: what is published (A83), to whom apps are visible, and its envelope of errors.
+//! The Platform: publications (A83), the visibility of apps, and the error envelope.
 
 use sdk_reference_server::App;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::peer::{Peer, rows};
 use crate::rows::{COMMANDS, EVENTS, KEY, filled, record_command, send};
 
-/// What ends the publication of a sample record, if there is such a command, and the end of its path.
+/// The command that ends the publication of a sample record, if there is one, and the end of the publication's path.
 const PUBLISHED: &str = "
     person.update | crm/person/{person}
     organization.update | crm/organization/{organization}

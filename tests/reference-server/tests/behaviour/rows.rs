@@ -1,11 +1,11 @@
-//! Tables of requests, a row each, in which `{person}` and the like mean the sample records of a server.
+//! Tables of requests with one row each. `{person}` and similar names are replaced by the sample records of a server.
 
 use sdk_reference_server::{App, Operation};
 use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer, rows};
 
-/// Where commands go: an application, and a path below [`common`].
+/// The target of commands: an application, and a path below [`common`].
 pub(crate) type Target = (App, &'static str);
 
 pub(crate) const COMMANDS: Target = (App::Crm, "/commands");
@@ -15,10 +15,10 @@ pub(crate) const DRAFTS: Target = (App::Accounting, "/invoice-drafts");
 pub(crate) const IMPORTS: Target = (App::Accounting, "/import-runs");
 pub(crate) const INTENTS: Target = (App::Accounting, "/approval-intents");
 
-/// The key of commands for which the key doesn't matter.
+/// A key for commands whose key doesn't matter.
 pub(crate) const KEY: &str = "a-key-of-sixteen";
 
-/// The path that an application's operations share.
+/// The path prefix that an application's operations share.
 fn common(app: App) -> &'static str {
     match app {
         App::Crm => "/api/crm/v1",
@@ -28,7 +28,7 @@ fn common(app: App) -> &'static str {
     }
 }
 
-/// A table with the references of sample records.
+/// Fills the references of sample records into a table.
 pub(crate) fn filled(peer: &Peer, table: &str) -> String {
     let server = &peer.server;
     let samples = [
@@ -48,7 +48,7 @@ pub(crate) fn filled(peer: &Peer, table: &str) -> String {
     table
 }
 
-/// A record command whose subject, unless it creates one, is the sample record of its kind.
+/// Builds a record command. Its subject is the sample record of its kind, unless the command creates a record.
 pub(crate) fn record_command(peer: &Peer, kind: &str, payload: &str) -> Value {
     let payload: Value = serde_json::from_str(&filled(peer, payload)).expect(payload);
     let mut command = json!({"commandType": kind, "payload": payload});
@@ -60,7 +60,7 @@ pub(crate) fn record_command(peer: &Peer, kind: &str, payload: &str) -> Value {
     command
 }
 
-/// A command with other fields; null removes one.
+/// Returns a command with changed fields. Null removes a field.
 pub(crate) fn changed(command: &Value, changes: &Value) -> Value {
     let mut command = command.clone();
     let Some(fields) = changes.as_object() else {
@@ -87,8 +87,8 @@ fn commits(peer: &Peer) -> u64 {
         .sum()
 }
 
-/// Rows of changes to a command, the status and the code that it is rejected with, and a text of the message. None of
-/// them takes effect.
+/// Checks rows of changes to a command: the status and the code of the rejection, and a part of the message. No row
+/// takes effect.
 pub(crate) async fn rejects(peer: &Peer, target: Target, command: &Value, table: &str) {
     let before = commits(peer);
     for [changes, status, code, named] in rows(&filled(peer, table)) {
@@ -101,7 +101,8 @@ pub(crate) async fn rejects(peer: &Peer, target: Target, command: &Value, table:
     assert_eq!(commits(peer), before);
 }
 
-/// Rows of a path, a place in the body of its response, and the JSON there; nothing if there is none.
+/// Checks rows of a path, a JSON pointer into the response, and the value there. An empty value means that the pointer
+/// matches nothing.
 pub(crate) async fn shows(peer: &Peer, app: App, table: &str) {
     let token = peer.token(app).await;
     for [path, place, value] in rows(&filled(peer, table)) {

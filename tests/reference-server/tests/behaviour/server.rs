@@ -1,4 +1,4 @@
-//! The server as a thing in a test: isolation, repeatability, redaction.
+//! Properties for use in tests: isolation, repeatability, redaction.
 
 use sdk_reference_server::{App, Builder, Operation, ReferenceServer, Transport};
 use serde_json::json;
@@ -40,7 +40,7 @@ async fn one_seed_gives_the_same_responses_by_each_transport_and_another_does_no
 }
 
 #[tokio::test]
-async fn tokens_are_the_same_in_every_run_only_where_that_is_asked_for() {
+async fn tokens_repeat_between_runs_only_with_seeded_tokens() {
     let token = async |builder: Builder| Peer::of(builder.in_memory()).token(App::Crm).await;
     let random = || ReferenceServer::builder().frozen_clock();
     let seeded = || random().seeded_tokens();
@@ -53,7 +53,7 @@ async fn recorded_requests_show_no_secret() {
     let peer = Peer::start().await;
     let (body, key) = (json!({"any": "thing"}), "a-key-to-be-hidden");
     send(&peer, DRAFTS, key, &body).await.expect(400);
-    // A token request that went to the wrong application.
+    // A token request to the wrong application.
     let lost = peer.http.post(peer.server.crm_url() + "/oauth/token");
     let lost = lost.header("content-type", "application/x-www-form-urlencoded");
     peer.read(lost.body(peer.grant())).await.expect(404);

@@ -1,4 +1,4 @@
-//! Tokens that others can check.
+//! Tokens that services can check.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -13,7 +13,7 @@ fn es256() -> Builder {
 }
 
 #[tokio::test]
-async fn anybody_can_check_a_token_by_the_published_key() {
+async fn a_token_can_be_checked_with_the_published_key() {
     let peer = Peer::of(es256().in_memory());
     let metadata = peer.server.core_url() + "/.well-known/oauth-authorization-server";
     let metadata = peer.read(peer.http.get(metadata)).await.expect(200);
@@ -44,7 +44,7 @@ async fn anybody_can_check_a_token_by_the_published_key() {
 }
 
 #[tokio::test]
-async fn the_key_of_a_seed_signs_the_same() {
+async fn a_seeded_key_gives_the_same_signatures() {
     let seeded = |seed| es256().frozen_clock().seed(seed).seeded_tokens();
     let token = async |seed| Peer::of(seeded(seed).in_memory()).token(App::Crm).await;
     assert_eq!(token(7).await, token(7).await);

@@ -1,4 +1,4 @@
-//! When it is: one clock for data, tokens and headers.
+//! Time: one clock for data, tokens and headers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::peer::{Peer, part};
 
 #[tokio::test]
-async fn one_clock_says_when_it_is() {
+async fn data_tokens_and_headers_share_one_clock() {
     let (hour, start) = (3_600, "2031-07-01T12:00:00Z".parse().unwrap());
     for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
         let builder = || ReferenceServer::builder().transport(transport);
@@ -26,12 +26,12 @@ async fn one_clock_says_when_it_is() {
             let body = got.expect(200);
             let shown: Timestamp = body["generatedAt"].as_str().unwrap().parse().unwrap();
             let [iat, exp] = ["iat", "exp"].map(|name| part(&token, 1)[name].as_i64().unwrap());
-            let told = [date.timestamp(), shown, peer.server.now()].map(Timestamp::as_second);
-            for told in told.into_iter().chain([iat, exp - 300]) {
-                let late = told - start.as_second() - 3_600;
+            let clocks = [date.timestamp(), shown, peer.server.now()].map(Timestamp::as_second);
+            for seconds in clocks.into_iter().chain([iat, exp - 300]) {
+                let late = seconds - start.as_second() - 3_600;
                 assert!((-1..60).contains(&late), "{transport:?}: {late} s");
             }
-            // Beyond the last year, and back.
+            // Moves the clock beyond the last year and back.
             peer.server.advance(Duration::MAX);
             peer.server.reset();
             let late = peer.server.now().duration_since(start).as_secs();
@@ -45,7 +45,7 @@ async fn one_clock_says_when_it_is() {
     }
 }
 
-/// What there is to do at the start: counts, what comes in, and the minutes until each task is due.
+/// Returns the counts at the start, the funnel, and the minutes until each task is due.
 async fn to_do(start: &str) -> (Value, Value, Vec<i64>) {
     let start: Timestamp = start.parse().unwrap();
     let builder = ReferenceServer::builder().start_at(start).frozen_clock();
@@ -63,7 +63,7 @@ async fn to_do(start: &str) -> (Value, Value, Vec<i64>) {
 }
 
 #[tokio::test]
-async fn the_data_look_the_same_whenever_it_starts() {
+async fn the_data_look_the_same_for_any_start() {
     let usual = to_do("2026-01-15T09:00:00Z").await;
     assert!(usual.2.len() > 100 && usual.1.is_array() && usual.0.is_object());
     for start in ["2026-11-22T15:20:11Z", "1999-12-31T23:59:59Z"] {

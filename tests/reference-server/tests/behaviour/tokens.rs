@@ -7,8 +7,8 @@ use sdk_reference_server::{App, ClientSpec, Operation, ReferenceServer};
 
 use crate::peer::{Peer, part, rows};
 
-/// A form, the status, and the error or the scope of the response. `{ok}` is a client with its secret, and `{grant}` the
-/// grant of its credentials.
+/// A form, the status, and the error or the scope of the response. `{ok}` is replaced by a client with its secret,
+/// `{grant}` by the complete grant with these credentials.
 const FORMS: &str = "
     {grant}&scope=crm:people:read+crm:today:read&audience={crm} | 200 | crm:people:read crm:today:read
     {ok} | 400 | invalid_request
@@ -22,7 +22,7 @@ const FORMS: &str = "
     grant_type=client_credentials&client_id=nobody&client_secret=x | 401 | invalid_client
     grant_type=client_credentials&client_id=reference-client&client_secret=wrong | 401 | invalid_client";
 
-/// A request to the token endpoint, with a form.
+/// Builds a request to the token endpoint with a form.
 fn post(peer: &Peer, form: &str) -> RequestBuilder {
     let request = peer.http.post(peer.server.token_url());
     let request = request.header("content-type", "application/x-www-form-urlencoded");
@@ -37,12 +37,12 @@ async fn errors_are_those_of_rfc_6749() {
     let crm = peer.server.audience(App::Crm);
     let table = FORMS.replace("{ok}", ok).replace("{grant}", &grant);
     let table = table.replace("{crm}", &crm);
-    for [form, status, told] in rows(&table) {
+    for [form, status, expected] in rows(&table) {
         let got = peer.form(form).await;
         let seen = got.body["error"].as_str().or(got.body["scope"].as_str());
         assert_eq!(
             (&*got.status.to_string(), seen),
-            (status, Some(told)),
+            (status, Some(expected)),
             "{form}"
         );
         assert_eq!(got.header("cache-control"), Some("no-store"), "{form}");
@@ -92,7 +92,7 @@ async fn a_rotated_secret_replaces_the_old_one_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_client_that_is_added_again_has_no_old_token() {
+async fn a_client_that_is_removed_and_added_again_has_no_old_token() {
     let peer = Peer::start().await;
     let (id, secret) = (peer.server.client_id(), peer.server.client_secret());
     let client = || ClientSpec::new(id, secret);
@@ -124,12 +124,12 @@ async fn a_form_of_many_fields_is_read_once() {
 
 #[tokio::test]
 #[should_panic(expected = "no client \"nobody\"")]
-async fn the_secret_of_a_stranger_is_not_rotated() {
+async fn rotating_the_secret_of_an_unknown_client_panics() {
     Peer::start().await.server.rotate_secret("nobody", "x");
 }
 
 #[tokio::test]
-async fn a_token_promises_no_more_than_is_honoured() {
+async fn a_token_is_valid_for_at_least_its_expires_in() {
     for micros in [1_999, 1_000_000, 1_500_000, 300_000_000] {
         let lifetime = Duration::from_micros(micros);
         let builder = || ReferenceServer::builder().frozen_clock();
@@ -141,7 +141,7 @@ async fn a_token_promises_no_more_than_is_honoured() {
         // The clock counts milliseconds.
         let lifetime = Duration::from_millis(micros / 1_000);
         for peer in [built, set, struck].map(Peer::of) {
-            // Tokens are issued at all fractions of a second.
+            // Issue tokens at various fractions of a second.
             for passed in [0, 1, 499, 500, 998] {
                 peer.server.advance(Duration::from_millis(passed));
                 promises_hold(&peer, lifetime).await;
@@ -152,12 +152,12 @@ async fn a_token_promises_no_more_than_is_honoured() {
 
 #[tokio::test]
 #[should_panic(expected = "set_token_lifetime: must be from 0.001 to 300 seconds")]
-async fn a_lifetime_out_of_bounds_is_refused_by_name() {
+async fn a_lifetime_out_of_bounds_panics() {
     let server = ReferenceServer::in_memory();
     server.set_token_lifetime(Duration::from_secs(301));
 }
 
-/// Gets a token, and moves the clock to see what it is good for.
+/// Gets a token, and moves the clock to check its lifetime.
 async fn promises_hold(peer: &Peer, lifetime: Duration) {
     let issued = peer.server.now().as_millisecond();
     let form = format!(

@@ -29,7 +29,7 @@ fn setting(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn the_specs_say_nothing_that_is_not_checked() {
+fn the_server_checks_every_rule_of_the_specs() {
     for app in App::all() {
         assert_eq!(built_in(app).unwrap().notes, [""; 0], "{app}");
     }
