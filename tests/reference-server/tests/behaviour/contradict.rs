@@ -1,4 +1,4 @@
-//! Worlds in which an assumption does not hold: what each does, seen by requests, and that nothing else changes.
+//! Servers that contradict an assumption. Requests show the change of each, and that nothing else changes.
 
 use std::time::Duration;
 
@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use crate::peer::{Got, Peer, part, rows};
 
-/// A row per request: the assumption, the request, what of the reply shows it, here and in the world without it.
+/// One row per request: the assumption, the request, the compared part of the response, and its value with and without
+/// the assumption.
 const SEEN: &str = include_str!("contradict.txt");
 
-fn world(contradicted: &[Assumption]) -> Peer {
+fn contradicting(contradicted: &[Assumption]) -> Peer {
     let all = contradicted.iter().copied();
     let builder = all.fold(ReferenceServer::builder(), Builder::contradict);
     Peer::of(builder.in_memory())
@@ -29,7 +30,7 @@ async fn get(peer: &Peer, app: App, path: &str) -> Got {
         .await
 }
 
-/// A text of the table with audiences and a cursor in their places.
+/// Fills the audiences and a cursor into a request of the table.
 async fn filled(peer: &Peer, text: &str) -> String {
     let mut filled = text.replace("{core}", &peer.server.audience(App::Platform));
     if text.contains("{cursor}") {
@@ -69,11 +70,11 @@ fn claim(token: &str, name: &str) -> Value {
     }
 }
 
-/// What of a reply is compared.
+/// Returns the compared part of a response.
 fn seen(what: &str, got: &Got) -> String {
     let (what, name) = what.split_once(' ').unwrap_or((what, what));
     let name = if name == "start" { "" } else { name };
-    // Of error bodies in any world.
+    // A contradiction may wrap error bodies.
     let wrapped = || got.body.pointer(&format!("/error{name}"));
     let value = got.body.pointer(name).or_else(wrapped);
     let value = json!(value).to_string();
@@ -89,7 +90,7 @@ fn seen(what: &str, got: &Got) -> String {
 }
 
 #[tokio::test]
-async fn each_world_contradicts_its_assumption_and_no_other() {
+async fn each_contradiction_changes_only_its_assumption() {
     let (_, table) = SEEN.split_once('\n').unwrap();
     let rows = rows::<5>(table);
     let mut ids: Vec<_> = rows.iter().map(|row| row[0].parse().unwrap()).collect();
@@ -98,10 +99,10 @@ async fn each_world_contradicts_its_assumption_and_no_other() {
     let all_but = |not: &[Assumption]| Assumption::all().filter(|one| !not.contains(one)).collect();
     let several = [vec![], all_but(&[A09, A71]), all_but(&[A06, A53, A82])];
     for contradicted in Assumption::all().map(|one| vec![one]).chain(several) {
-        let peer = world(&contradicted);
+        let peer = contradicting(&contradicted);
         for row in &rows {
             let assumption = row[0].parse().unwrap();
-            // Without a cursor or a body there is nothing to see.
+            // Without a cursor or a body, the change is not visible.
             let hidden = |one, by| assumption == one && contradicted.contains(&by);
             if hidden(A75, A53) || hidden(A82, A09) {
                 continue;
@@ -116,8 +117,8 @@ async fn each_world_contradicts_its_assumption_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_token_that_promises_an_hour_ends_when_it_always_did() {
-    let peer = world(&[A41]);
+async fn a_token_that_claims_an_hour_still_expires_as_usual() {
+    let peer = contradicting(&[A41]);
     let token = peer.token(App::Crm).await;
     for (passed, status) in [(0, 200), (298, 200), (2, 401)] {
         peer.server.advance(Duration::from_secs(passed));
@@ -127,8 +128,8 @@ async fn a_token_that_promises_an_hour_ends_when_it_always_did() {
 }
 
 #[tokio::test]
-async fn a_scripted_refusal_has_the_body_of_its_world() {
-    let peer = world(&[A02, A06, A55, A72]);
+async fn a_scripted_error_has_the_contradicted_body() {
+    let peer = contradicting(&[A02, A06, A55, A72]);
     peer.once(Operation::ExchangeToken).status(503);
     let refused = peer.form(&peer.grant()).await.expect(503);
     assert_eq!(refused, json!({"reason": "temporarily_unavailable"}));

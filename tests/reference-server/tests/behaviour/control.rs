@@ -1,4 +1,4 @@
-//! The control endpoint: everything that a test in Rust does, over HTTP. A test in `src/control` checks its responses against
+//! The control endpoint: all control of the server over HTTP. A test in `src/control` checks its responses against
 //! `control.yaml`.
 
 use std::time::Duration;
@@ -59,8 +59,8 @@ impl Control {
         people.await.status
     }
 
-    /// Everything that it shows.
-    async fn whole(&self) -> Vec<Value> {
+    /// Reads all state that the endpoint returns.
+    async fn snapshot(&self) -> Vec<Value> {
         let mut seen = Vec::new();
         for path in "state faults fault-log clock tokens clients counters requests".split(' ') {
             seen.push(self.get(path).await);
@@ -104,16 +104,16 @@ const REJECTED: &str = r#"
     GET /-/requests?operation=getToday&operation=getFunnel | | 400 | operation: given more than once"#;
 
 #[tokio::test]
-async fn a_mistake_is_named_and_changes_nothing() {
+async fn an_invalid_request_is_rejected_and_changes_nothing() {
     let control = Control::of(on_hyper().frozen_clock()).await;
-    let before = control.whole().await;
+    let before = control.snapshot().await;
     for [line, body, status, part] in rows(REJECTED) {
         let got = control.send(line, body).await;
         assert_eq!(got.status.to_string(), status, "{line} {body} {}", got.text);
         let error = got.body["error"].as_str().unwrap_or_default();
         assert!(error.contains(part), "{line} {body}: {error}");
     }
-    assert_eq!(control.whole().await, before);
+    assert_eq!(control.snapshot().await, before);
     let got = control.send("PUT /-/clock", "").await;
     assert_eq!(got.header("allow"), Some("GET, HEAD, POST"));
 
@@ -126,8 +126,9 @@ async fn a_mistake_is_named_and_changes_nothing() {
     assert!(error.starts_with("the faults: ") && error.contains("fault 1: then: "));
 }
 
-/// A request, its headers, and the status: a foreign page in a browser can send neither JSON nor the `Origin` of the control
-/// endpoint's own page. `OWN` means its URL, `PORT` for its port, and `CRM` for the URL of an application.
+/// A request, its headers, and the status. A foreign page in a browser can send neither JSON nor the `Origin` of the
+/// control endpoint's own page. `OWN` is replaced by its URL, `PORT` by its port, and `CRM` by the URL of an
+/// application.
 const SENDERS: &str = "
     GET /-/state | host: evil.example | 403
     POST /-/reset | origin: OWN | 200
@@ -149,7 +150,7 @@ const SENDERS: &str = "
     GET /-/reset | accept: */* | 405";
 
 #[tokio::test]
-async fn only_programs_and_its_own_page_command_it() {
+async fn only_programs_and_its_own_page_may_send_commands() {
     let control = Control::of(on_hyper()).await;
     let port = control.url.rsplit(':').next().unwrap();
     let table = SENDERS.replace("OWN", &control.url).replace("PORT", port);
@@ -162,7 +163,7 @@ async fn only_programs_and_its_own_page_command_it() {
 }
 
 #[tokio::test]
-async fn faults_are_put_in_force_listed_logged_and_removed() {
+async fn faults_are_added_listed_logged_and_removed() {
     let control = Control::of(on_hyper()).await;
     let faults = r#"{"faults": [
         {"operation": "listPeople", "when": {"skip": 1, "times": 1}, "then": {"status": 503, "retryAfter": 7}},
@@ -187,7 +188,7 @@ async fn faults_are_put_in_force_listed_logged_and_removed() {
     assert_eq!(today["schemaVersion"], "suite-crm-today.v1");
 }
 
-/// A change of the clock, the time then, and the status by a token of 2026-01-15T09:00:00Z.
+/// A change of the clock, the resulting time, and the status with a token issued at 2026-01-15T09:00:00Z.
 const CLOCK: &str = r#"
     {"advanceSeconds": 299.5} | 2026-01-15T09:04:59.5Z | 200
     {"advanceSeconds": 0.5} | 2026-01-15T09:05:00Z | 401
@@ -198,7 +199,7 @@ const CLOCK: &str = r#"
     {"now": "2026-01-01T00:00:00Z"} | 2026-01-01T00:00:00Z | 200"#;
 
 #[tokio::test]
-async fn the_clock_goes_forward_and_to_an_instant_and_tokens_follow() {
+async fn the_clock_can_be_moved_and_tokens_expire_by_it() {
     let control = Control::of(on_hyper().frozen_clock()).await;
     let revoked = control.peer.token(App::Crm).await;
     control.post("tokens/revoke", "").await;
@@ -216,7 +217,7 @@ async fn the_clock_goes_forward_and_to_an_instant_and_tokens_follow() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_running_clock_runs_on_from_where_it_is_set() {
+async fn a_running_clock_continues_from_the_time_that_was_set() {
     let march: Timestamp = "2026-03-01T09:00:00Z".parse().unwrap();
     let second = Duration::from_secs(1);
     let server = ReferenceServer::in_memory();
@@ -235,7 +236,7 @@ async fn a_running_clock_runs_on_from_where_it_is_set() {
 }
 
 #[tokio::test]
-async fn tokens_and_clients_are_as_they_were_set() {
+async fn tokens_and_clients_can_be_changed_and_listed() {
     let control = Control::of(on_hyper()).await;
     let change = r#"{"lifetimeSeconds": 30}"#;
     let expected = json!({"lifetimeSeconds": 30.0, "issued": 0});
@@ -262,7 +263,7 @@ async fn tokens_and_clients_are_as_they_were_set() {
     assert!(!control.peer.server.remove_client("a/b c"));
 }
 
-/// A query of the last three of four requests, and the numbers of those that it selects.
+/// A query, and the numbers of the selected requests among the last three of four.
 const SELECTED: &str = "
     | [2,3,4]
     ?operation=webhooks/list | [2,4]
@@ -271,7 +272,7 @@ const SELECTED: &str = "
     ?operation=submitEventCommand | []";
 
 #[tokio::test]
-async fn requests_are_kept_up_to_a_limit_and_found_by_any_operation_id() {
+async fn recorded_requests_are_limited_and_can_be_filtered_by_operation_id() {
     let text = r#"{"openapi": "3.1.0", "paths": {"/u": {"get": {"responses": {"204": {}}}},
         "/a": {"get": {"operationId": "webhooks/list", "responses": {"204": {}}}}}}"#;
     let builder = on_hyper().recorded_requests(3).contract(App::Crm, text);
@@ -289,7 +290,7 @@ async fn requests_are_kept_up_to_a_limit_and_found_by_any_operation_id() {
 }
 
 #[tokio::test]
-async fn data_may_be_as_long_as_is_set() {
+async fn the_data_limit_applies_only_to_the_control_endpoint() {
     let usual = 1_048_576;
     for (builder, limit) in [
         (on_hyper(), usual),
@@ -305,7 +306,7 @@ async fn data_may_be_as_long_as_is_set() {
         assert!(rejected.text.contains(&rule), "{}", rejected.text);
         assert!(rejected.text.contains("--data-limit"));
         rejected.expect(413);
-        // The limit of the applications stays.
+        // The limit of the applications doesn't change.
         let name = "a".repeat(100);
         let command = json!({"commandType": "person.create", "payload": {"displayName": name}});
         control.peer.command(&command).await.expect(201);
@@ -313,7 +314,7 @@ async fn data_may_be_as_long_as_is_set() {
 }
 
 #[tokio::test]
-async fn counts_requests_and_state_are_shown() {
+async fn counters_requests_and_state_can_be_read() {
     let control = Control::of(on_hyper()).await;
     let command = json!({"commandType": "person.create", "payload": {"displayName": "Only Here"}});
     control.peer.command(&command).await.expect(201);
@@ -336,13 +337,13 @@ const CHANGES: &str = r#"
     data | {"people": [{"displayName": "Only Here"}]}"#;
 
 #[tokio::test]
-async fn a_reset_server_is_as_it_was_started() {
+async fn a_reset_restores_the_initial_state() {
     let faults =
         r#"{"faults": [{"operation": "getToday", "when": {"times": 1}, "then": {"status": 503}}]}"#;
     for transport in [Transport::Hyper, Transport::InMemory] {
         let builder = ReferenceServer::builder().transport(transport);
         let control = Control::of(builder.faults(faults).frozen_clock()).await;
-        let before = control.whole().await;
+        let before = control.snapshot().await;
         for round in 0..2 {
             let token = control.peer.token(App::Crm).await;
             control.peer.crm("/today").await.expect(503);
@@ -351,9 +352,9 @@ async fn a_reset_server_is_as_it_was_started() {
                 control.post(path, body).await;
             }
             control.delete("clients/reference-client").await;
-            assert_ne!(control.whole().await, before);
+            assert_ne!(control.snapshot().await, before);
             control.post("reset", "").await;
-            assert_eq!(control.whole().await, before, "{transport:?} {round}");
+            assert_eq!(control.snapshot().await, before, "{transport:?} {round}");
             assert_eq!(control.people(&token).await, 401);
             let page = control.peer.crm("/people?q=Only%20Here").await;
             assert_eq!(page.expect(200)["items"], json!([]));

@@ -16,8 +16,8 @@ const PEOPLE: &str = "/api/crm/v1/people";
 
 const TRANSPORTS: [Transport; 3] = [Transport::Wiremock, Transport::Hyper, Transport::InMemory];
 
-/// Effects on a command, the transports that have them (the first letters), the outcome, a part of the response, and how
-/// many commits were made.
+/// Effects on a command, the transports that support them (first letters), the outcome, a part of the response, and
+/// the number of commits.
 const EFFECTS: &str = r#"
     {"status": 503, "retryAfter": 7} | WHI | 503 | retry-after: 7 | 0
     {"status": 429, "retryAfter": "soon"} | WHI | 429 | retry-after: soon | 0
@@ -41,7 +41,7 @@ const EFFECTS: &str = r#"
     {"unknownMember": true} | WHI | 201 | "memberFromTheFuture":{ | 1
 "#;
 
-/// The outcome of a request, and its response as text.
+/// Sends a request, and returns its outcome and its response as a string.
 async fn outcome(peer: &Peer, request: RequestBuilder) -> (String, String) {
     let began = Instant::now();
     let Some(mut response) = peer.respond(request).await else {
@@ -100,7 +100,7 @@ async fn each_effect_has_its_response_and_its_commits() {
                 while peer.server.commits("submitCommand") == before {
                     tokio::task::yield_now().await;
                 }
-                // A response would be here by now.
+                // A response would have arrived by now.
                 sleep(Duration::from_millis(50)).await;
             };
             let (seen, text) = tokio::select! {
@@ -115,7 +115,7 @@ async fn each_effect_has_its_response_and_its_commits() {
                 "{context}"
             );
             assert!(text.contains(part), "{context}");
-            // The same command again: the server remembers whether it was applied.
+            // Resending the command shows whether the server applied it.
             let again = match (seen.as_str(), made) {
                 ("401", _) => "401",
                 (_, "1") => "200",
@@ -135,7 +135,7 @@ const SCHEDULES: &str = r#"
 "#;
 
 #[tokio::test]
-async fn a_schedule_says_which_requests_a_fault_strikes() {
+async fn a_schedule_selects_the_requests_that_a_fault_strikes() {
     let peer = Peer::of(ReferenceServer::in_memory());
     for [when, expected] in rows(SCHEDULES) {
         let faults = format!(
@@ -154,13 +154,13 @@ async fn a_schedule_says_which_requests_a_fault_strikes() {
     assert_eq!(peer.server.fault_log().len(), all);
     let all = all + SCHEDULES.matches("200").count();
     assert_eq!(peer.server.attempts("listPeople"), all as u64);
-    // A fault comes before the check of the token.
+    // The fault strikes before the server checks the token.
     peer.server.fault_everywhere().status(503);
     peer.get_with(App::Crm, PEOPLE, "unused").await.expect(503);
 }
 
 #[tokio::test]
-async fn a_token_is_revoked_under_the_request() {
+async fn a_fault_revokes_the_token_of_a_request() {
     let peer = Peer::start().await;
     let token = peer.token(App::Crm).await;
     let other = peer.token(App::Crm).await;
@@ -171,7 +171,7 @@ async fn a_token_is_revoked_under_the_request() {
 }
 
 #[tokio::test]
-async fn one_token_is_short_lived_and_lies_about_it() {
+async fn a_fault_shortens_one_token_and_changes_its_expires_in() {
     let peer = Peer::of(ReferenceServer::builder().frozen_clock().start().await);
     peer.once(Operation::ExchangeToken)
         .token_lifetime(Duration::from_secs(2))
@@ -197,7 +197,7 @@ async fn one_token_is_short_lived_and_lies_about_it() {
     assert_eq!(peer.form(&form).await.expect(200)["expires_in"], 300);
 }
 
-/// Faults that a server without stalls (wiremock) rejects, and the message.
+/// Faults that wiremock, a server without stalls, rejects, and the message.
 const REJECTED: &str = r#"
     {"then": {"stauts": 503}} | then.stauts: unknown field `stauts`
     {"then": {"status": "503"}} | then.status: invalid type: string "503", expected u16
@@ -224,7 +224,7 @@ const REJECTED: &str = r#"
 "#;
 
 #[tokio::test]
-async fn a_fault_that_cannot_be_is_rejected_by_field_rule_and_value() {
+async fn an_invalid_fault_is_rejected_with_field_rule_and_value() {
     let peer = Peer::start().await;
     for [fault, problem] in rows(REJECTED) {
         let faults = format!(r#"{{"faults": [{{"then": {{"status": 500}}}}, {fault}]}}"#);
@@ -232,7 +232,7 @@ async fn a_fault_that_cannot_be_is_rejected_by_field_rule_and_value() {
         let problem = format!("line 1: fault 2: {problem}");
         assert!(error.starts_with(&problem), "{fault}: {error}");
     }
-    // A method is checked as the field is.
+    // Methods have the same checks as fields.
     let fault = peer.server.fault(Operation::ListPeople);
     let error = catch_unwind(AssertUnwindSafe(|| fault.status(101))).unwrap_err();
     let error = error.downcast::<String>().unwrap();
@@ -247,7 +247,7 @@ async fn a_fault_that_cannot_be_is_rejected_by_field_rule_and_value() {
     peer.crm("/people").await.expect(200);
 }
 
-/// Faults files, in which `~` means the end of a line, and the error.
+/// Fault files, in which `~` means a line break, and the error.
 const BROKEN: &str = r#"
     [] | must be an object with the field `faults`: got an array
     {} | missing field `faults` at line 1 column 2
@@ -257,7 +257,7 @@ const BROKEN: &str = r#"
 "#;
 
 #[test]
-fn a_broken_file_is_rejected_by_line() {
+fn a_broken_fault_file_is_rejected_with_the_line() {
     let server = ReferenceServer::in_memory();
     for [file, problem] in rows(BROKEN) {
         let error = server.load_faults(&file.replace('~', "\n")).unwrap_err();
@@ -265,7 +265,7 @@ fn a_broken_file_is_rejected_by_line() {
     }
 }
 
-/// However odd a scripted header is, the server rejects it or sends it, and lives on.
+/// Whatever header a fault sets, the server rejects it or sends it, and keeps running.
 #[tokio::test]
 async fn no_scripted_header_makes_the_server_panic() {
     let names = "connection content-length keep-alive te trailer transfer-encoding upgrade host date :status x-request-id é a\0b";
@@ -291,9 +291,9 @@ async fn no_scripted_header_makes_the_server_panic() {
     }
 }
 
-/// One fault sets at most 10,000 headers, and several faults may exceed what a response holds.
+/// One fault sets at most 10,000 headers, but several faults may exceed the limit of a response.
 #[tokio::test]
-async fn more_headers_than_a_response_holds_are_survived() {
+async fn too_many_scripted_headers_do_not_stop_the_server() {
     let peer = Peer::on_hyper().await;
     let flood = |from: usize, count: usize| {
         let headers = (from..from + count).map(|number| (format!("x-{number}"), json!("")));
@@ -312,7 +312,7 @@ async fn more_headers_than_a_response_holds_are_survived() {
     assert!(last.status.is_some(), "it was not answered");
 }
 
-/// A path or the title of a task, and the statuses by one request after the other.
+/// A path or the title of a task, and the statuses of consecutive requests.
 const STRUCK: &str = "
     {person} | 410
     {person}/timeline | 410
@@ -324,7 +324,7 @@ const STRUCK: &str = "
     Good | 200";
 
 #[tokio::test]
-async fn a_fault_strikes_the_requests_that_it_is_for() {
+async fn a_fault_strikes_only_matching_requests() {
     let faults = r#"{"faults": [
         {"operation": "listTasks", "when": {"client": "other"}, "then": {"status": 418}},
         {"operation": "exchangeToken", "when": {"client": "third"}, "then": {"status": 500}},

@@ -1,5 +1,5 @@
-//! The funnel, against a plain count over the list of all that happened. The count knows the contract and assumption
-//! A86, and nothing of how the server keeps its books.
+//! Compares the funnel with a plain count over a list of all events. The count depends on the contract and on
+//! assumption A86, but not on the server's implementation.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -16,7 +16,7 @@ const HISTORIES: u64 = 24;
 const WINDOWS: usize = 10;
 const DAY: i64 = 86_400_000;
 
-/// Those in which an opportunity is open, and those in which it is not.
+/// The stages in which an opportunity is open. `ENDED` has the other stages.
 const OPEN: &str = "new review_needed exploring qualified solution_shaping proposal_or_decision";
 const ENDED: &str = "won deferred closed_not_proceeding";
 
@@ -29,39 +29,39 @@ const CURRENCIES: [&str; 9] = [
 ];
 const REASONS: [&str; 4] = ["budget", "competitor", "none", "timing"];
 
-/// An opportunity came to a stage, by its creation or by a move.
+/// An opportunity entered a stage, by its creation or by a move.
 struct Came {
-    /// In milliseconds, as all times here.
+    /// In milliseconds, like all times here.
     at: i64,
     who: usize,
     stage: &'static str,
     reason: Option<&'static str>,
-    /// Those of the opportunity.
+    /// The opportunity's currency and values.
     currency: &'static str,
     values: [i64; 2],
 }
 
-/// A server to which things happen by chance, and what happened.
+/// A server with random events, and the list of these events.
 struct History {
     peer: Peer,
     random: Rng,
     commands: u64,
     log: Vec<Came>,
-    /// The reference and the currency of each.
+    /// The reference and the currency of each opportunity.
     opportunities: Vec<(Value, &'static str)>,
 }
 
 #[tokio::test]
-async fn the_funnel_is_what_a_plain_count_of_a_random_history_gives() {
+async fn the_funnel_equals_a_plain_count_of_a_random_history() {
     let mut merged = 0;
     for seed in 0..HISTORIES {
         let mut history = History::begin(seed);
-        // Many currencies, for more rows than there may be.
+        // Nine currencies would exceed the maximum number of rows.
         let currencies = &CURRENCIES[..[1, 2, 9][usize::try_from(seed % 3).unwrap()]];
         for window in 0..WINDOWS {
             let first = if window == 0 && seed % 6 == 5 { 70 } else { 1 };
             for _ in 0..first + history.random.i64(0..=2) {
-                history.goes_on(currencies).await;
+                history.advance(currencies).await;
             }
             let rows = history.compare(seed).await;
             merged += usize::from(rows.iter().any(|row| row["currency"].is_null()));
@@ -89,13 +89,13 @@ impl History {
         self.peer.server.now().as_millisecond()
     }
 
-    fn passes(&self, millis: i64) {
+    fn pass(&self, millis: i64) {
         let passed = Duration::from_millis(millis.unsigned_abs());
         self.peer.server.advance(passed);
     }
 
-    /// Time passes, or not, and an opportunity is created or moved, if it can be.
-    async fn goes_on(&mut self, currencies: &[&'static str]) {
+    /// Lets some time pass, then creates or moves an opportunity if possible.
+    async fn advance(&mut self, currencies: &[&'static str]) {
         let random = &mut self.random;
         let units = [0, 0, 1, 1_000, 60_000, 3_600_000, DAY];
         let passed = random.choice(units).unwrap() * random.i64(0..=30);
@@ -109,7 +109,7 @@ impl History {
         values.sort_unstable();
         let who = random.usize(0..=self.opportunities.len() * 5 / 3);
         let who = who.min(self.opportunities.len());
-        self.passes(passed);
+        self.pass(passed);
         let at = self.now();
 
         let before = self.log.iter().rfind(|came| came.who == who);
@@ -153,14 +153,14 @@ impl History {
         self.peer.command(&body).await
     }
 
-    /// Asks for a window, compares each figure of the response, and gives its rows.
+    /// Requests a window, compares each figure of the response, and returns its rows.
     async fn compare(&mut self, seed: u64) -> Vec<Value> {
         let mut ends = [self.instant(), self.instant()];
         ends.sort_unstable();
         let [from, to] = ends.map(text);
         let kind = self.random.i64(0..=9);
         let now = self.now();
-        // Where no end is given, the window has all that happened until now, and at this instant.
+        // Without `to`, the window ends now and includes the current instant.
         let (query, window, end) = match kind {
             0 => (String::new(), now - 30 * DAY..i64::MAX, now),
             1 => (format!("?to={to}"), ends[1] - 30 * DAY..ends[1], ends[1]),
@@ -170,23 +170,23 @@ impl History {
         let mut funnel = self.peer.crm(&format!("/funnel{query}")).await.expect(200);
 
         let what = format!("seed {seed}, now {now}, {query}: {funnel}");
-        let told = funnel["stages"].take().as_array().unwrap().clone();
+        let stages = funnel["stages"].take().as_array().unwrap().clone();
         let rows = self.rows(&window, now);
-        assert!(told.len() == rows.len() && rows.len() <= 40, "{what}");
-        for (told, (row, spent, open)) in told.iter().zip(rows) {
-            let mut told = told.clone();
+        assert!(stages.len() == rows.len() && rows.len() <= 40, "{what}");
+        for (shown, (row, spent, open)) in stages.iter().zip(rows) {
+            let mut shown = shown.clone();
             for (name, times) in [
                 ("medianHoursInStage", spent),
                 ("medianHoursOpenSoFar", open),
             ] {
-                let hours = told.as_object_mut().unwrap().remove(name).expect(name);
+                let hours = shown.as_object_mut().unwrap().remove(name).expect(name);
                 let (hours, median) = (hours.as_f64(), middle(times));
-                // Rounded to hundredths.
-                let near = |(told, hours): (f64, f64)| (told - hours).abs() < 0.005_000_1;
+                // The server rounds to hundredths.
+                let near = |(median, hours): (f64, f64)| (median - hours).abs() < 0.005_000_1;
                 let agree = hours.zip(median).map_or(hours == median, near);
                 assert!(agree, "{name}: {hours:?}, not {median:?}: {row}\n{what}");
             }
-            assert_eq!(told, row, "{what}");
+            assert_eq!(shown, row, "{what}");
         }
         let rest = json!({
             "schemaVersion": "suite-crm-funnel.v1",
@@ -196,10 +196,10 @@ impl History {
             "provenance": {"countsOpportunitiesCreatedBefore": text(now), "backfilledOpeningEvents": 0},
         });
         assert_eq!(funnel, rest, "{what}");
-        told
+        stages
     }
 
-    /// An instant of which one might think twice.
+    /// Returns an instant that is likely to be an edge case.
     fn instant(&mut self) -> i64 {
         match self.random.i64(0..=9) {
             0 => self.now(),
@@ -213,10 +213,10 @@ fn text(at: i64) -> String {
     Timestamp::from_millisecond(at).unwrap().to_string()
 }
 
-/// A row without its medians, and of what these are.
+/// A row without its medians, and the durations for both medians.
 type Row = (Value, Vec<i64>, Vec<i64>);
 
-/// The count.
+/// The plain count.
 impl History {
     fn rows(&self, window: &Range<i64>, now: i64) -> Vec<Row> {
         let mut names: Vec<&str> = self.opportunities.iter().map(|one| one.1).collect();
@@ -300,7 +300,7 @@ impl History {
     }
 }
 
-/// The median in hours: what is left when the ends are taken off, pair by pair.
+/// Computes the median in hours, by removing the smallest and the largest duration repeatedly.
 fn middle(mut times: Vec<i64>) -> Option<f64> {
     times.sort_unstable();
     while times.len() > 2 {
@@ -310,8 +310,8 @@ fn middle(mut times: Vec<i64>) -> Option<f64> {
     Some(f64::midpoint(hours(times.first()?), hours(times.last()?)))
 }
 
-/// An opportunity is created at `{now}`. The query of a funnel, and how many it counts: a window has its first instant and
-/// not its last, unless it ends now because no end is given.
+/// The query of a funnel, and its count of an opportunity that is created at `{now}`. A window includes its first
+/// instant but not its last, unless it ends now because `to` is missing.
 const MEETING: &str = "
     from={before}&to={now} | 0
     from={now}&to={now} | 0
@@ -322,7 +322,7 @@ const MEETING: &str = "
     from={before} | 1";
 
 #[tokio::test]
-async fn windows_that_meet_count_an_entry_once() {
+async fn adjacent_windows_count_an_entry_once() {
     let mut history = History::begin(0);
     let new = json!({"commandType": "opportunity.create", "payload": {"title": "T"}});
     history.command(new).await.expect(201);
@@ -339,7 +339,7 @@ async fn windows_that_meet_count_an_entry_once() {
 }
 
 #[tokio::test]
-async fn large_amounts_have_an_exact_sum_and_those_of_another_currency_none() {
+async fn large_amounts_have_an_exact_sum_and_mixed_currencies_have_none() {
     let mut history = History::begin(0);
     for currency in ["EUR", "NOK", "EUR"] {
         let payload = json!({"title": "T", "currency": currency, "valueMaxMinor": i64::MAX});
@@ -352,9 +352,9 @@ async fn large_amounts_have_an_exact_sum_and_those_of_another_currency_none() {
     assert_eq!(maxima[..2], ["18446744073709551614", "9223372036854775807"]);
 }
 
-/// It begins after it ends, or at an instant that has no notation, or ends twice.
+/// A window that begins after it ends, starts at an invalid instant, or has two ends.
 #[tokio::test]
-async fn a_window_without_two_instants_in_order_is_rejected() {
+async fn an_invalid_window_is_rejected() {
     let peer = Peer::start().await;
     for window in [
         "from=2026-02-01T00:00:00Z",

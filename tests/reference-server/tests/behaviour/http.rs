@@ -1,4 +1,4 @@
-//! HTTP at its edges: odd paths, odd methods, odd bodies. Each earns a refusal, none a 500.
+//! Edge cases of HTTP: odd paths, methods and bodies. The server rejects each, without a 500.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::memory::Endless;
 use crate::peer::{Got, PATIENCE, Peer, raw, rows};
 use crate::rows::filled;
 
-/// Sends a request line to the CRM, and gives the status of the response; nothing if there is none.
+/// Sends a request line to the CRM, and returns the status of the response, if there is one.
 async fn status(peer: &Peer, line: &[u8], token: &str) -> Option<u16> {
     let rest = format!("host: localhost\r\nauthorization: Bearer {token}\r\nconnection: close");
     let request = [line, b" HTTP/1.1\r\n", rest.as_bytes(), b"\r\n\r\n"].concat();
@@ -44,7 +44,7 @@ const PATHS: &str = "
     /api/crm/v1/people/{long} | 400";
 
 #[tokio::test]
-async fn paths_are_taken_as_they_are() {
+async fn paths_are_not_normalized() {
     let peer = Peer::on_hyper().await;
     let token = peer.token(App::Crm).await;
     let encoded = peer.server.sample_person().replace("PER", "%50ER");
@@ -58,7 +58,7 @@ async fn paths_are_taken_as_they_are() {
 }
 
 #[tokio::test]
-async fn what_is_no_http_is_refused_by_hyper() {
+async fn hyper_rejects_invalid_http() {
     let peer = Peer::on_hyper().await;
     let long = format!("GET /api/crm/v1/people?q={}", "a".repeat(200_000));
     let texts = ["GET * ", "G ET /", "GET", &*long].map(str::as_bytes);
@@ -70,7 +70,7 @@ async fn what_is_no_http_is_refused_by_hyper() {
     }
 }
 
-/// A method, a path, and the methods that are allowed.
+/// A method, a path, and the allowed methods.
 const METHODS: &str = "
     HEAD | /api/crm/v1/commands | POST
     PUT | /api/crm/v1/people | GET, HEAD
@@ -87,12 +87,12 @@ async fn another_method_is_not_allowed() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_too_long_is_refused() {
+async fn a_body_that_is_too_long_is_rejected() {
     for peer in [Peer::on_hyper().await, Peer::start().await] {
         for (length, status) in [(1 << 20, 401), ((1 << 20) + 1, 413)] {
             let url = format!("{}/api/crm/v1/commands", peer.server.crm_url());
             let whole = peer.http.post(url).body(vec![b' '; length]);
-            // Of unknown length, and therefore in chunks.
+            // A body of unknown length is sent in chunks.
             let body = Full::<Bytes>::from(vec![b' '; length]).map_frame(|frame| frame);
             let chunked = whole.try_clone().unwrap();
             for request in [whole, chunked.body(reqwest::Body::wrap(body))] {
@@ -103,13 +103,13 @@ async fn a_body_that_is_too_long_is_refused() {
                 assert_eq!((says, is_named), (status == 413, status == 413));
             }
         }
-        // The others did not arrive.
+        // The other bodies did not arrive.
         assert_eq!(peer.server.attempts("submitCommand"), 2);
     }
 }
 
 #[tokio::test]
-async fn a_client_that_writes_before_it_reads_sees_the_refusal() {
+async fn a_client_that_writes_before_it_reads_sees_the_rejection() {
     let peer = Peer::on_hyper().await;
     let head = "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5000000\r\n\r\n";
     let request = head.to_owned() + &" ".repeat(5_000_000);
@@ -121,7 +121,7 @@ async fn a_client_that_writes_before_it_reads_sees_the_refusal() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_declared_too_long_is_not_waited_for() {
+async fn the_server_does_not_wait_for_a_body_that_is_declared_too_long() {
     let builder = ReferenceServer::builder().control_port(0);
     let builder = builder.read_timeout(Duration::from_secs(86_400));
     for transport in [Transport::Hyper, Transport::InMemory] {
@@ -132,8 +132,8 @@ async fn a_body_that_is_declared_too_long_is_not_waited_for() {
             let request = request.body(reqwest::Body::wrap(Endless));
             let got = timeout(PATIENCE, peer.read(request)).await;
             let got = got.expect("it waits for the body");
-            let told = got.text.contains("1048576 bytes: got 2147483648");
-            assert!(got.status == 413 && told, "{url}: {}", got.text);
+            let explained = got.text.contains("1048576 bytes: got 2147483648");
+            assert!(got.status == 413 && explained, "{url}: {}", got.text);
         }
         assert!(peer.server.requests().is_empty());
         let Some(address) = peer.server.address(App::Crm) else {
@@ -153,7 +153,7 @@ async fn a_body_that_is_declared_too_long_is_not_waited_for() {
     }
 }
 
-/// A path of the CRM and the status. Property tests send invalid values and values that are given twice.
+/// A path of the CRM and the status. Property tests cover invalid and repeated values.
 const QUERIES: &str = "
     /people?q=%FF%FE | 400
     /people?q=%ZZ | 200
@@ -166,7 +166,7 @@ const QUERIES: &str = "
     /funnel?from=2026-01-01T00:00:00+02:00 | 400";
 
 #[tokio::test]
-async fn only_parameters_of_the_operation_can_spoil_it() {
+async fn unknown_query_parameters_are_ignored() {
     let peer = Peer::on_hyper().await;
     for [path, status] in rows(QUERIES) {
         assert_eq!(peer.crm(path).await.status.to_string(), status, "{path}");
@@ -174,7 +174,7 @@ async fn only_parameters_of_the_operation_can_spoil_it() {
 }
 
 #[tokio::test]
-async fn headers_that_are_odd_or_given_twice_count_as_none() {
+async fn malformed_or_repeated_headers_count_as_missing() {
     let peer = Peer::on_hyper().await;
     let token = peer.token(App::Calendar).await;
     let body = json!({"operation": "create"});
@@ -213,10 +213,10 @@ async fn head_is_get_without_the_content() {
 }
 
 #[tokio::test]
-async fn a_refused_caller_is_told_what_is_missing() {
+async fn a_rejection_names_the_missing_right() {
     let mut peer = Peer::on_hyper().await;
     let today = format!("{}/api/crm/v1/today", peer.server.crm_url());
-    let tells = |got: Got, status: u16, parameters: &str| {
+    let challenges = |got: Got, status: u16, parameters: &str| {
         let challenge = format!("Bearer realm=\"suite\"{parameters}");
         assert_eq!(
             (got.status, got.header("www-authenticate")),
@@ -226,27 +226,27 @@ async fn a_refused_caller_is_told_what_is_missing() {
     let invalid = r#", error="invalid_token", error_description="the token is not valid""#;
     for (header, parameters) in [("Basic YTpi", ""), ("Bearer ", ""), ("bearer x", invalid)] {
         let request = peer.http.get(&today).header("authorization", header);
-        tells(peer.read(request).await, 401, parameters);
+        challenges(peer.read(request).await, 401, parameters);
     }
-    tells(peer.read(peer.http.get(&today)).await, 401, "");
+    challenges(peer.read(peer.http.get(&today)).await, 401, "");
     peer.once(Operation::GetToday).status(401);
     let scripted = invalid.replace("the token is not valid", "a scripted fault");
-    tells(peer.crm("/today").await, 401, &scripted);
+    challenges(peer.crm("/today").await, 401, &scripted);
 
     peer.becomes("reader", |client| client.scopes(["crm:tasks:write"]));
     let scope = r#", error="insufficient_scope", scope="crm:X""#;
-    tells(
+    challenges(
         peer.crm("/today").await,
         403,
         &scope.replace('X', "today:read"),
     );
     let got = peer.command(&json!({"commandType": "person.create"})).await;
-    tells(got, 403, &scope.replace('X', "people:write"));
+    challenges(got, 403, &scope.replace('X', "people:write"));
     peer.becomes("stranger", ClientSpec::without_workspace);
-    tells(peer.crm("/today").await, 403, "");
+    challenges(peer.crm("/today").await, 403, "");
 }
 
-/// The head after `POST`, its body, the status of the reply and a part of it.
+/// The head after `POST`, its body, and the status and a part of the response.
 const FRAMED: &str = r"
     | | 400 | Host: required
     {host}{host} | | 400 | Host: given more than once
@@ -260,7 +260,7 @@ const FRAMED: &str = r"
     {host}content-length: 5\r\n{chunked} | 0\r\n\r\n | 401 | unauthenticated";
 
 #[tokio::test]
-async fn what_is_framed_badly_is_answered() {
+async fn a_badly_framed_request_gets_a_response() {
     let peer = Peer::on_hyper().await;
     for [head, body, status, part] in rows(FRAMED) {
         let head = head.replace("{host}", "host: localhost\\r\\n");
@@ -283,7 +283,7 @@ async fn what_is_framed_badly_is_answered() {
     );
 }
 
-/// A target, a body, and the status of the response. `keywords.txt` has numbers that a schema checks.
+/// A target, a body, and the status. `keywords.txt` covers numbers that a schema checks.
 const NUMBERS: &str = r#"
     event | {create, "startsAt": "9998-12-31T23:59:59Z", "endsAt": "9999-12-31T23:59:59Z"} | 201
     event | {create, "startsAt": "2016-12-31t22:59:59z", "endsAt": "2016-12-31T23:59:60.1234567890123Z"} | 201
@@ -294,7 +294,7 @@ const NUMBERS: &str = r#"
     command | {"commandType": "person.update", "subjectReference": "{person}", "expectedRecordVersion": {version}.0, "payload": {"jobTitle": "x"}} | 201"#;
 
 #[tokio::test]
-async fn numbers_and_dates_are_taken_as_their_grammars_have_them() {
+async fn numbers_and_dates_follow_their_grammars() {
     let peer = Peer::on_hyper().await;
     let person = format!("/people/{}", peer.server.sample_person());
     let version = peer.crm(&person).await.expect(200)["recordVersion"].to_string();

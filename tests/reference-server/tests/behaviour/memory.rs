@@ -1,4 +1,4 @@
-//! The server as a service in memory, on a paused clock: every wait below takes no time.
+//! The in-memory service on a paused clock, so every delay below takes no time.
 
 use std::collections::HashSet;
 use std::convert::Infallible;
@@ -24,10 +24,10 @@ use crate::peer::Peer;
 const COMMANDS: &str = "/api/crm/v1/commands";
 const PEOPLE: &str = "/api/crm/v1/people";
 
-/// Longer than any test has reason to wait.
+/// Longer than any delay in these tests.
 const A_DAY: Duration = Duration::from_secs(86_400);
 
-/// Somebody with a token for the CRM.
+/// A client with a token for the CRM.
 struct Memory(Peer, String);
 
 impl Deref for Memory {
@@ -69,8 +69,7 @@ impl Memory {
     }
 }
 
-/// The kind that a caller finds behind an error.
-/// A body that notes that it was asked for.
+/// Returns a body, and a flag that is set when the body is read.
 fn watched() -> (reqwest::Body, Arc<AtomicBool>) {
     let asked = Arc::new(AtomicBool::new(false));
     let noting = Arc::clone(&asked);
@@ -82,7 +81,7 @@ fn watched() -> (reqwest::Body, Arc<AtomicBool>) {
     (reqwest::Body::wrap(body), asked)
 }
 
-/// A body that never comes to its end.
+/// A body that never ends.
 pub(crate) struct Endless;
 
 impl Body for Endless {
@@ -113,7 +112,7 @@ async fn tokens_age_with_the_callers_clock_unless_it_is_frozen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_and_responses_have_what_http_libraries_add() {
+async fn requests_and_responses_have_the_headers_that_http_libraries_add() {
     let memory = Memory::start().await;
     advance(Duration::from_secs(61)).await;
     let got = memory.read(memory.people()).await;
@@ -150,7 +149,7 @@ async fn a_body_breaks_in_the_middle_and_drips_on_the_callers_clock() {
     let began = Instant::now();
     let mut body = memory.hand(memory.people()).await.unwrap().into_body();
     assert_eq!(began.elapsed(), delay);
-    // A body says what is left of it, not what it was.
+    // The size hint is the remaining length, not the full length.
     for left in [whole.len(), whole.len() - piece] {
         assert_eq!(body.size_hint().exact(), Some(left as u64));
         body.frame().await.unwrap().unwrap();
@@ -178,7 +177,7 @@ async fn a_refused_connection_leaves_the_request_untouched() {
     }
 
     let refused = (Some(io::ErrorKind::ConnectionRefused), false, 0);
-    // What was never sent moves no other fault's schedule either.
+    // A request that was never sent doesn't advance the schedules of other faults.
     let expected = [(None, true, 0), refused, refused, (None, true, 7)];
     assert_eq!(outcomes, expected);
     assert_eq!((refusing[0].struck(), delaying.struck()), (2, 1));
@@ -190,7 +189,7 @@ async fn a_refused_connection_leaves_the_request_untouched() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_sent_arrives_though_the_caller_is_gone() {
+async fn a_sent_request_is_served_even_if_the_caller_is_gone() {
     let memory = Memory::start().await;
     let context = &mut Context::from_waker(Waker::noop());
     let endless = memory.task("").body(reqwest::Body::wrap(Endless));
@@ -217,7 +216,7 @@ async fn what_was_sent_arrives_though_the_caller_is_gone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_has_the_time_that_it_has_on_a_socket() {
+async fn a_slow_body_times_out_as_on_a_socket() {
     let limit = Duration::from_secs(5);
     let memory = Memory::of(ReferenceServer::builder().read_timeout(limit).in_memory()).await;
     let began = Instant::now();
@@ -231,7 +230,7 @@ async fn a_body_has_the_time_that_it_has_on_a_socket() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn nobody_answers_at_other_addresses() {
+async fn other_addresses_refuse_the_connection() {
     let memory = Memory::start().await;
     for address in [
         "https://elsewhere.suite.test/",
@@ -277,7 +276,7 @@ async fn a_server_on_sockets_has_a_service_too() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn hundreds_of_calls_at_once_are_all_served() {
+async fn hundreds_of_concurrent_calls_are_all_served() {
     const CALLS: u64 = 300;
     let memory = Memory::start().await;
     let calls = (0..CALLS).map(|number| memory.hand(memory.task(&number.to_string())));

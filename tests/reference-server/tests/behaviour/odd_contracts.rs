@@ -1,16 +1,16 @@
-//! Documents that are hard to serve: large, endless, ambiguous, or with what nobody checks.
+//! Documents that are hard to serve: large, circular, ambiguous, or with unchecked keywords.
 
 use serde_json::{Map, Value, json};
 
 use crate::contract::{rejection, send, serving};
 use crate::peer::Peer;
 
-/// An operation that shows this schema.
+/// Builds an operation that returns this schema.
 fn shows(schema: &Value) -> Value {
     json!({"responses": {"200": {"content": {"application/json": {"schema": schema}}}}})
 }
 
-/// An operation that takes a body of this schema.
+/// Builds an operation that takes a body of this schema.
 fn takes(schema: &Value) -> Value {
     let content = json!({"application/json": {"schema": schema}});
     json!({"requestBody": {"required": true, "content": content}, "responses": {"204": {}}})
@@ -21,7 +21,7 @@ fn document(paths: &Value, schemas: &Value) -> Peer {
     serving(&text.to_string())
 }
 
-/// A chain of thirty schemas, each made of the next one.
+/// Builds a chain of thirty schemas, each of which refers to the next.
 fn chain(link: impl Fn(&Value) -> Value, last: &Value) -> Value {
     let next = |at: usize| json!({"$ref": format!("#/components/schemas/S{}", at + 1)});
     let all = (0..30).map(|at| (format!("S{at}"), link(&next(at))));
@@ -30,7 +30,7 @@ fn chain(link: impl Fn(&Value) -> Value, last: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn paths_lead_to_the_operation_that_names_them_best() {
+async fn a_path_leads_to_the_most_specific_operation() {
     let id = json!({"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}});
     let mut by_id = shows(&json!({"type": "integer"}));
     by_id["parameters"] = json!([id]);
@@ -39,14 +39,14 @@ async fn paths_lead_to_the_operation_that_names_them_best() {
     skipped["x-sdk-skip"] = json!("its filter is an object");
     skipped["parameters"] =
         json!([{"name": "filter", "in": "query", "required": true, "style": "deepObject"}]);
-    // `~` is sorted behind the template.
+    // `~` sorts after the `{` of the template.
     let paths = json!({"/a/{id}": {"get": by_id, "delete": by_id}, "/a/~latest": {"get": latest},
         "/skipped": {"get": skipped}});
     let peer = document(&paths, &json!({}));
     for (what, status, body) in [
         ("GET /a/~latest", 200, "\"latest\""),
         ("GET /a/7", 200, "1"),
-        // The template alone has this method.
+        // Only the template has this method.
         ("DELETE /a/~latest", 400, "id: must be of type integer"),
         ("GET /skipped", 404, ""),
     ] {
@@ -57,7 +57,7 @@ async fn paths_lead_to_the_operation_that_names_them_best() {
 }
 
 #[tokio::test]
-async fn a_document_that_cannot_be_served_is_rejected_with_all_that_is_in_the_way() {
+async fn a_document_that_cannot_be_served_is_rejected_with_every_problem() {
     let bad = r##"{"openapi": "2.0", "paths": {
         "/a/{b}/{c}{d}": {"get": {"operationId": "x", "parameters": [
             {"name": "b", "in": "path", "required": true, "style": "matrix", "schema": {}},
@@ -88,7 +88,7 @@ async fn a_document_that_cannot_be_served_is_rejected_with_all_that_is_in_the_wa
 }
 
 #[tokio::test]
-async fn no_sample_takes_forever() {
+async fn building_a_sample_has_a_limit() {
     let first = json!({"$ref": "#/components/schemas/S0"});
     let none = json!({"type": "string", "minLength": 3, "maxLength": 2});
     let pair = |next: &Value| json!({"type": "object", "required": ["a", "b"], "properties": {"a": next, "b": next}});
@@ -110,7 +110,7 @@ async fn no_sample_takes_forever() {
 }
 
 #[tokio::test]
-async fn no_check_takes_forever() {
+async fn checking_a_value_has_a_limit() {
     let node = json!({"$ref": "#/components/schemas/Node"});
     let branch =
         |name: &str| json!({"type": "object", "required": [name], "properties": {"next": node}});
@@ -143,7 +143,7 @@ async fn no_check_takes_forever() {
 }
 
 #[tokio::test]
-async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
+async fn notes_list_unreached_operations_and_unchecked_keywords() {
     let one = |status: &str| {
         let mut one = shows(&json!({"const": "as it is"}));
         let mut shown = one["responses"]["200"].take();
@@ -181,7 +181,7 @@ async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
     assert_eq!((got.status, got.code()), (501, "no_sample"));
     let got = send(&peer, "GET /b", "prefer=status=302", "").await;
     assert_eq!(got.status, 302);
-    // A response is framed by what it is, whatever is documented.
+    // The actual response determines the framing headers, whatever the document says.
     let got = send(&peer, "GET /a/1", "", "").await;
     assert_eq!(got.header("transfer-encoding"), None);
     assert_eq!(got.header("x-kept"), Some("a"));
@@ -189,7 +189,7 @@ async fn what_is_not_reached_or_not_checked_is_said_at_the_start() {
 }
 
 #[tokio::test]
-async fn keywords_hold_for_requests_and_samples() {
+async fn keywords_apply_to_requests_and_samples() {
     let lines = include_str!("keywords.txt").lines().skip(1);
     let cases: Vec<Vec<&str>> = lines.map(|line| line.split(" | ").collect()).collect();
     let paths = cases.iter().enumerate().map(|(at, case)| {
@@ -215,7 +215,7 @@ async fn keywords_hold_for_requests_and_samples() {
 }
 
 #[tokio::test]
-async fn errors_are_what_the_document_says_where_they_can_be() {
+async fn errors_have_the_documented_body_where_it_fits() {
     let said = json!({"code": {"type": "string"}, "message": {"type": "string"}, "status": {"const": 400}});
     let nested = json!({"error": {"properties": said}});
     let listed = json!({"errors": {"type": "array", "items": {"properties": said}}});

@@ -1,4 +1,4 @@
-//! A small HTTP client with no opinions of its own.
+//! A small HTTP client that adds nothing to its requests.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tower_service::Service;
 
-/// Long enough for a busy machine: what waits longer, waits for good.
+/// Long enough for a busy machine. Longer waits never end.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server, and somebody who calls it.
+/// A server and its client.
 pub(crate) struct Peer {
     pub(crate) server: ReferenceServer,
     pub(crate) http: reqwest::Client,
@@ -26,7 +26,7 @@ pub(crate) struct Peer {
     secret: String,
 }
 
-/// A reply, read whole.
+/// A response with its complete body.
 #[derive(Debug)]
 pub(crate) struct Got {
     pub(crate) status: u16,
@@ -52,13 +52,13 @@ impl Got {
     }
 }
 
-/// The server that listens at a URL.
+/// Connects to the server at a URL.
 pub(crate) async fn connect(url: &str) -> TcpStream {
     let address = url.split('/').nth(2).unwrap();
     TcpStream::connect(address).await.unwrap()
 }
 
-/// What comes until the server closes the connection on which this was sent.
+/// Sends bytes, and returns everything that arrives until the server closes the connection.
 pub(crate) async fn raw(url: String, sent: impl AsRef<[u8]>) -> String {
     let mut stream = connect(&url).await;
     stream.write_all(sent.as_ref()).await.unwrap();
@@ -68,7 +68,7 @@ pub(crate) async fn raw(url: String, sent: impl AsRef<[u8]>) -> String {
     String::from_utf8_lossy(&reply).into_owned()
 }
 
-/// The header (0) or the claims (1) of a token, whoever signed it.
+/// Returns the header (0) or the claims (1) of a token, without checking its signature.
 pub(crate) fn part(token: &str, place: usize) -> Value {
     let part = URL_SAFE_NO_PAD.decode(token.split('.').nth(place).unwrap());
     serde_json::from_slice(&part.unwrap()).unwrap()
@@ -79,7 +79,7 @@ impl Peer {
         Peer::of(ReferenceServer::start().await)
     }
 
-    /// A server that can break replies.
+    /// Starts a server that can break responses.
     pub(crate) async fn on_hyper() -> Peer {
         let builder = ReferenceServer::builder().transport(Transport::Hyper);
         Peer::of(builder.start().await)
@@ -97,19 +97,19 @@ impl Peer {
         }
     }
 
-    /// Calls as another client from now on.
+    /// Uses another client from now on.
     pub(crate) fn becomes(&mut self, id: &str, rights: impl FnOnce(ClientSpec) -> ClientSpec) {
         let secret = "another secret";
         self.server.add_client(rights(ClientSpec::new(id, secret)));
         (self.id, self.secret) = (id.to_owned(), secret.to_owned());
     }
 
-    /// A fault that strikes an operation once.
+    /// Adds a fault that strikes an operation once.
     pub(crate) fn once(&self, operation: Operation) -> Fault {
         self.server.fault(operation).times(1)
     }
 
-    /// The form of a request for a token of all rights.
+    /// Returns the form of a request for a token with all rights.
     pub(crate) fn grant(&self) -> String {
         let (id, secret) = (&self.id, &self.secret);
         format!("grant_type=client_credentials&client_id={id}&client_secret={secret}")
@@ -155,7 +155,7 @@ impl Peer {
         self.post_text(app, path, key, body.to_string()).await
     }
 
-    /// Posts a body as it is written.
+    /// Posts a body exactly as it is written.
     pub(crate) async fn post_text(&self, app: App, path: &str, key: &str, body: String) -> Got {
         let token = self.token(app).await;
         let request = self.posting(app, path, &Value::Null).bearer_auth(token);
@@ -177,7 +177,7 @@ impl Peer {
         self.read(request.bearer_auth(token)).await
     }
 
-    /// Hands a request over in memory.
+    /// Sends a request in memory.
     pub(crate) fn hand(
         &self,
         request: RequestBuilder,
@@ -191,7 +191,7 @@ impl Peer {
         self.try_read(request).await.unwrap()
     }
 
-    /// The response, unless the connection breaks before it.
+    /// Returns the response, unless the connection breaks before it.
     pub(crate) async fn respond(&self, request: RequestBuilder) -> Option<reqwest::Response> {
         if self.server.transport() != Transport::InMemory {
             return request.send().await.ok();
@@ -200,7 +200,7 @@ impl Peer {
         Some(response.map(reqwest::Body::wrap).into())
     }
 
-    /// The whole response, unless the connection breaks before it.
+    /// Returns the complete response, unless the connection breaks before it.
     pub(crate) async fn try_read(&self, request: RequestBuilder) -> Option<Got> {
         let response = self.respond(request).await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
@@ -214,7 +214,7 @@ impl Peer {
         })
     }
 
-    /// All items of a list of the CRM, page by page.
+    /// Returns all items of a list of the CRM, page by page.
     pub(crate) async fn walk(&self, path: &str) -> Vec<Value> {
         let joint = if path.contains('?') { '&' } else { '?' };
         let mut items = Vec::new();
@@ -231,7 +231,7 @@ impl Peer {
     }
 }
 
-/// The rows of a table in a text, whose columns are parted by `|`.
+/// Splits a table into its rows, whose columns are separated by `|`.
 pub(crate) fn rows<const N: usize>(table: &str) -> Vec<[&str; N]> {
     let rows = table.trim().lines().map(|row| {
         let cells: Vec<&str> = row.splitn(N, '|').map(str::trim).collect();

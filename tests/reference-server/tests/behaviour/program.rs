@@ -1,4 +1,4 @@
-//! The program: its options, its announcement, its end.
+//! The program: its options, its announcement and its shutdown.
 
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio};
@@ -11,7 +11,7 @@ use crate::peer::{connect, raw, rows};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_suite-reference-server");
 
-/// A running program; it ends with the test.
+/// A running program. It stops when the test ends.
 struct Running {
     child: Child,
     announced: Vec<String>,
@@ -62,12 +62,12 @@ impl Running {
         assert!(Command::new("kill").arg(id).status().unwrap().success());
     }
 
-    /// The next line of its log.
+    /// Returns the next line of its log.
     fn line(&mut self) -> String {
         self.out.next().unwrap().unwrap()
     }
 
-    fn said(&self, start: &str) -> String {
+    fn find(&self, start: &str) -> String {
         let line = self
             .announced
             .iter()
@@ -100,7 +100,7 @@ async fn read(url: String) -> Value {
 }
 
 #[tokio::test]
-async fn it_says_where_it_is_and_serves_what_was_asked_for() {
+async fn it_prints_its_addresses_and_serves_as_configured() {
     let faults = fault_file(
         "faults",
         r#"{"faults": [{"operation": "getHealth", "when": {"times": 1}, "then": {"status": 503, "retryAfter": 3}}]}"#,
@@ -109,9 +109,9 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
                    --intake-submissions 6 --seed 9 --token-lifetime 30 --cors http://a.test,http://b.test --faults";
     let options: Vec<_> = options.split(' ').chain([&*faults]).collect();
     let program = Running::start(&options);
-    assert_eq!(program.said("# ready: "), "7 people, seed 9");
-    let control = program.said("# control: ");
-    let crm = program.said("export SUITE_CRM_URL=");
+    assert_eq!(program.find("# ready: "), "7 people, seed 9");
+    let control = program.find("# control: ");
+    let crm = program.find("export SUITE_CRM_URL=");
 
     assert_eq!(read(format!("{control}-/health")).await["status"], "ready");
     let state = read(format!("{control}-/state")).await;
@@ -136,23 +136,23 @@ async fn it_says_where_it_is_and_serves_what_was_asked_for() {
     assert_eq!(meta["apiVersion"], "3.0.0");
     let spec = reqwest::get(format!("{crm}/openapi.yaml")).await.unwrap();
     assert_eq!(spec.status(), 401);
-    let page = reqwest::get(program.said("# status page: ")).await.unwrap();
+    let page = reqwest::get(program.find("# status page: ")).await.unwrap();
     assert!(page.text().await.unwrap().contains("exchangeToken"));
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn it_ends_in_order_when_it_is_told_to() {
+async fn it_stops_cleanly_on_a_signal() {
     let mut program = Running::start(&["--log", "text"]);
-    let crm = program.said("export SUITE_CRM_URL=");
-    // More than the pipe takes before somebody reads.
+    let crm = program.find("export SUITE_CRM_URL=");
+    // These log lines are more than a pipe can buffer without a reader.
     let path = format!("{crm}/{}", "x".repeat(8_000));
     let http = reqwest::Client::new();
     for _ in 0..200 {
         http.get(&path).send().await.unwrap();
     }
     drop(http);
-    // A request of which the server already reads the body.
+    // The server is already reading the body of this request.
     let mut open = connect(&crm).await;
     let head = "POST /open HTTP/1.1\r\nhost: localhost\r\nexpect: 100-continue\r\ncontent-length: 2\r\n\r\n";
     open.write_all(head.as_bytes()).await.unwrap();
@@ -168,35 +168,35 @@ async fn it_ends_in_order_when_it_is_told_to() {
     let mut reply = String::new();
     open.read_to_string(&mut reply).await.unwrap();
     assert!(reply.starts_with("HTTP/1.1 404 "), "{reply}");
-    // No line of the log is lost.
+    // The log loses no line.
     assert_eq!(program.out.by_ref().map_while(Result::ok).count(), 201);
     assert!(program.child.wait().unwrap().success());
 }
 
 #[tokio::test]
-async fn fault_87_it_warns_when_others_reach_it_and_turns_strangers_away() {
+async fn fault_87_it_warns_about_public_addresses_and_rejects_foreign_hosts() {
     let options =
         "--allow-host suite.test --read-timeout 0.1 --host 0.0.0.0 --control-host 0.0.0.0";
     let options: Vec<&str> = options.split(' ').collect();
     for (given, warnings) in [(4, 0), (6, 1), (8, 2)] {
         let mut program = Running::start(&options[..given]);
-        for url in [program.said("# status page: "), program.said("# control: ")] {
+        for url in [program.find("# status page: "), program.find("# control: ")] {
             for (host, status) in [("suite.test:80", 200), ("evil.test", 403)] {
                 let request = reqwest::Client::new().get(&url).header("host", host);
                 let got = request.send().await.unwrap().status();
                 assert_eq!(got, status, "{url} {host}");
             }
-            // A head that does not come to its end.
+            // An incomplete head.
             raw(url, "GET / HTTP/1.1\r\nhost: local").await;
         }
         program.child.kill().unwrap();
-        let said: String = program.err.by_ref().map_while(Result::ok).collect();
-        assert_eq!(said.matches("warning: 0.0.0.0").count(), warnings, "{said}");
+        let err: String = program.err.by_ref().map_while(Result::ok).collect();
+        assert_eq!(err.matches("warning: 0.0.0.0").count(), warnings, "{err}");
     }
 }
 
 #[tokio::test]
-async fn options_and_variables_say_when_and_where_it_is() {
+async fn options_and_variables_set_the_clock_and_the_addresses() {
     let (url, now) = ("https://crm.test:8443/crm", "2031-07-01T12:00:00Z");
     let variables = [
         ("REFERENCE_CLOCK", now),
@@ -215,24 +215,24 @@ async fn options_and_variables_say_when_and_where_it_is() {
         .split(' ')
         .chain([deals, "--crm-audience", "it's $(here)"]);
     let program = Running::with(&variables, &options.collect::<Vec<_>>());
-    assert_eq!(program.said("export SUITE_CRM_URL="), url);
-    // As a shell takes it.
-    let audience = program.said("export SUITE_CRM_AUDIENCE=");
+    assert_eq!(program.find("export SUITE_CRM_URL="), url);
+    // The value is quoted for a shell.
+    let audience = program.find("export SUITE_CRM_AUDIENCE=");
     assert_eq!(audience, r"'it'\''s $(here)'");
-    let page = program.said("export SUITE_CALENDAR_URL=") + "/openapi.yaml";
+    let page = program.find("export SUITE_CALENDAR_URL=") + "/openapi.yaml";
     let served = reqwest::get(page).await.unwrap().text().await.unwrap();
     assert!(served.contains("/deals"), "{served}");
-    assert!(program.said("# crm listens at ").starts_with("127.0.0.1:"));
-    let core = program.said("export SUITE_CORE_URL=");
+    assert!(program.find("# crm listens at ").starts_with("127.0.0.1:"));
+    let core = program.find("export SUITE_CORE_URL=");
     assert!(core.starts_with("http://localhost:"));
     let keys = read(format!("{core}/.well-known/jwks.json")).await;
     assert_eq!(keys["keys"][0]["alg"], "ES256");
-    let clock = |program: &Running| read(program.said("# control: ") + "-/clock");
+    let clock = |program: &Running| read(program.find("# control: ") + "-/clock");
     assert_eq!(clock(&program).await["now"], now);
 
     let usual = Running::start(&[]);
-    let told = clock(&usual).await["now"].as_str().unwrap().parse();
-    let late = Timestamp::now().duration_since(told.unwrap());
+    let now = clock(&usual).await["now"].as_str().unwrap().parse();
+    let late = Timestamp::now().duration_since(now.unwrap());
     assert!(late.as_secs().abs() < 60, "{late}");
 }
 
@@ -248,20 +248,20 @@ fn it_asks_a_running_server_whether_it_is_ready() {
         )
     };
     let mut program = Running::start(&[]);
-    let control = program.said("# control: ");
+    let control = program.find("# control: ");
     assert_eq!(asked(&control), (Some(0), String::new()));
-    let (code, said) = asked(&program.said("export SUITE_CRM_URL="));
+    let (code, err) = asked(&program.find("export SUITE_CRM_URL="));
     assert!(
-        code == Some(1) && said.contains("answered \"HTTP/1.1 404 "),
-        "{said}"
+        code == Some(1) && err.contains("answered \"HTTP/1.1 404 "),
+        "{err}"
     );
 
     program.child.kill().unwrap();
     program.child.wait().unwrap();
-    let (code, said) = asked(&control);
+    let (code, err) = asked(&control);
     assert!(
-        code == Some(1) && said.contains(&format!("{control}-/health: ")),
-        "{said}"
+        code == Some(1) && err.contains(&format!("{control}-/health: ")),
+        "{err}"
     );
 }
 
@@ -285,7 +285,7 @@ fn it_explains_its_options() {
     }
 }
 
-/// Options, the code at which the program ends, and a part of its error.
+/// Options, the exit status, and a part of the error.
 const MISTAKES: &str = r#"
     --peopel 3 | 2 | unknown option --peopel
     --people many | 2 | --people: invalid digit found in string: got "many"
@@ -316,19 +316,19 @@ const MISTAKES: &str = r#"
     --data {toml} | 1 | --data {toml}: "#;
 
 #[test]
-fn a_mistake_is_one_clear_line() {
+fn a_wrong_option_is_one_clear_line() {
     let wrong = fault_file("wrong", r#"{"faults": [{"then": {"stauts": 503}}]}"#);
-    // Neither a certificate nor JSON.
+    // This file is neither a certificate nor JSON.
     let toml = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
     let table = MISTAKES.replace("{wrong}", &wrong).replace("{toml}", toml);
     for [options, code, part] in rows(&table) {
         let options = ["--port-base=0"].into_iter().chain(options.split(' '));
         let output = run(&options.collect::<Vec<_>>());
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), code.parse().ok(), "{part}: {said}");
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), code.parse().ok(), "{part}: {err}");
         assert!(
-            said.contains(part) && !said.contains("panicked"),
-            "{part}: {said}"
+            err.contains(part) && !err.contains("panicked"),
+            "{part}: {err}"
         );
     }
 }
@@ -342,13 +342,13 @@ async fn it_logs_each_request_on_a_line_without_secrets() {
     let http = reqwest::Client::new();
     for format in ["text", "json"] {
         let mut program = Running::start(&["--log", format, "--faults", &faults]);
-        let crm = program.said("export SUITE_CRM_URL=");
+        let crm = program.find("export SUITE_CRM_URL=");
         let get = |path: &str| http.get(format!("{crm}{path}")).bearer_auth("t0ken").send();
         for path in ["/api/health?q=s3cret", "/api/crm/v1/meta", "/nowhere"] {
             get(path).await.unwrap();
         }
         let form = "grant_type=client_credentials&client_id=reference%0Aclient&client_secret=reference-secret";
-        let exchange = http.post(program.said("export SUITE_CORE_URL=") + "/oauth/token");
+        let exchange = http.post(program.find("export SUITE_CORE_URL=") + "/oauth/token");
         let exchange = exchange.header("content-type", "application/x-www-form-urlencoded");
         exchange.body(form).send().await.unwrap();
         let lines: Vec<String> = (0..4).map(|_| program.line()).collect();
@@ -361,7 +361,7 @@ async fn it_logs_each_request_on_a_line_without_secrets() {
             assert!(lines[2].contains(" 3 crm - GET /nowhere 404 - "), "{all}");
             assert!(lines[3].contains(r" 401 reference\nclient "), "{all}");
         } else {
-            // Each line is JSON, the first one too.
+            // Each line is JSON, including the first line.
             let lines = lines.iter().map(|line| serde_json::from_str(line).unwrap());
             let [first, second, _, last] =
                 <[Value; 4]>::try_from(lines.collect::<Vec<_>>()).unwrap();
@@ -374,7 +374,7 @@ async fn it_logs_each_request_on_a_line_without_secrets() {
                 (&json!([1]), &json!("reference\nclient"))
             );
         }
-        // Nobody has to read on: the server answers and ends all the same.
+        // If nothing reads the log, the server still responds and stops.
         let long = format!("/{}", "x".repeat(8_000));
         for _ in 0..100 {
             assert_eq!(get(&long).await.unwrap().status(), 404);

@@ -1,4 +1,4 @@
-//! Who reaches a server and should not: foreign pages, slow senders, those who guess keys.
+//! Unwanted access to a server: foreign pages, slow senders, and guessed keys.
 
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ async fn fault_87_the_signing_key_follows_from_neither_seed_nor_address() {
     let second = Peer::of(second.start().await);
 
     second.get_with(App::Crm, today, &token).await.expect(401);
-    // The data are the same.
+    // Both servers have the same data.
     assert_eq!(second.crm("/today").await.expect(200), seen);
 }
 
-/// A path that answers on each port.
+/// Returns URLs on each port that respond to a GET.
 fn doors(server: &ReferenceServer) -> Vec<String> {
     let pages =
         App::all().flat_map(|app| ["/", "/openapi.yaml"].map(|path| server.url(app) + path));
@@ -49,7 +49,7 @@ const FOREIGN: &str = "evil.example localhost.evil.example 127.0.0.1.evil.exampl
     [::1]evil.example localhost:evil evil@localhost localhost.. 2130706433 %6cocalhost localhost,evil.example";
 
 #[tokio::test]
-async fn fault_87_a_foreign_host_is_refused_on_every_port() {
+async fn fault_87_a_foreign_host_is_rejected_on_every_port() {
     let [hyper, wiremock] = [on(Transport::Hyper), on(Transport::Wiremock)];
     let allowing = |name: &str| hyper.clone().allow_host(name);
     for (builder, listens_at, ours, theirs) in [
@@ -61,7 +61,7 @@ async fn fault_87_a_foreign_host_is_refused_on_every_port() {
     ] {
         let listens_at = listens_at.parse().unwrap();
         let builder = builder.clone().host(listens_at).control_host(listens_at);
-        // Not every machine has all addresses.
+        // Some machines lack some of these addresses.
         let Ok(server) = builder.try_start().await else {
             continue;
         };
@@ -88,7 +88,7 @@ async fn fault_87_a_foreign_host_is_refused_on_every_port() {
 }
 
 #[tokio::test]
-async fn fault_87_what_a_foreign_page_sends_has_no_effect() {
+async fn fault_87_a_request_of_a_foreign_page_has_no_effect() {
     let peer = Peer::of(on(Transport::Hyper).start().await);
     let fault = peer.server.fault_everywhere().status(503);
     let exchange = peer.http.post(peer.server.token_url());
@@ -97,13 +97,14 @@ async fn fault_87_what_a_foreign_page_sends_has_no_effect() {
     assert_eq!((refused.status, refused.code()), (403, "foreign_host"));
     let attempts = peer.server.attempts("exchangeToken");
     assert_eq!((attempts, fault.struck()), (0, 0));
-    // Whoever runs the server sees that somebody tried.
+    // The operators of the server can see the attempt.
     let seen = &peer.server.requests()[0];
     let seen = (seen.status, seen.header("host"));
     assert_eq!(seen, (Some(403), Some("evil.example")));
 }
 
-/// A head, a body and a chunk that have only begun; nothing at all; HTTP/2 that begins, and that says nothing.
+/// Requests that stop in the head, in the body and in a chunk; an empty request; and two incomplete HTTP/2
+/// connections.
 const HALVES: [&str; 6] = [
     "GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-slow: ",
     "POST /api/health HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{\"half\":",
@@ -114,20 +115,20 @@ const HALVES: [&str; 6] = [
 ];
 
 #[tokio::test]
-async fn fault_87_who_sends_by_halves_is_not_waited_for() {
+async fn fault_87_an_incomplete_request_times_out() {
     let builder = on(Transport::Hyper).read_timeout(Duration::from_millis(100));
     let peer = Peer::of(builder.start().await);
     // An application and the control endpoint.
     for url in doors(&peer.server).into_iter().rev().take(2) {
         for half in HALVES {
             let reply = raw(url.clone(), half).await;
-            // Who has sent a head is told why.
-            let told = reply.starts_with("HTTP/1.1 408 ") && reply.contains("in time");
-            assert_eq!(told, half.starts_with("POST"), "{url} {half} {reply}");
+            // A client that has sent a complete head gets a response.
+            let responded = reply.starts_with("HTTP/1.1 408 ") && reply.contains("in time");
+            assert_eq!(responded, half.starts_with("POST"), "{url} {half} {reply}");
             assert!(!reply.contains("200 OK"), "{url} {half}");
         }
     }
-    // A body that comes drop by drop has the same time, all in all.
+    // The time limit applies to the whole body, even if it arrives in small pieces.
     let mut stream = connect(&peer.server.token_url()).await;
     stream.write_all(HALVES[1].as_bytes()).await.unwrap();
     let dripping = async {
@@ -142,7 +143,7 @@ async fn fault_87_who_sends_by_halves_is_not_waited_for() {
 }
 
 #[tokio::test]
-async fn fault_87_who_sends_by_halves_holds_nobody_up() {
+async fn fault_87_incomplete_requests_do_not_delay_other_clients() {
     for transport in [Transport::Wiremock, Transport::Hyper] {
         let endless = on(transport).read_timeout(Duration::from_secs(86_400));
         let peer = Peer::of(endless.start().await);
@@ -155,7 +156,8 @@ async fn fault_87_who_sends_by_halves_holds_nobody_up() {
     }
 }
 
-/// A method, a path, the bytes of the body, the status for a page that may read the response, and for one that may not.
+/// A method, a path, the length of the body, and the status for a page that may read the response and for a page that
+/// may not.
 const FROM_PAGES: &str = "
     OPTIONS | /api/crm/v1/people | 0 | 204 | 405
     OPTIONS | /nowhere | 0 | 204 | 404
@@ -168,7 +170,7 @@ async fn pages_of_the_named_origins_may_call_the_applications() {
     let pages = ["http://localhost:5173", "https://app.test", "null"];
     for transport in [Transport::Wiremock, Transport::Hyper, Transport::InMemory] {
         let builder = on(transport);
-        // The usual port of a scheme is not in `Origin`.
+        // Browsers omit the default port of a scheme in `Origin`.
         let two = builder.clone().cors(pages[0]).cors("https://App.test:443");
         for (builder, allowed) in [(builder.clone(), 0), (two, 2), (builder.cors("*"), 3)] {
             let peer = Peer::of(builder.start().await);
@@ -186,7 +188,7 @@ async fn pages_of_the_named_origins_may_call_the_applications() {
     }
 }
 
-/// Calls the CRM as a page that may read its responses, or not.
+/// Calls the CRM from a page that may or may not read its responses.
 async fn cross(peer: &Peer, origin: &str, reads: bool, varies: bool) {
     for [method, path, length, ours, theirs] in rows(FROM_PAGES) {
         let url = peer.server.crm_url() + path;

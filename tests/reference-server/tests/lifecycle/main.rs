@@ -1,5 +1,5 @@
-//! Servers are dropped wherever a program happens to be: nothing waits for the runtime in which that is, all ports come
-//! free, and no thread or file stays. There is one test, since threads and files are counted.
+//! Servers may be dropped anywhere in a program. The drop doesn't wait for the surrounding runtime, frees all ports,
+//! and leaves no thread or file behind. There is only one test, because it counts threads and files.
 
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc;
@@ -12,16 +12,16 @@ use tokio::runtime::{self, Runtime};
 use tokio::task::{JoinSet, spawn_blocking, yield_now};
 use tower_service::Service;
 
-/// How many are dropped at once.
+/// The number of servers that are dropped together.
 const SERVERS: usize = 20;
 
-/// Long enough for a busy machine: what hangs, hangs for good.
+/// Long enough for a busy machine. Longer waits never end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 type Servers = Vec<ReferenceServer>;
 type Place = fn(&Runtime, Servers);
 
-/// Where servers are dropped.
+/// The places where servers are dropped.
 const PLACES: [(&str, Place); 4] = [
     ("stopped in a task", |runtime, servers| {
         let stop = async { servers.into_iter().for_each(ReferenceServer::stop) };
@@ -45,7 +45,7 @@ const PLACES: [(&str, Place); 4] = [
     }),
 ];
 
-/// Drops them while each has a response to give in a minute.
+/// Drops the servers while each has a response due in a minute.
 async fn in_flight(servers: Servers) {
     let mut calls = JoinSet::new();
     for server in &servers {
@@ -85,7 +85,7 @@ async fn started(transport: Transport) -> (Servers, Vec<u16>) {
     (servers, ports)
 }
 
-/// Starts servers in a runtime, drops them in a place, and gives their ports.
+/// Starts servers in a runtime, drops them in a place, and returns their ports.
 fn come_and_go(
     transport: Transport,
     make: fn() -> Runtime,
@@ -106,9 +106,9 @@ fn come_and_go(
 
 #[test]
 fn fault_65_servers_are_dropped_anywhere_and_leave_nothing_behind() {
-    // The first runtime of a process makes what stays.
+    // The first runtime of a process creates resources that stay, so create it before counting.
     let runtime = single();
-    // In memory they take no thread and no file, and need no runtime to be made.
+    // In-memory servers use no thread and no file, and need no runtime to start.
     let before = open();
     let servers: Servers = (0..SERVERS).map(|_| ReferenceServer::in_memory()).collect();
     for server in &servers {
@@ -136,7 +136,7 @@ async fn healthy(server: &ReferenceServer) -> u16 {
     reply.status().as_u16()
 }
 
-/// Waits for what another thread of this process does, or another process that took a port that came free.
+/// Waits for another thread of this process, or for another process that took a free port.
 fn eventually(what: &str, holds: impl Fn() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
@@ -145,20 +145,20 @@ fn eventually(what: &str, holds: impl Fn() -> bool) {
     }
 }
 
-/// Whether nobody listens at a port. It cannot always be bound: a client's connection may have come from it since.
+/// Whether no server listens on a port. The port can't always be bound, because a client's connection may use it.
 fn is_free(port: u16) -> bool {
     let address = ("127.0.0.1", port);
     TcpListener::bind(address).is_ok() || TcpStream::connect(address).is_err()
 }
 
-/// How many threads and files are open.
+/// Returns the number of threads and open files.
 #[cfg(target_os = "linux")]
 fn open() -> (usize, usize) {
     let count = |folder: &str| std::fs::read_dir(folder).unwrap().count();
     (count("/proc/self/task"), count("/proc/self/fd"))
 }
 
-/// Elsewhere only the ports are looked at.
+/// On other systems, the test checks only the ports.
 #[cfg(not(target_os = "linux"))]
 fn open() -> (usize, usize) {
     (0, 0)
