@@ -1,4 +1,4 @@
-//! A command to store, a command that is stored, and how many there are.
+//! Commands to store, stored commands, and their counts.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -7,10 +7,11 @@ use sdk_core::PreparedCommand;
 
 use crate::error::Error;
 
-/// The longest lane, reference and installation, in bytes: PostgreSQL indexes them.
+/// The longest lane, reference and installation, in bytes. PostgreSQL limits the length of indexed values.
 const MAX_NAME: usize = 500;
 
-/// A command to store, for `enqueue` of a store.
+/// A command to store, for [`sqlite::enqueue`](crate::sqlite::enqueue) or
+/// [`postgres::enqueue`](crate::postgres::enqueue).
 ///
 /// ```
 /// # fn example(prepared: &sdk_core::PreparedCommand) {
@@ -29,7 +30,7 @@ pub struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// A command in no lane, for the installation without a label.
+    /// Creates an entry without a lane, for the installation without a label.
     pub fn new(command: &'a PreparedCommand) -> Self {
         Self {
             command,
@@ -39,32 +40,36 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// Sets the [label](sdk_core::SuiteBuilder::label) of the installation that the command is for. Only a sender with this
-    /// label sends it. Without it, only a sender whose suite has no label does.
+    /// Sets the [label](sdk_core::SuiteBuilder::label) of the installation that receives the command.
+    ///
+    /// Only a sender with this label sends the command. Without this setting, only a sender whose suite has no label
+    /// sends it.
     pub fn installation(mut self, label: &'a str) -> Self {
         self.installation = label;
         self
     }
 
-    /// Sets the lane, an ordering key such as a message group: its commands are sent one after another, in the order of their
-    /// commits. At most 500 bytes. A parked command blocks its lane until an operator retries or drops it.
+    /// Sets the lane, an ordering key of at most 500 bytes.
     ///
-    /// All installations and applications share the names of lanes. If each of your customers has an installation, begin the
-    /// lane with the customer, or one customer's outage blocks a lane of another.
+    /// Workers send the commands of a lane one at a time, in commit order. A parked command blocks its lane until an
+    /// operator retries or drops it.
+    ///
+    /// All installations and applications share the names of lanes. If each of your customers has an installation,
+    /// begin the lane with the customer's ID. Otherwise, one customer's outage can block another customer's lane.
     pub fn lane(mut self, lane: &'a str) -> Self {
         self.lane = Some(lane);
         self
     }
 
-    /// Sets your own ID, such as an order number, by which operators recognize the command. At most 500 bytes.
+    /// Sets your own ID of at most 500 bytes, such as an order number, by which operators recognize the command.
     pub fn reference(mut self, reference: &'a str) -> Self {
         self.reference = Some(reference);
         self
     }
 
-    /// The stored form of the command, if the other columns are valid.
+    /// Returns the stored form of the command, or an error if another column is invalid.
     pub(crate) fn body(&self) -> Result<String, Error> {
-        // PostgreSQL stores no NUL.
+        // PostgreSQL can't store NUL.
         let is_odd = |value: &str| value.contains('\0');
         let does_not_fit =
             |value: &str| value.is_empty() || value.len() > MAX_NAME || is_odd(value);
@@ -91,24 +96,24 @@ impl<'a> Entry<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
-    /// No worker has seen it yet.
+    /// No worker has read it yet.
     New,
-    /// A worker can claim it when it is due.
+    /// A worker can claim it as soon as it is due.
     Ready,
-    /// Another command of its lane comes first.
+    /// It waits for an earlier command of its lane.
     Waiting,
-    /// A worker has it, until its lease ends.
+    /// A worker has claimed it until its lease expires.
     Leased,
-    /// An operator must look at it.
+    /// It is set aside until an operator retries or drops it.
     Parked,
-    /// It has its receipt.
+    /// The application has applied it, and the receipt is stored.
     Done,
-    /// An operator dropped it.
+    /// An operator dropped it, so it is never sent.
     Dropped,
 }
 
 impl State {
-    /// All of them, by the number in the column `state`.
+    /// All states. The index of a state is its number in the column `state`.
     pub const ALL: [Self; 7] = [
         Self::New,
         Self::Ready,
@@ -119,7 +124,7 @@ impl State {
         Self::Dropped,
     ];
 
-    /// The state with this number; an unknown one is a command that no worker has seen.
+    /// Returns the state with this number, or `New` for an unknown number.
     pub(crate) fn numbered(number: i16) -> Self {
         let known = usize::try_from(number)
             .ok()
@@ -127,7 +132,7 @@ impl State {
         known.copied().unwrap_or(Self::New)
     }
 
-    /// The name in counts and metrics, which never changes.
+    /// Returns the stable name for counts and metrics.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -142,49 +147,50 @@ impl State {
     }
 }
 
-/// A command as it is stored.
+/// A stored command, as a store returned it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoredCommand {
     /// Its ID in the table.
     pub id: i64,
-    /// Its state when it was read.
+    /// The state when the command was read.
     pub state: State,
-    /// The application that it is for.
+    /// The application that receives the command.
     pub application: String,
-    /// The label of the installation that it is for; empty for the installation without one.
+    /// The label of the installation that receives the command, or an empty string for the installation without a
+    /// label.
     pub installation: String,
-    /// Its lane.
+    /// The lane, if it has one.
     pub lane: Option<String>,
-    /// Your own ID.
+    /// Your own ID from [`Entry::reference`].
     pub reference: Option<String>,
-    /// The time since it was stored, when it was read.
+    /// The time between storing and reading the command.
     pub age: Duration,
-    /// The number of attempts since it was stored or retried.
+    /// The number of attempts since the command was stored or retried by an operator.
     pub attempts: u32,
-    /// The time since which it may have been sent; `None` if it was certainly not sent.
+    /// The first time at which the command may have been sent, or `None` if it was certainly not sent.
     pub first_sent: Option<SystemTime>,
-    /// Why it is parked: a name of [`ParkReason::as_str`](crate::ParkReason::as_str), or `unreadable`, `not_settled` or
-    /// `check_failed`.
+    /// The reason for which the command is parked: a name of [`ParkReason::as_str`](crate::ParkReason::as_str),
+    /// `unreadable`, `not_settled` or `check_failed`.
     pub reason: Option<String>,
-    /// The last error, or the operator's reason for dropping it.
+    /// The last error, or the operator's reason for dropping the command.
     pub note: Option<String>,
-    /// A response that arrived after the lease had expired: the command was applied.
+    /// A response that arrived after the lease had expired. It shows that the command was applied.
     pub late: Option<String>,
     /// The stored form.
     pub(crate) command: Body,
 }
 
 impl StoredCommand {
-    /// The command.
+    /// Returns the prepared command.
     ///
     /// # Errors
-    /// If the column `command` is not the stored form of a command.
+    /// If the column `command` doesn't contain the stored form of a command.
     pub fn prepared(&self) -> Result<PreparedCommand, String> {
         let stored = self.command.0.as_deref().ok_or("it has no body")?;
         let command: PreparedCommand =
             serde_json::from_str(stored).map_err(|error| match error.classify() {
-                // The message of the others may quote the body.
+                // serde's message isn't included, because it may quote the body.
                 serde_json::error::Category::Data => {
                     "it is not the stored form of a command".to_owned()
                 }
@@ -201,7 +207,7 @@ impl StoredCommand {
     }
 }
 
-/// The stored form of a command, which is as confidential as the command.
+/// The stored form of a command. `Debug` doesn't print it, because it is as confidential as the command.
 #[derive(Clone)]
 pub(crate) struct Body(pub(crate) Option<String>);
 
@@ -217,14 +223,14 @@ impl fmt::Debug for Body {
 pub struct StoredReceipt {
     /// The HTTP status.
     pub http_status: u16,
-    /// Whether the service had committed the command before, if it says so.
+    /// Whether the application had applied the command before, if the response says so.
     pub replayed: Option<bool>,
-    /// The exact body of the response.
+    /// The body of the response.
     pub body: String,
 }
 
 impl StoredReceipt {
-    /// The note about a receipt that came after the lease had ended.
+    /// Returns the note for a receipt that arrived after the lease had expired.
     pub(crate) fn late(&self) -> String {
         format!("it was applied: status {}", self.http_status)
     }
@@ -240,30 +246,30 @@ impl fmt::Debug for StoredReceipt {
     }
 }
 
-/// How many commands an outbox holds.
+/// The number of commands in an outbox, by state, and the oldest unsent command.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Status {
-    /// How many there are in each state, parked ones by reason. A state without commands is absent.
+    /// The counts by state, and for parked commands also by reason. A state without commands is absent.
     pub counts: Vec<Count>,
-    /// The oldest command that is still to be sent: new, ready, waiting or leased.
+    /// The oldest command that is new, ready, waiting or leased.
     pub oldest: Option<StoredCommand>,
 }
 
-/// How many commands are in a state.
+/// The number of commands in a state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Count {
     /// The state.
     pub state: State,
-    /// Why they are parked.
+    /// The reason for which they are parked.
     pub reason: Option<String>,
-    /// How many they are.
+    /// The number of commands.
     pub commands: u64,
 }
 
 impl Status {
-    /// How many commands are in this state.
+    /// Returns the number of commands in this state.
     #[must_use]
     pub fn count(&self, state: State) -> u64 {
         let counts = self.counts.iter().filter(|it| it.state == state);

@@ -1,6 +1,6 @@
-//! Errors of an outbox.
+//! The error type of an outbox.
 
-/// An error of an outbox: of its database, or of what it was given.
+/// An error of an outbox, caused by its database or by an invalid argument.
 ///
 /// It contains no part of a command.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -11,10 +11,10 @@ pub enum Error {
     Database {
         /// The message of the driver, without details that may quote a row.
         message: String,
-        /// Whether the same statement may succeed later: the database is unavailable, busy or full.
+        /// Whether the same statement may succeed later, because the database is unavailable, busy or full.
         is_transient: bool,
     },
-    /// A later release of this crate created the tables.
+    /// A later release of this crate created the tables, and this release doesn't support them.
     #[error(
         "the outbox tables have version {found}, but this release supports only versions up to {known}"
     )]
@@ -24,20 +24,20 @@ pub enum Error {
         /// The latest version that this release supports.
         known: usize,
     },
-    /// The database has no outbox, and this call creates none.
-    #[error("there is no outbox here")]
+    /// The database contains no outbox, and `open_existing` doesn't create one.
+    #[error("the database contains no outbox")]
     Missing,
-    /// A value is invalid. Nothing was stored.
+    /// An argument is invalid. Nothing was stored.
     #[error("`{parameter}` must {rule}, but it is {value}")]
     Invalid {
         /// The parameter.
         parameter: &'static str,
         /// The rule.
         rule: &'static str,
-        /// The value, or what is wrong with it.
+        /// The value, or a description of it.
         value: String,
     },
-    /// Only a parked command can be retried or dropped.
+    /// The command is not parked, so it can't be retried or dropped.
     #[error("command {id} is not parked")]
     NotParked {
         /// The ID of the command.

@@ -1,4 +1,4 @@
-//! The outbox as a service and its operators see it.
+//! The outbox, for services and their operators.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::entry::{State, Status, StoredCommand};
 use crate::error::Error;
 use crate::store::{Decision, Store};
 
-/// Stored commands in a database. Its clones share the connection.
+/// A database with stored commands.
 ///
-/// Open it with [`sqlite::Outbox::open`](crate::sqlite::Outbox) or [`postgres::Outbox::open`](crate::postgres::Outbox). A
-/// [`Worker`](crate::Worker) sends what it holds.
+/// Open it with [`sqlite::Outbox::open`](crate::sqlite::Outbox) or [`postgres::Outbox::open`](crate::postgres::Outbox).
+/// A [`Worker`](crate::Worker) sends its commands. Clones share the connection.
 #[derive(Clone, Debug)]
 pub struct Outbox<S> {
     pub(crate) store: S,
@@ -25,14 +25,16 @@ impl<S: Store> Outbox<S> {
         Self { store, woken }
     }
 
-    /// Wakes the worker of this process. Call it after your commit; without it, a worker finds new commands the next time it
-    /// polls.
+    /// Wakes the worker of this process.
+    ///
+    /// Call it after your commit. Otherwise, the worker finds new commands when it polls next.
     pub fn wake(&self) {
         self.woken.notify_one();
     }
 
-    /// Counts the commands by state, and returns the oldest unsent command. It reads the whole table, so call it every 30 seconds
-    /// at most.
+    /// Counts the commands by state, and returns the oldest unsent command.
+    ///
+    /// It reads the whole table, so call it at most every 30 seconds.
     ///
     /// # Errors
     /// If the database fails.
@@ -40,10 +42,11 @@ impl<S: Store> Outbox<S> {
         self.store.status().await
     }
 
-    /// The commands in a state, the oldest first, at most 1,000 of them.
+    /// Returns at most 1,000 commands in this state, the oldest first.
     ///
-    /// [`State::Parked`] is the list for operators. The [guide](sdk_core::guide::outbox#operate-the-outbox) says what to do for
-    /// each reason. Look in the application after a command was parked, because a worker may have been sending it until then.
+    /// Operators check the commands in [`State::Parked`]. The [guide](sdk_core::guide::outbox#operate-the-outbox) lists
+    /// the action for each reason. Check in the application only after a command was parked, because a worker may have
+    /// been sending it until then.
     ///
     /// # Errors
     /// If the database fails.
@@ -51,7 +54,7 @@ impl<S: Store> Outbox<S> {
         self.store.list(state).await
     }
 
-    /// The command with this ID, unless it was purged.
+    /// Returns the command with this ID, or `None` if there is none or it was purged.
     ///
     /// # Errors
     /// If the database fails.
@@ -59,23 +62,29 @@ impl<S: Store> Outbox<S> {
         self.store.find(id).await
     }
 
-    /// Resends a parked command, even if it may have been applied. Its age and attempts start again. `by` names the operator.
+    /// Resends a parked command, even if it may have been applied. Its age and attempts start again.
+    ///
+    /// `by` is the name of the operator.
     ///
     /// # Errors
-    /// If it is not parked, or the database fails.
+    /// If the command is not parked, or the database fails.
     pub async fn retry(&self, id: i64, by: &str) -> Result<(), Error> {
         self.decide(id, by, &Decision::Retry).await
     }
 
-    /// Never sends a parked command, so that its lane continues. `by` names the operator, and `why` is stored as its note.
+    /// Drops a parked command, so that it is never sent and its lane continues.
+    ///
+    /// `by` is the name of the operator, and `why` is stored as the command's note.
     ///
     /// # Errors
-    /// If it is not parked, or the database fails.
+    /// If the command is not parked, or the database fails.
     pub async fn drop(&self, id: i64, by: &str, why: &str) -> Result<(), Error> {
         self.decide(id, by, &Decision::Drop(why.to_owned())).await
     }
 
-    /// Deletes commands that were done or dropped longer ago than `older`, in batches, and returns their number.
+    /// Deletes commands that were done or dropped more than `older` ago, and returns their number.
+    ///
+    /// It deletes in batches, so that no transaction takes long.
     ///
     /// # Errors
     /// If the database fails.

@@ -10,33 +10,34 @@ use crate::state::{StoredOutcome, StoredState};
 /// How far the clock that prepared a command may be ahead of this one.
 const CLOCK_SKEW: Duration = Duration::from_secs(300);
 
-/// The longest `Retry-After` that the rule honors. Without it, a server could delay a command indefinitely.
+/// The longest `Retry-After` that the rule follows. Without this limit, a server could delay a command indefinitely.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 
-/// The next step for a stored command, before and after it is sent.
+/// Decides the next step for a stored command, before and after each attempt.
 ///
-/// The application may have applied a command that was sent. Resending is safe only if the application recognizes the command
-/// by its key, or if the contract documents exact replay. All other commands are parked for an operator. So are commands that are
-/// too old, because the contract doesn't say how long an application remembers keys. `send_prepared` itself doesn't apply the
-/// rule. The crate's documentation has a program that does.
+/// After an attempt without a response, the application may have applied the command. Resending is safe only if the
+/// application recognizes the command by its key, or if the contract documents exact replay. The rule parks all other
+/// commands for an operator. It also parks commands that are too old, because the contract doesn't say how long an
+/// application remembers keys. `send_prepared` itself doesn't apply the rule. The crate's documentation has an example
+/// that does.
 ///
-/// The first row that fits decides:
+/// The first matching row decides:
 ///
 /// | # | condition | step |
 /// |---|---|---|
-/// | 1 | it has a receipt | done |
-/// | 2 | it can't be sent (`InvalidInput`, `PreparedCommand`), or the application rejected it (`Rejected`, `NotFound`, `Conflict`) | park: `Refused` |
-/// | 3 | it may have been sent, and is not replayable | park: `NoReplay` |
-/// | 4 | neither its preparation nor its first sending has a time | park: `UnknownAge` |
-/// | 5 | that time is more than five minutes in the future | park: `Future` |
-/// | 6 | that time is longer ago than `max_age` | park: `TooOld` |
-/// | 7 | it has had `max_attempts` attempts | park: `TooManyAttempts` |
-/// | 8 | its last attempt failed otherwise | send at: after the backoff, or `Retry-After` if that is longer (an hour at most) |
-/// | 9 | none of these | send |
+/// | 1 | The command has a receipt. | done |
+/// | 2 | The command can't be sent (`InvalidInput`, `PreparedCommand`), or the application rejected it (`Rejected`, `NotFound`, `Conflict`). | park: `Refused` |
+/// | 3 | The command may have been sent, and is not replayable. | park: `NoReplay` |
+/// | 4 | The times of its preparation and of its first sending are unknown. | park: `UnknownAge` |
+/// | 5 | This time is more than five minutes in the future. | park: `Future` |
+/// | 6 | This time is longer ago than `max_age`. | park: `TooOld` |
+/// | 7 | The command has had `max_attempts` attempts. | park: `TooManyAttempts` |
+/// | 8 | The last attempt failed for another reason. | send at: after the backoff, or after `Retry-After` if it is longer (at most an hour) |
+/// | 9 | none of the above | send |
 ///
-/// *It may have been sent* if its store has a time of its first sending, a worker's lease expired, the last attempt failed with
-/// [`Effect::Unknown`], or the command [says so itself](sdk_core::PreparedCommand::was_sent). The backoff differs from command to
-/// command, so that commands that failed together don't come back together.
+/// A command may have been sent if its store has a time of the first sending, if a worker's lease expired, if the last
+/// attempt failed with [`Effect::Unknown`], or if the command [records it](sdk_core::PreparedCommand::was_sent). The
+/// backoff differs between commands, so that commands that failed together are not resent together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct StoredRule {
@@ -48,9 +49,10 @@ pub struct StoredRule {
 impl Default for StoredRule {
     fn default() -> Self {
         Self {
-            // Assumed: A54. Covers an outage overnight, and any service that remembers keys at all should cover it.
+            // A day covers an outage overnight, and an application that remembers keys should remember them for a day
+            // (A54).
             max_age: Duration::from_secs(24 * 3600),
-            // More than a day's worth at the longest backoff.
+            // At the longest backoff, 300 attempts take more than a day.
             max_attempts: 300,
             backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(600)),
         }
@@ -58,26 +60,29 @@ impl Default for StoredRule {
 }
 
 impl StoredRule {
-    /// Sets the age above which a command is parked; a day by default (assumption A54).
+    /// Sets the age above which a command is parked. The default is a day (assumption A54).
     pub fn with_max_age(mut self, age: Duration) -> Self {
         self.max_age = age;
         self
     }
 
-    /// Sets the number of attempts before a command is parked, at least 1; 300 by default. This also stops a command that crashes
-    /// its worker.
+    /// Sets the number of attempts before a command is parked. The minimum is 1, and the default is 300.
+    ///
+    /// The limit also stops a command that crashes its worker.
     pub fn with_max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = attempts.max(1);
         self
     }
 
-    /// Sets how long a command waits after each failure: a second at first and ten minutes in the end by default.
+    /// Sets the backoff after each failure. By default, it grows from one second to ten minutes.
     pub fn with_backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
         self
     }
 
-    /// The next step for a stored command at `now`, by the clock of the store's times.
+    /// Returns the next step for a stored command.
+    ///
+    /// `now` is the current time by the clock that set the stored times.
     #[must_use]
     pub fn next(&self, state: &StoredState, now: SystemTime) -> StoredStep {
         let failed = match state.outcome {
@@ -92,7 +97,7 @@ impl StoredRule {
         if let Some((effect, kind, _)) = failed
             && is_final(effect, kind)
         {
-            // What this sending did says nothing about an earlier one.
+            // The rejection of this attempt doesn't show that an earlier attempt had no effect.
             let before = state.may_have_been_sent();
             let effect = if before { Effect::Unknown } else { effect };
             return StoredStep::Park(ParkReason::Refused { kind, effect });
@@ -108,7 +113,7 @@ impl StoredRule {
         StoredStep::SendAt(now.checked_add(wait.max(asked)).unwrap_or(now))
     }
 
-    /// The reason to park a command instead of sending it.
+    /// Returns the reason to park a command instead of sending it, if there is one.
     fn in_the_way(&self, state: &StoredState, now: SystemTime) -> Option<ParkReason> {
         if state.may_have_been_sent() && !state.replayable {
             return Some(ParkReason::NoReplay);
@@ -132,7 +137,7 @@ impl StoredRule {
     }
 }
 
-/// Whether the failure is permanent for this command. If an earlier attempt may have had an effect, resending is still rejected.
+/// Whether the failure is permanent, so that resending the command fails in the same way.
 fn is_final(effect: Effect, kind: ErrorKind) -> bool {
     match kind {
         ErrorKind::InvalidInput | ErrorKind::PreparedCommand => true,
@@ -146,52 +151,52 @@ fn is_final(effect: Effect, kind: ErrorKind) -> bool {
 /// The next step for a stored command. The enum is exhaustive, so a `match` needs no wildcard arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredStep {
-    /// Send it now.
+    /// Send the command now.
     Send,
-    /// Ask again at this time.
+    /// Don't send the command before this time. Call [`StoredRule::next`] again then.
     SendAt(SystemTime),
-    /// Leave it to an operator.
+    /// Set the command aside for an operator.
     Park(ParkReason),
-    /// It has its receipt.
+    /// The application has applied the command.
     Done,
 }
 
-/// The reason for which a stored command is parked.
+/// The reason for parking a stored command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParkReason {
-    /// It can't be sent, or the application rejected it.
+    /// The command can't be sent, or the application rejected it.
     Refused {
         /// The kind of the error.
         kind: ErrorKind,
-        /// What is known of its effect: unknown if an earlier sending may have had one.
+        /// The effect of the command, which is unknown if an earlier attempt may have had an effect.
         effect: Effect,
     },
-    /// It may have been sent, it has no key, and the contract doesn't document that its operation recognizes a replay.
+    /// The command may have been sent, it has no key, and the contract doesn't document exact replay for its operation.
     NoReplay,
-    /// The application may have forgotten its key.
+    /// The command is so old that the application may have forgotten its key.
     TooOld {
-        /// Its age.
+        /// The age of the command.
         age: Duration,
-        /// The oldest age allowed.
+        /// The maximum age of the rule.
         max_age: Duration,
     },
-    /// Its age is unknown: stored form 1 does not record it.
+    /// The age of the command is unknown, because stored form 1 doesn't record it.
     UnknownAge,
-    /// Its time of preparation or first sending is in the future, so a clock is wrong.
+    /// The time of preparation or first sending is in the future, so a clock is wrong.
     Future {
-        /// How far in the future.
+        /// The difference from the current time.
         ahead: Duration,
     },
-    /// It has had all its attempts.
+    /// The command has reached the maximum number of attempts.
     TooManyAttempts {
-        /// How often.
+        /// The number of attempts.
         attempts: u32,
     },
 }
 
 impl ParkReason {
-    /// Its name for counts and metrics, which never changes.
+    /// Returns the stable name for counts and metrics.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -209,34 +214,34 @@ impl fmt::Display for ParkReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Refused { kind, effect } => {
-                write!(f, "it was refused ({kind})")?;
+                write!(f, "it was rejected ({kind})")?;
                 if *effect != Effect::Unknown {
                     return f.write_str("; it had no effect");
                 }
             }
             Self::TooOld { age, max_age } => write!(
                 f,
-                "it is {} old, but its key is trusted for only {}",
+                "it is {} old, but the rule trusts keys for only {}",
                 hours(*age),
                 hours(*max_age)
             )?,
             Self::NoReplay => f.write_str(
-                "it may have been sent, and has no key by which the service could recognise it",
+                "it may have been sent, and has no key by which the application could recognize it",
             )?,
             Self::UnknownAge => f.write_str("its age is unknown")?,
-            Self::Future { ahead } => write!(f, "its time lies {} in the future", hours(*ahead))?,
-            Self::TooManyAttempts { attempts } => write!(f, "it was tried {attempts} times")?,
+            Self::Future { ahead } => write!(f, "its time is {} in the future", hours(*ahead))?,
+            Self::TooManyAttempts { attempts } => write!(f, "it had {attempts} attempts")?,
         }
         f.write_str(match self {
             Self::Refused { .. } | Self::NoReplay => "; ",
-            // The store may know better.
+            // The store may have recorded that the command was never sent.
             _ => "; unless it was never sent, ",
         })?;
-        f.write_str("its effect is unknown: check whether it happened before sending it again")
+        f.write_str("its effect is unknown, so check whether it was applied before you resend it")
     }
 }
 
-/// A duration for people.
+/// Formats a duration for operators.
 fn hours(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60) {

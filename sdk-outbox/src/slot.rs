@@ -1,4 +1,4 @@
-//! The slots of each sender, and its pause after failures.
+//! In-flight slots of senders, and their pauses after failures.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::time::Instant;
 
 use crate::store::Wanted;
 
-/// The longest pause of an installation, and between two tries to reach the database.
+/// The longest pause of a sender, and between two attempts to reach the database.
 pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// A sender and its commands in flight.
+/// A sender and its in-flight slots.
 pub(crate) struct Slot {
     pub(crate) sender: Arc<dyn PreparedSender>,
     pub(crate) application: &'static str,
@@ -20,7 +20,7 @@ pub(crate) struct Slot {
     limit: usize,
     permits: Arc<Semaphore>,
     pub(crate) health: Health,
-    /// Whether the last claim found less than it wanted.
+    /// Whether the last claim found fewer commands than it asked for.
     pub(crate) is_drained: bool,
 }
 
@@ -45,7 +45,7 @@ impl Slot {
         Arc::clone(&self.permits).try_acquire_owned().ok()
     }
 
-    /// What it can take now. It is the slot with this index.
+    /// Returns the number of commands that this sender can take now, if any. `index` is the index of this slot.
     pub(crate) fn wanted(&self, index: usize) -> Option<Wanted> {
         let available = self.permits.available_permits();
         let free = match self.health.state() {
@@ -63,7 +63,7 @@ impl Slot {
     }
 }
 
-/// Whether a sender's installation responds.
+/// Tracks whether a sender's application responds.
 #[derive(Clone, Default)]
 pub(crate) struct Health(Arc<Mutex<Failures>>);
 
@@ -75,7 +75,7 @@ struct Failures {
 
 enum Healthy {
     Yes,
-    /// It failed, and one command may try again.
+    /// After a pause, one command may try again.
     Trying,
     Paused,
 }
@@ -94,11 +94,12 @@ impl Health {
         *self.failures() = Failures::default();
     }
 
-    /// Pauses the sender, at least for as long as its application asks up to the longest pause, and returns for how long.
+    /// Pauses the sender, and returns the length of the pause. The pause is at least the application's `Retry-After`,
+    /// limited to the longest pause.
     pub(crate) fn failed(&self, asked: Duration) -> Duration {
         let mut failures = self.failures();
         let now = Instant::now();
-        // Commands that were in flight together fail together, which counts once.
+        // If several commands in flight fail together, they count as one failure.
         if failures.paused_until.is_none_or(|until| until <= now) {
             failures.in_a_row = failures.in_a_row.saturating_add(1);
             let backoff = Backoff::new(Duration::from_secs(1), MAX_PAUSE);

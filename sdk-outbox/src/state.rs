@@ -1,21 +1,21 @@
-//! The facts about a stored command that the rule needs.
+//! The facts about a stored command on which the rule decides.
 
 use std::time::{Duration, SystemTime};
 
 use fastrand::Rng;
 use sdk_core::{Effect, Error, ErrorKind, PreparedCommand};
 
-/// The facts about a stored command that [`StoredRule::next`](crate::StoredRule::next) needs.
+/// The facts about a stored command on which [`StoredRule::next`](crate::StoredRule::next) decides.
 ///
-/// Call it before you send the command, and again with the outcome.
+/// Call `next` before you send the command, and again with the outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct StoredState {
     pub(crate) replayable: bool,
-    /// Whether the command itself says that it may have been sent.
+    /// Whether the command itself records that it may have been sent.
     was_sent: bool,
     prepared_at: Option<SystemTime>,
-    /// Differs from command to command.
+    /// The seed of the backoff, which differs between commands.
     seed: u64,
     first_sent: Option<SystemTime>,
     approved_at: Option<SystemTime>,
@@ -25,9 +25,11 @@ pub struct StoredState {
 }
 
 impl StoredState {
-    /// The facts in the command itself: whether it is replayable, when it was prepared, and whether it may have been sent.
+    /// Reads the facts in the command itself: whether it is replayable, when it was prepared, and whether it may have
+    /// been sent.
     pub fn of(command: &PreparedCommand) -> Self {
-        // Not the digest, which has the time of its preparation in it: a run with a seed can be repeated.
+        // The seed doesn't depend on the digest, which contains the time of preparation. So a simulation with the same
+        // seed has the same backoff.
         let key = command.idempotency_key().map_or("", |key| key.as_str());
         let letters = key.bytes().chain(command.body().bytes());
         Self {
@@ -45,21 +47,25 @@ impl StoredState {
         }
     }
 
-    /// Sets when the command may first have been sent. Store this time before you send. After the call, store
+    /// Sets the first time at which the command may have been sent.
+    ///
+    /// Store this time before you send the command. After the call, replace it with
     /// [`first_sent_after`](Self::first_sent_after).
     pub fn with_first_sent(mut self, at: impl Into<Option<SystemTime>>) -> Self {
         self.first_sent = at.into();
         self
     }
 
-    /// Sets when an operator approved a retry. The rule then ignores the command's earlier age, and that it says it was sent. Also
-    /// clear the first sending and the attempts.
+    /// Sets the time at which an operator approved a retry.
+    ///
+    /// The rule then counts the age from this time, and ignores the command's own record that it was sent. Also clear
+    /// the time of the first sending and the attempts.
     pub fn with_approved_at(mut self, at: impl Into<Option<SystemTime>>) -> Self {
         self.approved_at = at.into();
         self
     }
 
-    /// Sets the number of attempts. Include the current attempt once you set its outcome.
+    /// Sets the number of attempts. If you set an outcome, include the current attempt.
     pub fn with_attempts(mut self, attempts: u32) -> Self {
         self.attempts = attempts;
         self
@@ -77,8 +83,9 @@ impl StoredState {
         self
     }
 
-    /// The first sending to store after an attempt that began at `sent_at` and had this outcome. An attempt without effect doesn't
-    /// count.
+    /// Returns the time of the first sending to store after an attempt that began at `sent_at`.
+    ///
+    /// An attempt that certainly had no effect doesn't count as a sending.
     #[must_use]
     pub fn first_sent_after(&self, sent_at: SystemTime) -> Option<SystemTime> {
         self.first_sent.or(self.is_unknown().then_some(sent_at))
@@ -92,18 +99,18 @@ impl StoredState {
         }
     }
 
-    /// Whether it may have reached the application.
+    /// Whether the command may have reached the application.
     pub(crate) fn may_have_been_sent(&self) -> bool {
-        let told = self.was_sent && self.approved_at.is_none();
-        self.first_sent.is_some() || self.lease_expired || self.is_unknown() || told
+        let was_sent = self.was_sent && self.approved_at.is_none();
+        self.first_sent.is_some() || self.lease_expired || self.is_unknown() || was_sent
     }
 
-    /// When its age begins.
+    /// Returns the time from which the age counts.
     pub(crate) fn since(&self) -> Option<SystemTime> {
         self.first_sent.or(self.approved_at).or(self.prepared_at)
     }
 
-    /// A number from 0 to 1 of this command and this attempt, always the same.
+    /// Returns a number from 0 to 1 that depends only on the command and the attempt.
     pub(crate) fn random(&self) -> f64 {
         Rng::with_seed(self.seed.wrapping_add(self.attempts.into())).f64()
     }
@@ -112,15 +119,15 @@ impl StoredState {
 /// The outcome of an attempt. Converts from the result of `send_prepared`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoredOutcome {
-    /// It has a receipt.
+    /// The application returned a receipt.
     Done,
-    /// It failed.
+    /// The attempt failed.
     Failed {
-        /// What is known of its effect.
+        /// The effect of the attempt.
         effect: Effect,
         /// The kind of the error.
         kind: ErrorKind,
-        /// How long the service asked to wait.
+        /// The delay in the response's `Retry-After`.
         retry_after: Option<Duration>,
     },
 }

@@ -1,11 +1,11 @@
-//! The time that a worker has for a claim.
+//! The time limit of a claim.
 
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
 
-/// A lease, counted from before it was asked for, by both clocks of this machine: the monotonic clock stands still while the
-/// machine is suspended, and the system's clock can be set back.
+/// A lease, measured from before the claim by both clocks of this machine. The monotonic clock stops while the machine
+/// is suspended, and the system's clock can be set back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
     since: (Instant, SystemTime),
@@ -20,13 +20,13 @@ impl Lease {
         }
     }
 
-    /// The time since it began.
+    /// Returns the time since the lease began, by the clock that shows more.
     pub(crate) fn elapsed(&self) -> Duration {
         let wall = self.since.1.elapsed().unwrap_or_default();
         self.since.0.elapsed().max(wall)
     }
 
-    /// The time until a response must have arrived, so that it can be recorded before the lease ends.
+    /// Returns the time limit for a response, so that it can still be recorded before the lease expires.
     pub(crate) fn left_for_sending(&self) -> Duration {
         (self.length / 4 * 3).saturating_sub(self.elapsed())
     }

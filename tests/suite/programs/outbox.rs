@@ -13,7 +13,7 @@ use super::call::{command, failure, printed, server};
 use crate::programs::{Folder, output};
 use crate::support::{assert_says, until};
 
-/// Stores a command for each title, as a service does.
+/// Stores a command for each title, like a service.
 async fn stored(server: &ReferenceServer, folder: &Folder, titles: &[&str]) -> Outbox {
     let suite = Suite::builder().variables(server.environment());
     let calendar = sdk_calendar::Client::new(&suite.build().unwrap()).unwrap();
@@ -37,21 +37,21 @@ async fn stored(server: &ReferenceServer, folder: &Folder, titles: &[&str]) -> O
 
 #[cfg(unix)]
 #[tokio::test]
-async fn an_operator_sends_decides_and_looks() {
+async fn an_operator_sends_resolves_and_lists_commands() {
     let server = server(|it| it).await;
     let folder = Folder::new("outbox");
     let outbox = stored(&server, &folder, &["rejected", "dropped", "sent"]).await;
     let store = folder.file("service.db");
     let run = |line: &str| output(command(&server, &format!("outbox {line} --store")).arg(&store));
 
-    // Two commands are rejected, and wait for a person.
+    // Two commands are rejected and wait for a person.
     for title in ["rejected", "dropped"] {
         let fault = server.fault(Operation::SubmitEventCommand);
         fault.when_member("/title", title).times(1).status(422);
     }
     let mut worker = command(&server, "outbox run --store");
     let worker = worker.arg(&store).stderr(Stdio::piped()).spawn().unwrap();
-    // A worker that is stopped settles the commands in flight first.
+    // A stopped worker first settles the commands in flight.
     until(|| server.attempts(Operation::SubmitEventCommand) == 3).await;
     let stop = std::process::Command::new("kill")
         .arg(worker.id().to_string())
@@ -100,7 +100,7 @@ async fn an_operator_sends_decides_and_looks() {
     failure(&run("show 999"), 1);
     let mut misspelled = command(&server, "outbox status --store");
     failure(&output(misspelled.arg(folder.file("servise.db"))), 2);
-    // Another program's database gets no tables, and an address with a password is not shown.
+    // The program creates no tables in another program's database, and prints no address with a password.
     let other = folder.file("other.db");
     let tables = rusqlite::Connection::open(&other).unwrap();
     tables
@@ -111,7 +111,7 @@ async fn an_operator_sends_decides_and_looks() {
     let failed = failure(&output(status.arg(&other)), 1);
     assert_says(
         failed["message"].as_str().unwrap(),
-        &["there is no outbox here"],
+        &["the database contains no outbox"],
     );
     assert_eq!(std::fs::read(&other).unwrap(), before);
     for store in ["mysql://u:hunter2@h/db", "u:hunter2@h/db"] {
@@ -119,7 +119,7 @@ async fn an_operator_sends_decides_and_looks() {
         let failed = failure(&output(&mut secret), 2);
         assert!(!failed.to_string().contains("hunter2"), "{failed}");
     }
-    // Commands of a service belong to its installation.
+    // A service's commands belong to its installation.
     let mut demo = command(&server, "--demo outbox run --store");
     failure(&output(demo.arg(&store)), 2);
     let mut prefixed = command(&server, "--installation acme outbox status");
@@ -145,7 +145,7 @@ async fn a_store_can_be_on_postgresql() {
     let mut list = command(&server, "outbox list --state done");
     let list = printed(&output(list.env("SUITE_OUTBOX", &store)));
     assert!(list.starts_with('['), "{list}");
-    // Nobody listens there, and the password is not shown.
+    // No database listens there, and the password is not printed.
     let mut down = command(
         &server,
         "outbox status --store postgres://a:hidden@127.0.0.1:1/x",
