@@ -1,4 +1,4 @@
-//! One claim, from the check before it is sent to the record of its result.
+//! Sends one claimed command, from the caller's check to the recorded result.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::state::{StoredOutcome, StoredState};
 use crate::steps::{self, reached};
 use crate::store::{Claim, Settlement, Store};
 
-/// A check by the caller, right before a command is sent.
+/// The caller's check, which runs right before a command is sent.
 pub(crate) type Check = dyn Fn(StoredCommand, PreparedCommand) -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
     + Send
     + Sync;
 
-/// A claim, and what it takes to send it.
+/// A claim, and the parts of the worker that send it.
 pub(crate) struct Sending<S> {
     pub(crate) store: S,
     pub(crate) sender: Arc<dyn PreparedSender>,
@@ -30,7 +30,7 @@ pub(crate) struct Sending<S> {
     pub(crate) rule: StoredRule,
     pub(crate) check: Option<Arc<Check>>,
     pub(crate) poll: Duration,
-    /// Whether the time of the worker is over.
+    /// Whether the worker's time for sending is over.
     pub(crate) stopped: watch::Receiver<bool>,
     pub(crate) claim: Claim,
 }
@@ -69,7 +69,7 @@ impl<S: Store> Sending<S> {
                 _ = stopped.wait_for(|stopped| *stopped) => return Settlement::released(&self.claim),
             }
         }
-        // Asked again, because the check took time, and so may have a suspended machine.
+        // The lease is checked here, because the caller's check and a suspended machine take time.
         let limit = self.claim.lease.left_for_sending();
         if limit.is_zero() || *stopped.borrow() {
             return Settlement::released(&self.claim);
@@ -98,7 +98,7 @@ impl<S: Store> Sending<S> {
         }
     }
 
-    /// Runs the caller's check in a task, because it may panic, for as long as the command could still be sent.
+    /// Runs the caller's check for as long as the command can still be sent. It runs in a task, because it may panic.
     async fn checked(&self, check: Arc<Check>, command: &PreparedCommand) -> Result<(), String> {
         let (stored, command) = (self.claim.command.clone(), command.clone());
         let mut task = JoinSet::new();
@@ -113,7 +113,7 @@ impl<S: Store> Sending<S> {
     /// Decides the next step after a failed call.
     fn failed(&self, state: &StoredState, note: String) -> Settlement {
         let id = self.claim.command.id;
-        // The time that the claim recorded, and no later one: the worker may have waited for the claim.
+        // The claim recorded this time. The current time is later, because the worker may have waited for the claim.
         let first_sent = state.first_sent_after(self.claim.at);
         let asked = match state.outcome {
             Some(StoredOutcome::Failed { retry_after, .. }) => retry_after.unwrap_or_default(),
@@ -122,7 +122,7 @@ impl<S: Store> Sending<S> {
         match self.rule.next(state, self.claim.now()) {
             StoredStep::Park(why) => {
                 match why {
-                    // Nothing was sent.
+                    // Nothing was sent, so this doesn't show whether the application is healthy.
                     ParkReason::Refused {
                         kind: ErrorKind::InvalidInput | ErrorKind::PreparedCommand,
                         ..
@@ -136,22 +136,22 @@ impl<S: Store> Sending<S> {
             }
             StoredStep::SendAt(at) => {
                 let pause = self.health.failed(asked);
-                tracing::warn!(target: "sdk_outbox", id, ?pause, error = note, "sent again later");
+                tracing::warn!(target: "sdk_outbox", id, ?pause, error = note, "will be resent later");
                 Settlement::later(&self.claim, at, first_sent, note)
             }
             StoredStep::Send | StoredStep::Done => unreachable!("it failed"),
         }
     }
 
-    /// Leaves a command to an operator that this worker did not send.
+    /// Parks a command that this worker did not send.
     fn parked(&self, reason: &'static str, note: String) -> Settlement {
         tracing::warn!(target: "sdk_outbox", id = self.claim.command.id, reason, "parked");
         let first_sent = self.claim.command.first_sent;
         Settlement::parked(&self.claim, reason, first_sent, note)
     }
 
-    /// Records the result, and returns whether it is recorded. Retries until the database accepts it, or the token shows that the
-    /// lease expired.
+    /// Records the result, and returns whether it is recorded. Retries until the database accepts the result, or until
+    /// the claim ID shows that the lease expired.
     async fn settle(&mut self, mut settlement: Settlement) -> bool {
         let id = self.claim.command.id;
         loop {
@@ -175,7 +175,8 @@ impl<S: Store> Sending<S> {
             } else if settlement.reason == Some(NOT_SETTLED) {
                 return false;
             } else {
-                // Such as an error of the caller's own SQL: what is known goes to an operator.
+                // The database will never accept this result, for example because the caller's SQL fails. So the
+                // command is parked with everything that is known about it.
                 let receipt = settlement
                     .receipt
                     .map(|it| format!("it was applied, with status {}", it.http_status));
@@ -187,7 +188,7 @@ impl<S: Store> Sending<S> {
         }
     }
 
-    /// Records the result in a task, because the caller's SQL may panic.
+    /// Tries to record the result. It runs in a task, because the caller's SQL may panic.
     async fn try_settle(&self, settlement: &Settlement) -> Result<bool, Error> {
         let (store, claim) = (self.store.clone(), self.claim.clone());
         let (settlement, mut task) = (settlement.clone(), JoinSet::new());
@@ -199,10 +200,10 @@ impl<S: Store> Sending<S> {
     }
 }
 
-/// The reason of a command whose result the database does not take.
+/// The reason of a command whose result the database rejects.
 const NOT_SETTLED: &str = "not_settled";
 
-/// The outcome of a call that the worker did not wait for.
+/// The outcome of a call that the worker dropped at its end.
 fn dropped() -> (StoredOutcome, String) {
     let outcome = StoredOutcome::Failed {
         effect: Effect::Unknown,

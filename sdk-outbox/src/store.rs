@@ -1,4 +1,4 @@
-//! The interface between worker and database. SQLite and PostgreSQL implement it, and nothing else does.
+//! The interface between worker and database, which only the stores of this crate implement.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};
@@ -11,14 +11,17 @@ use crate::state::StoredState;
 use crate::time::Lease;
 
 pub(crate) mod sealed {
-    /// Keeps the trait to the stores of this crate.
+    /// Restricts the trait to the stores of this crate.
     pub trait Sealed {}
 }
 
-/// A database that holds commands: [`Sqlite`](crate::sqlite::Sqlite) or [`Postgres`](crate::postgres::Postgres). Its clones share
-/// their connection. You call none of its methods: [`Outbox`](crate::Outbox) and [`Worker`](crate::Worker) do.
+/// A database with stored commands: [`Sqlite`](crate::sqlite::Sqlite) or [`Postgres`](crate::postgres::Postgres).
+///
+/// [`Outbox`](crate::Outbox) and [`Worker`](crate::Worker) call its methods, so you don't have to. Clones share the
+/// connection.
 pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
-    /// Admits a batch of new commands to their lanes, and takes back those whose lease expired. Returns whether there may be more.
+    /// Admits a batch of new commands to their lanes, and releases commands whose lease expired. Returns whether there
+    /// may be more new commands.
     #[doc(hidden)]
     fn maintain(&self) -> impl Future<Output = Result<bool, Error>> + Send;
 
@@ -30,8 +33,8 @@ pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
         lease: Duration,
     ) -> impl Future<Output = Result<Vec<Claim>, Error>> + Send;
 
-    /// Records the result of a claim, in one transaction. Returns false if the command has a new token because the lease
-    /// expired. Then only `late` may change.
+    /// Records the result of a claim in one transaction. Returns false if the lease expired, so that the claim ID no
+    /// longer matches. Then only `late` may change.
     #[doc(hidden)]
     fn settle(
         &self,
@@ -48,7 +51,7 @@ pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
     #[doc(hidden)]
     fn find(&self, id: i64) -> impl Future<Output = Result<Option<StoredCommand>, Error>> + Send;
 
-    /// Records the decision of an operator. False if the command is not parked.
+    /// Records the decision of an operator. Returns false if the command is not parked.
     #[doc(hidden)]
     fn decide(
         &self,
@@ -57,47 +60,49 @@ pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
         decision: &Decision,
     ) -> impl Future<Output = Result<bool, Error>> + Send;
 
-    /// Deletes commands that were done or dropped longer ago, and returns their number.
+    /// Deletes commands that were done or dropped more than `older` ago, and returns their number.
     #[doc(hidden)]
     fn purge(&self, older: Duration) -> impl Future<Output = Result<u64, Error>> + Send;
 }
 
-/// The migrations that tables of a version lack.
+/// Returns the migrations that are missing from tables of the version `found`.
 pub(crate) fn migrations<'a>(all: &'a [&'a str], found: i64) -> Result<&'a [&'a str], Error> {
     let missing = usize::try_from(found).ok().and_then(|it| all.get(it..));
     let known = all.len();
     missing.ok_or(Error::TooNew { found, known })
 }
 
-/// How many commands a worker can take for one of its senders.
+/// The number of commands that a worker can take for one of its senders.
 #[derive(Clone, Debug)]
 pub struct Wanted {
     pub(crate) application: &'static str,
     pub(crate) installation: String,
     pub(crate) free: usize,
-    /// The slot of the sender.
+    /// The index of the sender's slot.
     pub(crate) index: usize,
 }
 
-/// A command that this worker has until its lease ends.
+/// A command that this worker has claimed until its lease expires.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The slot of the sender.
+    /// The index of the sender's slot.
     pub(crate) index: usize,
-    /// As it was before the claim: the claim itself spends an attempt and sets the first sending, in case this process dies.
+    /// The command before the claim. In the database, the claim counts an attempt and sets the first sending, in case
+    /// this process dies.
     pub(crate) command: StoredCommand,
+    /// The claim ID, a random value in the column `token`. It changes with each claim.
     pub(crate) token: String,
     pub(crate) due_at: SystemTime,
     pub(crate) approved_at: Option<SystemTime>,
     /// Whether the last lease expired without a result.
     pub(crate) lease_expired: bool,
-    /// When it was claimed, by the store's clock.
+    /// The time of the claim by the store's clock.
     pub(crate) at: SystemTime,
     pub(crate) lease: Lease,
 }
 
 impl Claim {
-    /// What the rule needs to know.
+    /// Returns the facts on which the rule decides.
     pub(crate) fn state(&self, command: &PreparedCommand) -> StoredState {
         StoredState::of(command)
             .with_attempts(self.command.attempts)
@@ -106,7 +111,7 @@ impl Claim {
             .with_lease_expired(self.lease_expired)
     }
 
-    /// The time by the store's clock.
+    /// Returns the current time by the store's clock.
     pub(crate) fn now(&self) -> SystemTime {
         self.at + self.lease.elapsed()
     }
@@ -116,7 +121,7 @@ impl Claim {
 #[derive(Clone, Debug)]
 pub struct Settlement {
     pub(crate) state: State,
-    /// When it is due again; now if absent.
+    /// The time at which the command is due again, or `None` for now.
     pub(crate) due: Option<SystemTime>,
     pub(crate) attempts: u32,
     pub(crate) first_sent: Option<SystemTime>,
@@ -128,7 +133,7 @@ pub struct Settlement {
 }
 
 impl Settlement {
-    /// It was not sent: everything is as it was before the claim.
+    /// The result of a command that was not sent. Every column returns to its value before the claim.
     pub(crate) fn released(claim: &Claim) -> Self {
         Self {
             state: State::Ready,
@@ -142,7 +147,7 @@ impl Settlement {
         }
     }
 
-    /// It has its receipt.
+    /// The result of a command with a receipt.
     pub(crate) fn done(claim: &Claim, receipt: StoredReceipt) -> Self {
         Self {
             state: State::Done,
@@ -155,7 +160,7 @@ impl Settlement {
         }
     }
 
-    /// It is due again at this time.
+    /// The result of a command that is due again at this time.
     pub(crate) fn later(
         claim: &Claim,
         at: SystemTime,
@@ -193,8 +198,8 @@ impl Settlement {
 /// The decision of an operator about a parked command.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// Send it, whatever was before.
+    /// Resend the command, even if it may have been applied.
     Retry,
-    /// Don't send it, for this reason.
+    /// Never send the command, for this reason.
     Drop(String),
 }

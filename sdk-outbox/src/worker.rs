@@ -1,4 +1,4 @@
-//! The worker: claims commands, sends them, and records the results.
+//! The worker, which claims commands, sends them, and records the results.
 
 use std::fmt;
 use std::pin::pin;
@@ -18,27 +18,28 @@ use crate::send::{Check, Sending};
 use crate::slot::{MAX_PAUSE, Slot};
 use crate::store::{Claim, Settlement, Store, Wanted};
 
-/// The longest that a setting may be.
+/// The upper limit of time settings.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How often the status is read for [`Worker::on_status`].
+/// The interval at which the worker reads the status for [`Worker::on_status`].
 const STATUS_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The time for recording results after the time for sending is over.
+/// The time for recording results after the shutdown time.
 const SETTLING: Duration = Duration::from_secs(3);
 
 type OnStatus = dyn Fn(&Status) + Send + Sync;
 
 /// Sends the commands of an [`Outbox`].
 ///
-/// On PostgreSQL, any number of processes can each run a worker. On SQLite, run one per file.
+/// On PostgreSQL, any number of processes can each run a worker. On SQLite, run one worker per file.
 ///
-/// Each sender, that is, each application of an installation, has its own in-flight slots and its own pause: after a failure
-/// that may pass, the worker claims nothing for this sender for a second, and longer after each further failure, a minute at
-/// most. Then it tries one command. So an installation that is down or slow delays no other.
+/// A sender is a client for one application of one installation. Each sender has its own in-flight slots and its own
+/// pause. After a temporary failure, the worker claims no commands for this sender for a second, then tries one
+/// command. After each further failure, the pause grows, up to a minute. So an application that is down or slow delays
+/// no other sender.
 ///
-/// The worker reports through `tracing`: commands that it parks, senders that it pauses, and failures of the database are
-/// warnings of the target `sdk_outbox`. No event contains a part of a body or a key.
+/// The worker logs parked commands, paused senders and database failures through `tracing`, as warnings with the target
+/// `sdk_outbox`. No event contains a part of a body or a key.
 #[must_use = "a worker does nothing until it runs"]
 pub struct Worker<S> {
     outbox: Outbox<S>,
@@ -53,17 +54,17 @@ pub struct Worker<S> {
 }
 
 impl<S: Store> Worker<S> {
-    /// A worker without senders.
+    /// Creates a worker without senders.
     pub fn new(outbox: Outbox<S>) -> Self {
         Self {
             outbox,
             senders: Vec::new(),
             per_installation: 4,
-            // Often enough that nobody waits for it, and rarely enough for a database that does other work.
+            // A delay of 200 ms is hardly noticeable, and five polls per second are a small load for a shared database.
             poll: Duration::from_millis(200),
-            // Three quarters of it are for the call, which is its usual deadline.
+            // A call gets three quarters of the lease: 30 seconds, the default deadline of a call.
             lease: Duration::from_secs(40),
-            // Kubernetes kills a process after 30.
+            // Kubernetes kills a process after 30 seconds by default.
             shutdown_time: Duration::from_secs(25),
             rule: StoredRule::default(),
             check: None,
@@ -71,49 +72,59 @@ impl<S: Store> Worker<S> {
         }
     }
 
-    /// Adds a client, or replaces that of the same application and installation. It sends the commands of both, by the
-    /// [label](sdk_core::SuiteBuilder::label) of its suite. The worker leaves all other commands to other processes.
+    /// Adds a client as a sender. It replaces an earlier client for the same application and installation.
+    ///
+    /// The client sends commands for its application whose installation is the [label](sdk_core::SuiteBuilder::label)
+    /// of the client's suite. The worker claims no other commands, so that other processes can send them.
     pub fn sender(mut self, client: impl PreparedSender) -> Self {
         self.senders.push(Arc::new(client));
         self
     }
 
-    /// Sets how many commands of each sender are in flight at the same time, at least one; 4 by default.
+    /// Sets the number of commands that each sender has in flight at the same time. The minimum is 1, and the default
+    /// is 4.
     pub fn per_installation(mut self, commands: usize) -> Self {
         self.per_installation = commands.clamp(1, Semaphore::MAX_PERMITS);
         self
     }
 
-    /// Sets the polling interval, at most a day; 200 ms by default. [`Outbox::wake`] ends it early.
+    /// Sets the polling interval. The default is 200 ms, and the maximum is a day. [`Outbox::wake`] ends the interval
+    /// early.
     pub fn poll(mut self, time: Duration) -> Self {
         self.poll = time.clamp(Duration::from_millis(1), DAY);
         self
     }
 
-    /// Sets how long a command belongs to the worker that claimed it, a second to a day; 40 seconds by default. The deadline of
-    /// each call is three quarters of it, whatever the client's own deadline is. If the worker dies, another one takes over
-    /// after this time.
+    /// Sets how long a command belongs to the worker that claimed it, from a second to a day. The default is 40
+    /// seconds.
+    ///
+    /// The deadline of each call is three quarters of the lease, and replaces the client's own deadline. If the worker
+    /// dies, another worker takes over after this time.
     pub fn lease(mut self, time: Duration) -> Self {
         self.lease = time.clamp(Duration::from_secs(1), DAY);
         self
     }
 
-    /// Sets how long [`run`](Self::run) waits for calls in flight at its end; 25 seconds by default. Recording their results may take
-    /// 3 seconds more, and Kubernetes gives a process 30. A call that takes longer is dropped: its effect is unknown, and the rule
-    /// decides what follows.
+    /// Sets how long [`run`](Self::run) waits for calls in flight at its end. The default is 25 seconds.
+    ///
+    /// After this time, the worker drops the remaining calls. Their effect is unknown, and the rule decides the next
+    /// step. Recording the results may take 3 more seconds. Keep the sum below the grace period of your orchestrator,
+    /// which is 30 seconds by default in Kubernetes.
     pub fn shutdown_time(mut self, time: Duration) -> Self {
         self.shutdown_time = time;
         self
     }
 
-    /// Sets the rule for resending and parking.
+    /// Sets the rule that decides about resending and parking.
     pub fn rule(mut self, rule: StoredRule) -> Self {
         self.rule = rule;
         self
     }
 
-    /// Sets a check that runs right before each attempt to send. If it returns an error, the command is parked with the reason
-    /// `check_failed`, and the error is its note. The same happens if it panics, or takes longer than three quarters of the lease.
+    /// Sets a check that runs right before each attempt.
+    ///
+    /// If the check returns an error, the worker parks the command with the reason `check_failed` and the error as its
+    /// note. The same happens if the check panics, or takes longer than three quarters of the lease.
     ///
     /// ```
     /// # fn example(worker: sdk_outbox::Worker<impl sdk_outbox::Store>) {
@@ -138,24 +149,26 @@ impl<S: Store> Worker<S> {
         self
     }
 
-    /// Sets a function that receives the status of the outbox every 30 seconds while the worker runs, such as for gauges.
+    /// Sets a function that receives the status of the outbox every 30 seconds while the worker runs, for example for
+    /// gauges.
     pub fn on_status(mut self, receive: impl Fn(&Status) + Send + Sync + 'static) -> Self {
         self.on_status = Some(Arc::new(receive));
         self
     }
 
-    /// Sends commands until `shutdown` completes: a cancellation token, Ctrl-C, or the end of the service. Then it claims
-    /// nothing more, waits for the calls in flight, and records their results.
+    /// Sends commands until the future `shutdown` completes, for example Ctrl-C or a cancellation token.
     ///
-    /// It survives the loss of its database, and continues when the database is back. If this future is dropped, commands in
-    /// flight stay leased; after their lease, the rule decides what follows.
+    /// Then the worker claims no more commands, waits for the calls in flight, and records their results.
+    ///
+    /// If the database is unavailable, the worker continues as soon as it is back. If you drop this future, commands in
+    /// flight stay leased until their leases expire. Then the rule decides the next step.
     ///
     /// # Errors
-    /// If the database rejects a statement permanently, such as for a read-only file or a missing privilege.
+    /// If the database rejects a statement permanently, for example because of a read-only file or a missing privilege.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), Error> {
         let (stop, stopped) = watch::channel(false);
         let mut running = Running::new(self, stopped);
-        // Remembers when it completed, and is not polled again.
+        // Returns the time of completion, and must not be polled again.
         let shutdown = async {
             shutdown.await;
             Instant::now()
@@ -172,7 +185,7 @@ impl<S: Store> Worker<S> {
                 tokio::select! {
                     biased;
                     claimed = &mut claiming => (claimed, None),
-                    // Not dropped in the middle: what it claims would stay leased.
+                    // The claim is not dropped, because the claimed commands would stay leased.
                     since = &mut shutdown => {
                         let claimed = timeout(SETTLING, claiming).await;
                         (claimed.unwrap_or_else(|_| Ok(Vec::new())), Some(since))
@@ -209,16 +222,16 @@ impl<S> fmt::Debug for Worker<S> {
     }
 }
 
-/// A worker that runs.
+/// A running worker.
 struct Running<S> {
     worker: Worker<S>,
     slots: Vec<Slot>,
-    /// Each ends with the slot in which another command of its lane may be ready now.
+    /// Tasks that send commands. Each returns the slot in which the next command of its lane may be ready now.
     sends: JoinSet<Option<usize>>,
     stopped: watch::Receiver<bool>,
-    /// When the store is maintained again, and every sender may find something again.
+    /// The time of the next maintenance, after which every sender may find commands again.
     tick: Instant,
-    /// How often the database failed in a row.
+    /// The number of consecutive database failures.
     failures: u32,
     next_status: Instant,
 }
@@ -242,11 +255,11 @@ impl<S: Store> Running<S> {
         }
     }
 
-    /// Waits until there may be something to do.
+    /// Waits until there may be commands to claim.
     async fn wait(&mut self) {
         tokio::select! {
             () = sleep_until(self.tick) => {}
-            // Not while the database is left alone.
+            // A wake doesn't end the pause after a database failure.
             () = self.worker.outbox.woken.notified(), if self.failures == 0 => self.tick = Instant::now(),
             Some(ended) = self.sends.join_next() => match ended {
                 Ok(Some(slot)) => self.slots[slot].is_drained = false,
@@ -263,7 +276,7 @@ impl<S: Store> Running<S> {
         let now = Instant::now();
         let store = &self.worker.outbox.store;
         if now >= self.tick {
-            // If there are more, others get their turn in between.
+            // If there are more new commands, the worker sends commands in between.
             let has_more = store.maintain().await?;
             self.failures = 0;
             self.tick = if has_more {
@@ -296,7 +309,7 @@ impl<S: Store> Running<S> {
         Ok(claims)
     }
 
-    /// Reads the status in a task of its own: it takes time, and the caller's function may panic.
+    /// Reads the status in a separate task, because this takes time and the caller's function may panic.
     fn report_status(&mut self) {
         let Some(receive) = self.worker.on_status.clone() else {
             return;
@@ -336,7 +349,7 @@ impl<S: Store> Running<S> {
         }
     }
 
-    /// Gives back what was claimed too late to be sent.
+    /// Releases commands that were claimed after the shutdown began.
     async fn release(&self, claims: &[Claim]) {
         let store = &self.worker.outbox.store;
         for claim in claims {
@@ -346,7 +359,7 @@ impl<S: Store> Running<S> {
         }
     }
 
-    /// Leaves the database alone for a while.
+    /// Pauses the use of the database.
     fn database_failed(&mut self, error: &Error) {
         tracing::warn!(target: "sdk_outbox", %error, "the outbox's database failed");
         self.failures = self.failures.saturating_add(1);
@@ -357,7 +370,7 @@ impl<S: Store> Running<S> {
         }
     }
 
-    /// Waits for what is in flight, drops what takes too long, and records both.
+    /// Waits for the calls in flight, drops the calls that take too long, and records all results.
     async fn end(&mut self, stop: &watch::Sender<bool>, since: Instant) {
         let all = async |sends: &mut JoinSet<_>| while sends.join_next().await.is_some() {};
         let left = self.worker.shutdown_time.saturating_sub(since.elapsed());

@@ -1,17 +1,19 @@
 //! An outbox in a PostgreSQL database, for any number of processes.
 //!
 //! # Enqueue with another driver
-//! One statement, in the transaction of your own rows. `command` is the prepared command as JSON, and `application` is
-//! [`PreparedCommand::application`](sdk_core::PreparedCommand::application). Lane and reference may be NULL. The lock keeps each lane in the order of the commits. If a transaction enqueues into several lanes, enqueue in
-//! the order of the lane names, or two transactions may deadlock.
+//! Run this statement in the transaction that writes your own rows. `command` is the prepared command as JSON, and
+//! `application` is [`PreparedCommand::application`](sdk_core::PreparedCommand::application). Lane and reference may be
+//! NULL. The lock keeps each lane in commit order. If a transaction enqueues into several lanes, enqueue in the order
+//! of the lane names. Otherwise, two transactions may deadlock.
 //! ```sql
 #![doc = include_str!("enqueue.sql")]
 //! ```
 //!
 //! # Privileges and poolers
-//! [`open`](Outbox::open) creates the tables in the first schema of the connection's `search_path` if they aren't there. A worker
-//! without the privilege to create tables needs only SELECT, INSERT, UPDATE and DELETE on them, and to enqueue, SELECT and INSERT
-//! suffice. The tables hold the bodies of commands, so grant these privileges to nothing but your service. Never change or delete rows by hand. A pooler needs session mode.
+//! If the tables don't exist, [`open`](Outbox::open) creates them in the first schema of the connection's
+//! `search_path`. After that, a worker needs SELECT, INSERT, UPDATE and DELETE on the tables, and a program that
+//! enqueues needs SELECT and INSERT. The tables contain the bodies of commands, so grant these privileges only to your
+//! service. Never change or delete rows by hand. A connection pooler must use session mode.
 
 mod session;
 mod sql;
@@ -56,7 +58,9 @@ pub struct Postgres {
     on_receipt: Option<Arc<OnReceipt>>,
 }
 
-/// Stores a command, and returns its ID. Call it within the transaction of your own rows: both are committed, or neither.
+/// Stores a command, and returns its ID.
+///
+/// Call it in the transaction that writes your own rows, so that both are committed or neither is.
 ///
 /// # Errors
 /// If the entry is invalid, or the database fails.
@@ -74,11 +78,14 @@ pub async fn enqueue(transaction: &impl GenericClient, entry: &Entry<'_>) -> Res
 }
 
 impl Outbox {
-    /// Opens an outbox in a database, and creates its tables, whose names begin with `sdk_outbox`, if there are none. It touches no
-    /// other table. A lost connection is replaced.
+    /// Opens an outbox in a database.
     ///
-    /// `tls` is `tokio_postgres::NoTls` or the connector of `tokio-postgres-rustls`, `postgres-native-tls` and the like. If the
-    /// configuration sets none, a connection attempt ends after 10 seconds, and a silent connection after about a minute.
+    /// If its tables don't exist, this creates them. Their names begin with `sdk_outbox`, and it touches no other
+    /// table. It replaces a lost connection.
+    ///
+    /// `tls` is `tokio_postgres::NoTls`, or a connector such as those of `tokio-postgres-rustls` and
+    /// `postgres-native-tls`. If the configuration sets no timeouts, a connection attempt ends after 10 seconds, and a
+    /// silent connection after about a minute.
     ///
     /// # Errors
     /// If there is no database, a privilege is missing, or a later release created the tables.
@@ -94,7 +101,9 @@ impl Outbox {
         Ok(Self::new(store))
     }
 
-    /// Opens an outbox that exists, for a tool that may get a wrong address: it creates no tables.
+    /// Opens an existing outbox.
+    ///
+    /// Use it in tools, where the address may be wrong. It creates no tables.
     ///
     /// # Errors
     /// [`Error::Missing`] if the database has no outbox, and the errors of [`open`](Self::open).
@@ -110,9 +119,11 @@ impl Outbox {
         Ok(Self::new(store))
     }
 
-    /// Sets your own SQL, which runs in the transaction that records a receipt. If it fails, panics, or takes longer than 5 seconds,
-    /// the receipt is not recorded, and the command is parked with the reason `not_settled`. It must neither end the transaction nor use
-    /// the outbox, whose connection waits for it. To ignore an error of a statement, use a savepoint.
+    /// Sets your own SQL, which runs in the transaction that records a receipt.
+    ///
+    /// If your SQL fails, panics, or takes longer than 5 seconds, the receipt is not recorded, and the command is
+    /// parked with the reason `not_settled`. Your SQL must not end the transaction, and must not use the outbox, whose
+    /// connection waits for it. To ignore an error of a statement, use a savepoint.
     ///
     /// ```
     /// # fn example(outbox: sdk_outbox::postgres::Outbox) {
@@ -142,7 +153,7 @@ impl Outbox {
 }
 
 impl Postgres {
-    /// A store that connects when it is first used.
+    /// Creates a store that connects when it is first used.
     fn new<T>(mut config: Config, tls: T) -> Self
     where
         T: MakeTlsConnect<Socket> + Clone + Send + Sync + 'static,
@@ -163,7 +174,8 @@ impl Postgres {
             let (config, tls) = (config.clone(), tls.clone());
             Box::pin(async move {
                 let (client, connection) = config.connect(tls).await?;
-                // It ends with the client. Its error is that of the next statement, too.
+                // The task ends with the client. The next statement returns the connection's error, so it is dropped
+                // here.
                 tokio::spawn(async move { drop(connection.await) });
                 client.batch_execute(SESSION).await?;
                 Ok(client)
@@ -176,11 +188,11 @@ impl Postgres {
         }
     }
 
-    /// Creates or migrates the tables. Only that takes the privilege to create tables.
+    /// Creates or migrates the tables. Only this needs the privilege to create tables.
     async fn migrate(&self, may_create: bool) -> Result<(), Error> {
         let mut session = self.session().await?;
         let transaction = session.client.transaction().await?;
-        // One process at a time.
+        // The lock lets one process migrate at a time.
         let alone = "SELECT pg_advisory_xact_lock(hashtext('sdk_outbox tables'))";
         transaction.batch_execute(alone).await?;
         let exist = "SELECT to_regclass('sdk_outbox_version') IS NOT NULL";

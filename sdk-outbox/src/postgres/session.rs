@@ -16,13 +16,14 @@ use crate::steps::reached;
 
 pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// A connection, and what belongs to it.
+/// A connection with its prepared statements and its cursors.
 pub(super) struct Session {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
-    /// The last command that was claimed for each sender.
+    /// The last claimed command of each sender. The next claim begins after it.
     pub(super) cursors: HashMap<(String, String), (SystemTime, i64)>,
-    /// When the cursors were last cleared: what became due before them is found then.
+    /// The time when the cursors were last cleared. After that, a claim also finds commands that became due before a
+    /// cursor.
     pub(super) reset: Instant,
 }
 
@@ -81,7 +82,7 @@ impl Work<'_> {
         Ok(self.transaction.commit().await?)
     }
 
-    /// Lets the next command of a lane continue, and returns it.
+    /// Makes the next command of a lane ready, and returns it.
     pub(super) async fn promote(&mut self, settled: &Row) -> Result<Option<Row>, Error> {
         let Some(lane) = settled.get::<_, Option<String>>(0) else {
             return Ok(None);
@@ -93,7 +94,7 @@ impl Work<'_> {
     }
 }
 
-/// A statement, prepared once for each connection.
+/// Returns a statement, which is prepared once for each connection.
 async fn prepared(
     client: &impl GenericClient,
     statements: &mut HashMap<&'static str, Statement>,
@@ -107,8 +108,8 @@ async fn prepared(
     Ok(statement)
 }
 
-/// An error of the caller's own SQL. One without a code is a mistake, such as a value of another type, unless the connection was
-/// lost.
+/// Converts an error of the caller's own SQL. An error without a code is a permanent mistake, such as a value of a
+/// wrong type, unless the connection was lost.
 pub(super) fn rejected_by_caller(error: &tokio_postgres::Error) -> Error {
     let is_lost = error.is_closed() || cause(error).is_some_and(<dyn StdError>::is::<io::Error>);
     Error::database(
@@ -123,14 +124,15 @@ impl From<tokio_postgres::Error> for Error {
     }
 }
 
-/// Connection, transaction state (a standby), conflict, resources, locks, shutdown: all of them may pass.
+/// Whether an error may be temporary. These classes are connections, transaction state (a standby), conflicts,
+/// resources, locks and shutdown.
 fn is_transient(code: &SqlState) -> bool {
-    // A transaction that already failed is a mistake of the caller's SQL.
+    // If the transaction had already failed, the caller's SQL has a mistake.
     let may_pass = ["08", "25", "40", "53", "55", "57"].contains(&&code.code()[..2]);
     may_pass && *code != SqlState::IN_FAILED_SQL_TRANSACTION
 }
 
-/// The message without the details of the database, which may quote a row.
+/// Returns the error's message without the database's details, which may quote a row.
 fn described(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), cause(error)) {
         (Some(error), _) => format!("{} ({})", error.message(), error.code().code()),

@@ -1,4 +1,4 @@
-//! The operations of worker and operator on PostgreSQL.
+//! Implements the store on PostgreSQL.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +18,7 @@ use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::Lease;
 
-/// The longest that the caller's own SQL may take: the worker's connection waits for it.
+/// The time limit for the caller's own SQL. The worker's connection waits for it.
 const OWN_SQL: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 5 });
 
 fn by_caller(what: &str) -> Error {
@@ -26,7 +26,7 @@ fn by_caller(what: &str) -> Error {
 }
 
 impl Postgres {
-    /// The connection, made again if it was lost.
+    /// Returns the connection, and reconnects if it was lost.
     pub(super) async fn session(&self) -> Result<MappedMutexGuard<'_, Session>, Error> {
         let mut session = self.session.lock().await;
         if session.as_ref().is_none_or(|it| it.client.is_closed()) {
@@ -44,7 +44,8 @@ impl Postgres {
         self.session().await?.query(sql, values).await
     }
 
-    /// Admits new commands: each is ready, or waits for another one of its lane. Returns whether there may be more.
+    /// Admits new commands. Each becomes ready, or waits for an earlier command of its lane. Returns whether there may
+    /// be more.
     async fn admit(&self) -> Result<bool, Error> {
         let mut session = self.session().await?;
         let mut work = session.begin().await?;
@@ -75,7 +76,7 @@ impl Store for Postgres {
     async fn maintain(&self) -> Result<bool, Error> {
         let mut session = self.session().await?;
         if !session.query(RECLAIM, &[]).await?.is_empty() {
-            // They may be due before what was claimed last.
+            // The released commands may be due before a cursor.
             session.cursors.clear();
         }
         drop(session);
@@ -222,7 +223,7 @@ impl Store for Postgres {
     }
 
     async fn purge(&self, older: Duration) -> Result<u64, Error> {
-        // PostgreSQL's times go back only so far.
+        // The age is limited, because PostgreSQL's timestamps can't be arbitrarily old.
         let (seconds, mut purged) = (older.as_secs_f64().min(3e9), 0);
         loop {
             let deleted = self.query(PURGE, &[&seconds]).await?;
@@ -234,7 +235,7 @@ impl Store for Postgres {
     }
 }
 
-/// A row of a command, by the names of its columns.
+/// Reads the row of a command, by the names of its columns.
 fn stored(row: &Row) -> StoredCommand {
     let age = Duration::try_from_secs_f64(row.get("age")).unwrap_or_default();
     StoredCommand {
@@ -254,7 +255,7 @@ fn stored(row: &Row) -> StoredCommand {
     }
 }
 
-/// PostgreSQL stores no NUL.
+/// Replaces NUL, which PostgreSQL can't store.
 fn without_nul(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }

@@ -1,16 +1,17 @@
-//! An outbox in a SQLite database: for a service that is one process, or several on one machine.
+//! An outbox in a SQLite database, for a service with one process, or with several processes on one machine.
 //!
 //! # Enqueue with another driver
-//! One statement, in the transaction of your own rows. `command` is the prepared command as JSON, and `application` is
-//! [`PreparedCommand::application`](sdk_core::PreparedCommand::application). The other columns may be left out.
+//! Run this statement in the transaction that writes your own rows. `command` is the prepared command as JSON, and
+//! `application` is [`PreparedCommand::application`](sdk_core::PreparedCommand::application). You can omit the other
+//! columns.
 //! ```sql
 //! INSERT INTO sdk_outbox (application, installation, lane, reference, command) VALUES (?1, ?2, ?3, ?4, ?5)
 //! ```
 //!
 //! # Limits
-//! SQLite has one writer at a time, and its busy handler is not fair. Run one worker per file, and keep your own transactions
-//! short. The file is set to WAL mode. If this crate creates it, only its owner can read it, because it holds the bodies of
-//! commands. Never change or delete rows by hand.
+//! SQLite has one writer at a time, and its busy handler is not fair. Run one worker per file, and keep your own
+//! transactions short. The crate sets the file to WAL mode. If the crate creates the file, only its owner can read it,
+//! because it contains the bodies of commands. Never change or delete rows by hand.
 
 mod store;
 
@@ -31,8 +32,8 @@ use crate::store::migrations;
 /// An outbox in a SQLite database.
 pub type Outbox = crate::Outbox<Sqlite>;
 
-/// The tables, by version. Times are milliseconds since the beginning of 1970, and states are numbers in
-/// [`State::ALL`](crate::State::ALL).
+/// The migrations of the tables, by version. Times are milliseconds since 1970-01-01, and states are indexes in
+/// [`State::ALL`](crate::State::ALL). The column `token` is the claim ID.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE sdk_outbox (
         id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -77,17 +78,17 @@ pub struct Sqlite {
     on_receipt: Option<Arc<OnReceipt>>,
 }
 
-/// The clock of the database, which is this process.
+/// The clock of the store. SQLite runs in this process, so the store uses a clock of this process.
 #[derive(Clone, Copy, Debug)]
 enum Clock {
     /// The system's clock, which all processes on this machine share.
     System,
-    /// Tokio's clock, from this time on. A test can pause it.
+    /// Tokio's clock, which starts at this time. A test can pause it.
     Tokio(SystemTime, Instant),
 }
 
 impl Clock {
-    /// Tokio's clock, which says now what the system's clock says.
+    /// Returns tokio's clock, starting at the current system time.
     fn tokio() -> Self {
         Self::Tokio(SystemTime::now(), Instant::now())
     }
@@ -100,7 +101,9 @@ impl Clock {
     }
 }
 
-/// Stores a command, and returns its ID. Call it within the transaction of your own rows: both are committed, or neither.
+/// Stores a command, and returns its ID.
+///
+/// Call it in the transaction that writes your own rows, so that both are committed or neither is.
 ///
 /// # Errors
 /// If the entry is invalid, or the database fails.
@@ -120,8 +123,10 @@ pub fn enqueue(transaction: &Connection, entry: &Entry<'_>) -> Result<i64, Error
 }
 
 impl Outbox {
-    /// Opens an outbox in a database file, which may hold your own tables, too. If there is no file, it is created for its
-    /// owner alone. Creates the tables `sdk_outbox` and `sdk_outbox_version` if there are none, and touches no other table.
+    /// Opens an outbox in a database file, which may also contain your own tables.
+    ///
+    /// If the file doesn't exist, this creates a file that only its owner can read. If the tables `sdk_outbox` and
+    /// `sdk_outbox_version` don't exist, this creates them. It touches no other table.
     ///
     /// # Errors
     /// If the file can't be opened or written, or a later release created the tables.
@@ -134,7 +139,9 @@ impl Outbox {
         Ok(Self::new(opened.await?))
     }
 
-    /// Opens an outbox that exists, for a tool that may get a wrong path: it creates no file and no tables.
+    /// Opens an existing outbox.
+    ///
+    /// Use it in tools, where the path may be wrong. It creates no file and no tables.
     ///
     /// # Errors
     /// [`Error::Missing`] if the file has no outbox, and the errors of [`open`](Self::open).
@@ -150,19 +157,23 @@ impl Outbox {
         Ok(Self::new(opened.await?))
     }
 
-    /// Takes the time from tokio's clock instead of the system's, so that a test can
-    /// [pause](https://docs.rs/tokio/latest/tokio/time/fn.pause.html) and advance it. For tests only: processes have no such clock in
-    /// common. Prepare the commands before you advance the clock, because they carry the system's time. PostgreSQL has no counterpart:
-    /// a paused clock jumps ahead while a socket is waited for.
+    /// Uses tokio's clock instead of the system's clock, so that a test can
+    /// [pause](https://docs.rs/tokio/latest/tokio/time/fn.pause.html) and advance it.
+    ///
+    /// Use it only in tests, because processes don't share tokio's clock. Prepare the commands before you advance the
+    /// clock, because they contain the system's time. PostgreSQL has no such method, because a paused clock jumps ahead
+    /// while a task waits for a socket.
     #[must_use]
     pub fn with_tokio_clock(mut self) -> Self {
         self.store.clock = Clock::tokio();
         self
     }
 
-    /// Sets your own SQL, which runs in the transaction that records a receipt. If it fails or panics, the receipt is not recorded,
-    /// and the command is parked with the reason `not_settled`. It runs on a thread that may block. It must neither commit nor use
-    /// the outbox or another connection to the file.
+    /// Sets your own SQL, which runs in the transaction that records a receipt.
+    ///
+    /// If your SQL fails or panics, the receipt is not recorded, and the command is parked with the reason
+    /// `not_settled`. The function runs on a thread that may block. It must not commit, and must not use the outbox or
+    /// another connection to the file.
     #[must_use]
     pub fn on_receipt(
         mut self,
@@ -183,7 +194,7 @@ fn has_tables(database: &Connection) -> rusqlite::Result<bool> {
 
 impl Sqlite {
     fn open(path: &Path) -> Result<Self, Error> {
-        // SQLite takes some names for databases in memory, or for options.
+        // SQLite interprets some names as databases in memory or as options.
         if path == Path::new(":memory:") || path.to_string_lossy().starts_with("file:") {
             return Err(Error::Invalid {
                 parameter: "path",
@@ -194,9 +205,9 @@ impl Sqlite {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(Duration::from_secs(5))?;
-        // With WAL, less than FULL would let a power failure undo what was sent already.
+        // In WAL mode, a power failure could undo the record of a sent command unless `synchronous` is FULL.
         connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL")?;
-        // A transaction that only becomes a writer later can't wait for the other writers.
+        // The transaction starts as a writer. Otherwise, it couldn't wait for other writers.
         let work = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = if has_tables(&work)? {
             let version = "SELECT version FROM sdk_outbox_version";
@@ -221,7 +232,7 @@ impl Sqlite {
         })
     }
 
-    /// Runs a transaction that writes, on a thread that may block. One at a time: the others don't each hold a thread.
+    /// Runs a transaction that writes, on a thread that may block. Waiting transactions don't block a thread.
     async fn transact<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Transaction<'_>, i64) -> Result<T, Error> + Send + 'static,
@@ -246,7 +257,7 @@ impl Sqlite {
         let clock = self.clock;
         blocking(move || {
             let transaction = connection.transaction_with_behavior(behavior)?;
-            // After the wait for other writers.
+            // The time is read after the wait for other writers.
             let now = millis(clock.now());
             let result = work(&transaction, now)?;
             transaction.commit()?;
@@ -276,7 +287,8 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Creates a file that only its owner can read, unless there is one. SQLite gives the files next to it the same permissions.
+/// Creates a file that only its owner can read, unless it exists. SQLite creates its journal files with the same
+/// permissions.
 fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

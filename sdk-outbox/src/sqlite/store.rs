@@ -1,4 +1,4 @@
-//! The operations of worker and operator on SQLite.
+//! Implements the store on SQLite.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,13 +12,13 @@ use crate::steps::reached;
 use crate::store::{Claim, Decision, Settlement, Store, Wanted, sealed};
 use crate::time::Lease;
 
-/// Lets the next command of a lane continue, once the command ?1 no longer blocks it.
+/// Makes the next command of a lane ready, once the command ?1 no longer blocks the lane.
 const PROMOTE: &str = "
     UPDATE sdk_outbox SET state = 1 WHERE id = (
         SELECT min(id) FROM sdk_outbox WHERE state = 2 AND lane = (SELECT lane FROM sdk_outbox WHERE id = ?1)
     )";
 
-/// The columns of [`stored`].
+/// The columns that [`stored`] reads.
 const COLUMNS: &str = "id, state, application, installation, lane, reference, stored_at, attempts, first_sent, reason, note, late, command";
 
 impl sealed::Sealed for Sqlite {}
@@ -76,7 +76,8 @@ impl Store for Sqlite {
     }
 
     async fn list(&self, state: State) -> Result<Vec<StoredCommand>, Error> {
-        // A literal: SQLite uses a partial index only if it sees the value when it plans.
+        // The state is a literal, because SQLite uses a partial index only if it knows the value when it plans the
+        // query.
         let list = format!(
             "SELECT {COLUMNS} FROM sdk_outbox WHERE state = {} ORDER BY id LIMIT 1000",
             state as i64
@@ -136,10 +137,11 @@ impl Store for Sqlite {
     }
 }
 
-/// How many commands are admitted or deleted in a transaction.
+/// The number of commands that a transaction admits or deletes.
 const BATCH: u32 = 500;
 
-/// Admits new commands: each is ready, or waits for another one of its lane. Returns whether there may be more.
+/// Admits new commands. Each becomes ready, or waits for an earlier command of its lane. Returns whether there may be
+/// more.
 fn admit(work: &Transaction<'_>, now: i64) -> Result<bool, Error> {
     let new = "SELECT id, lane FROM sdk_outbox WHERE state = 0 ORDER BY id LIMIT ?1";
     let mut new = work.prepare(new)?;
@@ -148,7 +150,7 @@ fn admit(work: &Transaction<'_>, now: i64) -> Result<bool, Error> {
             Ok((row.get(0)?, row.get_ref(1)? == ValueRef::Null))
         })?
         .collect::<Result<_, _>>()?;
-    // Not before the commands that came first.
+    // A command is due at the time when it was stored, so that new commands queue behind earlier commands.
     let mut admit = work
         .prepare("UPDATE sdk_outbox SET state = ?2, due_at = min(stored_at, ?3) WHERE id = ?1")?;
     let mut head = work.prepare(
@@ -216,7 +218,7 @@ fn settle(
     record: Option<&OnReceipt>,
 ) -> Result<bool, Error> {
     let (id, token) = (claim.command.id, &claim.token);
-    // Matches ID and token, so a worker whose lease expired changes nothing.
+    // The claim ID must match, so that a worker whose lease expired changes nothing.
     let settle = "UPDATE sdk_outbox SET state = ?3, due_at = ?4, attempts = ?5, first_sent = ?6, reason = ?7, note = ?8,
         http_status = ?9, replayed = ?10, result = ?11, lease_expired = ?12, token = NULL, lease_until = NULL
         WHERE id = ?1 AND token = ?2";
@@ -244,7 +246,7 @@ fn settle(
             work.execute(late, params![id, receipt.late()])?;
         } else {
             if let Some(record) = record {
-                // Nothing that comes back: there is no other writer.
+                // Retrying wouldn't help, because this transaction has no concurrent writers.
                 record(work, &claim.command, receipt)
                     .map_err(|error| Error::database(&error.to_string(), false))?;
             }
@@ -257,7 +259,7 @@ fn settle(
     Ok(settled == 1)
 }
 
-/// A row of [`COLUMNS`].
+/// Reads a row with [`COLUMNS`].
 fn stored(row: &Row<'_>, now: i64) -> rusqlite::Result<StoredCommand> {
     let required = |at| text(row, at).map(Option::unwrap_or_default);
     let age = now.saturating_sub(row.get(6)?).max(0).unsigned_abs();
@@ -278,7 +280,7 @@ fn stored(row: &Row<'_>, now: i64) -> rusqlite::Result<StoredCommand> {
     })
 }
 
-/// A column that another program may have filled with anything.
+/// Reads a string, or `None` for a value of another type, because another program may have written the column.
 fn text(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(at)? {
         ValueRef::Text(text) => Some(String::from_utf8_lossy(text).into_owned()),

@@ -1,6 +1,7 @@
 //! Tests of the worker and of both stores, against the reference server.
 //!
-//! The tests on PostgreSQL run if `OUTBOX_DATABASE` names a database, as under `.ci/postgres`. Each test has tables of its own.
+//! The tests on PostgreSQL run if `OUTBOX_DATABASE` names a database, as under `.ci/postgres`. Each test has tables of
+//! its own.
 
 mod fleet;
 pub(crate) mod kills;
