@@ -8,7 +8,8 @@ use crate::app::App;
 
 /// A client: its credentials and its rights.
 ///
-/// A new client has every documented scope, every entitlement and a workspace binding. Remove the rights that your test needs to be missing.
+/// A new client has every documented scope, every entitlement and a workspace binding. Remove the rights that your test
+/// needs to be missing.
 ///
 /// ```
 /// use sdk_reference_server::{App, ClientSpec};

@@ -13,7 +13,7 @@ document.forms.fault.addEventListener("submit", (event) => {
   event.preventDefault();
   const { operation, when, then } = event.target.elements;
   const only = operation.value ? `"operation": ${JSON.stringify(operation.value)}, ` : "";
-  // The fields are sent as they were typed, so that the server names what is wrong.
+  // Sends the fields exactly as typed, so that the error names the mistake.
   send("POST", "/-/faults", `{"faults": [{${only}"when": ${when.value || "{}"}, "then": ${then.value}}]}`);
 });
 document.forms.clock.addEventListener("submit", (event) => {
