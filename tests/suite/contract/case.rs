@@ -3,35 +3,35 @@
 use sdk_core::{Effect, Error, ErrorKind, IdempotencyKey, Response, Safety};
 use sdk_reference_server::{App, Operation, RecordedRequest};
 
-use super::world::World;
+use super::setup::Setup;
 
 /// Checks the single, successful call of an operation.
-pub(super) fn succeeded<T>(world: &World, operation: Operation, got: &Response<T>) {
+pub(super) fn succeeded<T>(setup: &Setup, operation: Operation, got: &Response<T>) {
     let (id, row) = (operation.id(), row(operation));
-    let seen = world.server.requests_for(operation);
+    let seen = setup.server.requests_for(operation);
     check_requests(row, &seen);
     assert_eq!(got.api_operation().id, id);
-    assert_eq!(u64::from(got.attempts()), world.server.attempts(operation));
+    assert_eq!(u64::from(got.attempts()), setup.server.attempts(operation));
     let (last, status) = (seen.last().unwrap(), got.http_status());
     assert_eq!(Some(status), last.status, "{id}");
     assert_eq!(got.request_id(), Some(&*request_id(last)), "{id}");
     assert!(row.statuses.contains(&status), "{id}: {status}");
     let commits = u64::from(is_command(row));
-    assert_eq!(world.server.commits(operation), commits, "{id}: commits");
+    assert_eq!(setup.server.commits(operation), commits, "{id}: commits");
     let exchanges = u64::from(row.authenticated || operation == Operation::ExchangeToken);
-    assert_eq!(world.server.exchanges(), exchanges, "{id}: exchanges");
+    assert_eq!(setup.server.exchanges(), exchanges, "{id}: exchanges");
 }
 
 /// Checks an expected failure: documented, with this code and message prefix, and final.
 pub(super) fn refused(
-    world: &World,
+    setup: &Setup,
     operation: Operation,
     error: &Error,
     (status, code, message): (u16, &str, &str),
 ) {
     let documented = is_documented(row(operation), status);
     assert!(documented, "{}: {status}", operation.id());
-    failed(world, operation, error, status);
+    failed(setup, operation, error, status);
     assert_eq!(error.attempts(), 1, "{error}");
     assert_code(operation, error, code);
     // Only the Calendar has a code for a key that was used for another command.
@@ -49,9 +49,9 @@ pub(super) fn assert_code(operation: Operation, error: &Error, code: &str) {
 }
 
 /// Checks the last call of an operation, which failed with a status. Earlier calls succeeded.
-pub(super) fn failed(world: &World, operation: Operation, error: &Error, status: u16) {
+pub(super) fn failed(setup: &Setup, operation: Operation, error: &Error, status: u16) {
     let (id, row) = (operation.id(), row(operation));
-    let seen = world.server.requests_for(operation);
+    let seen = setup.server.requests_for(operation);
     let succeeded = |seen: &RecordedRequest| seen.status.is_some_and(|status| status < 300);
     let before = seen.iter().rposition(succeeded).map_or(0, |last| last + 1);
     check_requests(row, &seen[before..]);
@@ -84,7 +84,7 @@ pub(super) fn failed(world: &World, operation: Operation, error: &Error, status:
     let replayable = is_command(row) && effect == Effect::Unknown;
     assert_eq!(error.command().is_some(), replayable, "{id}: {line}");
     let commits = if is_command(row) { before as u64 } else { 0 };
-    assert_eq!(world.server.commits(operation), commits, "{id}: commits");
+    assert_eq!(setup.server.commits(operation), commits, "{id}: commits");
 }
 
 /// Compares all requests for an operation with its row in the table.

@@ -11,7 +11,7 @@ use sdk_reference_server::{App, ClientSpec, Operation};
 
 use super::case::{assert_code, check_requests, failed, is_command, row, table};
 use super::operations::{Answer, COVERED, Calls, Visitor, visit_all};
-use super::world::World;
+use super::setup::Setup;
 use crate::support::{Clients, assert_says, stored};
 
 /// Every operation can fail with these statuses for its own reasons, which the tests below cover.
@@ -63,32 +63,32 @@ struct Failing<P, C> {
     failed: usize,
 }
 
-impl<P: Fn(&World, Operation) -> bool, C: Fn(&World, Operation, &Error)> Visitor for Failing<P, C> {
+impl<P: Fn(&Setup, Operation) -> bool, C: Fn(&Setup, Operation, &Error)> Visitor for Failing<P, C> {
     async fn visit<A: Answer>(
         &mut self,
-        world: &World,
+        setup: &Setup,
         calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
     ) {
         let operation = calls.operation;
-        if (self.prepare)(world, operation) {
-            let exchanges = world.server.exchanges();
+        if (self.prepare)(setup, operation) {
+            let exchanges = setup.server.exchanges();
             let error = calls.plain.await.err().unwrap();
-            failed(world, operation, &error, self.status);
+            failed(setup, operation, &error, self.status);
             let renewed = u64::from(self.status == 401);
-            assert_eq!(world.server.exchanges(), exchanges + renewed, "{error}");
-            (self.check)(world, operation, &error);
+            assert_eq!(setup.server.exchanges(), exchanges + renewed, "{error}");
+            (self.check)(setup, operation, &error);
             self.failed += 1;
         }
-        world.server.clear_faults();
+        setup.server.clear_faults();
     }
 }
 
 /// Visits every operation and returns the number of failures.
 async fn fail_all(
-    world: &World,
+    setup: &Setup,
     status: u16,
-    prepare: impl Fn(&World, Operation) -> bool,
-    check: impl Fn(&World, Operation, &Error),
+    prepare: impl Fn(&Setup, Operation) -> bool,
+    check: impl Fn(&Setup, Operation, &Error),
 ) -> usize {
     let mut failing = Failing {
         status,
@@ -96,8 +96,8 @@ async fn fail_all(
         check,
         failed: 0,
     };
-    world.prewarm().await;
-    visit_all(world, &mut failing).await;
+    setup.prewarm().await;
+    visit_all(setup, &mut failing).await;
     failing.failed
 }
 
@@ -107,12 +107,12 @@ fn count(counts: impl Fn(&sdk_core::Operation) -> bool) -> usize {
 
 #[tokio::test]
 async fn an_outage_is_retried_if_that_is_safe() {
-    let world = World::in_memory();
-    let down = |world: &World, operation: Operation| {
-        world.server.fault(operation).status(503);
+    let setup = Setup::in_memory();
+    let down = |setup: &Setup, operation: Operation| {
+        setup.server.fault(operation).status(503);
         true
     };
-    let check = |world: &World, operation: Operation, error: &Error| {
+    let check = |setup: &Setup, operation: Operation, error: &Error| {
         let unkeyed = row(operation).safety == Safety::Unkeyed;
         assert_eq!(error.attempts(), if unkeyed { 1 } else { 3 }, "{error}");
         let again = error.to_string().contains("after 3 attempts");
@@ -123,25 +123,25 @@ async fn an_outage_is_retried_if_that_is_safe() {
         }
         // The error returns the command with exactly the sent bytes.
         if let Some(command) = error.command() {
-            assert_eq!(command.body().as_bytes(), world.last(operation).body());
+            assert_eq!(command.body().as_bytes(), setup.last(operation).body());
             assert_eq!(command.idempotency_key(), error.idempotency_key());
         }
     };
 
-    assert_eq!(fail_all(&world, 503, down, check).await, count(|_| true));
+    assert_eq!(fail_all(&setup, 503, down, check).await, count(|_| true));
 }
 
 #[tokio::test]
 async fn a_token_that_is_always_rejected_is_renewed_once_and_then_reported() {
-    let world = World::in_memory();
-    let refused = |world: &World, operation: Operation| {
-        world.server.fault(operation).revoke_token();
+    let setup = Setup::in_memory();
+    let refused = |setup: &Setup, operation: Operation| {
+        setup.server.fault(operation).revoke_token();
         operation.auth()
     };
     // A 401 has no effect, so even a command without a key is resent once.
-    let check = |_: &World, _: Operation, error: &Error| assert_eq!(error.attempts(), 2, "{error}");
+    let check = |_: &Setup, _: Operation, error: &Error| assert_eq!(error.attempts(), 2, "{error}");
 
-    let failed = fail_all(&world, 401, refused, check).await;
+    let failed = fail_all(&setup, 401, refused, check).await;
 
     assert_eq!(failed, count(|row| row.authenticated));
 }
@@ -152,7 +152,7 @@ struct Back;
 impl Visitor for Back {
     async fn visit<A: Answer>(
         &mut self,
-        world: &World,
+        setup: &Setup,
         calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
     ) {
         let (operation, id) = (calls.operation, calls.operation.id());
@@ -160,13 +160,13 @@ impl Visitor for Back {
         if row.safety == Safety::Unkeyed {
             return;
         }
-        world.server.fault(operation).times(2).status(503);
+        setup.server.fault(operation).times(2).status(503);
 
         let first = calls.plain.clone().await.unwrap().response();
         let again = calls.plain.await.unwrap().response();
 
         assert_eq!((first.attempts(), again.attempts()), (3, 1), "{id}");
-        let seen = world.server.requests_for(operation);
+        let seen = setup.server.requests_for(operation);
         let keys: Vec<_> = seen.iter().map(|seen| seen.idempotency_key()).collect();
         assert_eq!(keys[..3], [keys[0]; 3], "{id}");
         let body = seen[0].body();
@@ -175,37 +175,37 @@ impl Visitor for Back {
         assert_eq!(keys[0] != keys[3], is_command(row), "{id}");
         assert!(keys.iter().flatten().all(|key| key.len() == 32), "{id}");
         let commits = if is_command(row) { 2 } else { 0 };
-        assert_eq!(world.server.commits(operation), commits, "{id}");
+        assert_eq!(setup.server.commits(operation), commits, "{id}");
     }
 }
 
 #[tokio::test]
 async fn a_service_that_recovers_answers_the_same_call_with_the_same_key() {
-    visit_all(&World::in_memory(), &mut Back).await;
+    visit_all(&Setup::in_memory(), &mut Back).await;
 }
 
 /// Makes a token invalid before each call.
-struct Ending(fn(&World));
+struct Ending(fn(&Setup));
 
 impl Visitor for Ending {
     async fn visit<A: Answer>(
         &mut self,
-        world: &World,
+        setup: &Setup,
         calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
     ) {
         let (operation, id) = (calls.operation, calls.operation.id());
         if !operation.auth() {
             return;
         }
-        world.prewarm().await;
-        (self.0)(world);
-        let exchanges = world.server.exchanges();
+        setup.prewarm().await;
+        (self.0)(setup);
+        let exchanges = setup.server.exchanges();
 
         let got = calls.plain.await.unwrap().response();
 
         assert_eq!(got.attempts(), 2, "{id}");
-        assert_eq!(world.server.exchanges(), exchanges + 1, "{id}");
-        let seen = world.server.requests_for(operation);
+        assert_eq!(setup.server.exchanges(), exchanges + 1, "{id}");
+        let seen = setup.server.requests_for(operation);
         let [first, second] = &seen[..] else {
             panic!("{id}: {} requests", seen.len())
         };
@@ -214,18 +214,18 @@ impl Visitor for Ending {
         assert_eq!(first.idempotency_key(), second.idempotency_key(), "{id}");
         assert_eq!(first.body(), second.body(), "{id}");
         let commits = u64::from(is_command(row(operation)));
-        assert_eq!(world.server.commits(operation), commits, "{id}");
+        assert_eq!(setup.server.commits(operation), commits, "{id}");
     }
 }
 
 #[tokio::test]
 async fn after_a_revoked_or_expired_token_the_same_request_is_sent_with_a_new_token() {
-    let ends: [fn(&World); 2] = [
-        |world| world.server.revoke_tokens(),
-        |world| world.server.advance(Duration::from_secs(300)),
+    let ends: [fn(&Setup); 2] = [
+        |setup| setup.server.revoke_tokens(),
+        |setup| setup.server.advance(Duration::from_secs(300)),
     ];
     for end in ends {
-        visit_all(&World::in_memory(), &mut Ending(end)).await;
+        visit_all(&Setup::in_memory(), &mut Ending(end)).await;
     }
 }
 
@@ -249,9 +249,9 @@ async fn an_error_names_the_missing_entitlement_or_workspace() {
             "a workspace binding",
         ),
     ] {
-        let world = World::in_memory().with_rights(rights);
-        let needs = |_: &World, operation: Operation| needs_binding(operation);
-        let check = |_: &World, operation: Operation, error: &Error| {
+        let setup = Setup::in_memory().with_rights(rights);
+        let needs = |_: &Setup, operation: Operation| needs_binding(operation);
+        let check = |_: &Setup, operation: Operation, error: &Error| {
             assert_eq!(error.attempts(), 1);
             assert_code(operation, error, code);
             let line = error.to_string();
@@ -260,7 +260,7 @@ async fn an_error_names_the_missing_entitlement_or_workspace() {
             assert_eq!(shown, !operation.scopes().is_empty(), "{line}");
         };
 
-        let failed = fail_all(&world, 403, needs, check).await;
+        let failed = fail_all(&setup, 403, needs, check).await;
 
         assert_eq!(
             failed,
@@ -275,10 +275,10 @@ async fn an_error_names_the_required_and_the_granted_scopes() {
     let mut failed = 0;
     for scopes in all.into_iter().filter(|scopes| !scopes.is_empty()) {
         let lacking = |client: ClientSpec, scope: &&str| client.without_scope(scope);
-        let world = World::in_memory();
-        let world = world.with_rights(|client| scopes.iter().fold(client, lacking));
-        let needs = |_: &World, operation: Operation| operation.scopes() == scopes;
-        let check = |_: &World, operation: Operation, error: &Error| {
+        let setup = Setup::in_memory();
+        let setup = setup.with_rights(|client| scopes.iter().fold(client, lacking));
+        let needs = |_: &Setup, operation: Operation| operation.scopes() == scopes;
+        let check = |_: &Setup, operation: Operation, error: &Error| {
             let lacks = format!("the token lacks {}", scopes.join(" or "));
             assert_eq!(error.message(), lacks);
             assert_code(operation, error, "insufficient_scope");
@@ -296,7 +296,7 @@ async fn an_error_names_the_required_and_the_granted_scopes() {
             assert_says(&error, &[&requires, granted]);
         };
 
-        failed += fail_all(&world, 403, needs, check).await;
+        failed += fail_all(&setup, 403, needs, check).await;
     }
     assert_eq!(failed, count(|row| !row.scopes.is_empty()));
 }
@@ -307,15 +307,15 @@ struct Extended;
 impl Visitor for Extended {
     async fn visit<A: Answer>(
         &mut self,
-        world: &World,
+        setup: &Setup,
         calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
     ) {
         let id = calls.operation.id();
         let sent = calls.extended.await;
         assert!(sent.is_ok(), "{id}: {:?}", sent.err());
-        let request = world.last(calls.operation);
+        let request = setup.last(calls.operation);
         assert_eq!(request.header("x-from-the-future"), Some("yes"), "{id}");
-        let query = world.last_query(calls.operation);
+        let query = setup.last_query(calls.operation);
         assert!(query.ends_with("fromTheFuture=a+b%26c"), "{id}: {query}");
         check_requests(row(calls.operation), &[request]);
     }
@@ -324,7 +324,7 @@ impl Visitor for Extended {
 /// This test uses sockets, to show that nothing between the SDK and the server changes a request.
 #[tokio::test]
 async fn every_builder_takes_an_undocumented_parameter_and_header() {
-    visit_all(&World::start().await, &mut Extended).await;
+    visit_all(&Setup::start().await, &mut Extended).await;
 }
 
 /// Prepares commands without sending anything, stores them, and sends them from another process.
@@ -333,22 +333,22 @@ struct Stored(usize);
 impl Visitor for Stored {
     async fn visit<A: Answer>(
         &mut self,
-        world: &World,
+        setup: &Setup,
         calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
     ) {
         let (operation, id) = (calls.operation, calls.operation.id());
         let Some(command) = calls.prepared else {
             return;
         };
-        assert!(world.server.requests_for(operation).is_empty(), "{id}");
+        assert!(setup.server.requests_for(operation).is_empty(), "{id}");
         let command = stored(&command.unwrap());
         command.verify().unwrap();
 
-        let receipt = send_prepared(&world.elsewhere(), &command).await.unwrap();
+        let receipt = send_prepared(&setup.elsewhere(), &command).await.unwrap();
 
         assert_eq!(receipt.api_operation().id, id);
         assert_eq!(command.operation(), id);
-        let seen = world.last(operation);
+        let seen = setup.last(operation);
         assert_eq!(&*seen.method, command.method());
         assert_eq!(&*seen.path, command.path());
         assert_eq!(seen.body(), command.body().as_bytes());
@@ -377,6 +377,6 @@ async fn send_prepared(
 #[tokio::test]
 async fn every_command_can_be_prepared_stored_and_sent_by_another_process() {
     let mut stored = Stored(0);
-    visit_all(&World::in_memory(), &mut stored).await;
+    visit_all(&Setup::in_memory(), &mut stored).await;
     assert_eq!(stored.0, count(is_command));
 }

@@ -8,20 +8,20 @@ use serde_json::Value;
 
 use super::lists::{collect, first, references};
 use super::rules::refuses;
-use super::world::World;
+use super::setup::Setup;
 use crate::support::Clients;
 
 /// Checks the query of a filtered list, and compares its items with the matching records of the complete list.
 async fn assert_filtered(
-    world: &World,
+    setup: &Setup,
     list: Pages<Record>,
     query: &str,
     complete: &[Record],
     matches: impl Fn(&Record) -> bool,
 ) {
-    let before = world.server.requests().len();
+    let before = setup.server.requests().len();
     let found = collect(list.items()).await;
-    let sent = world.server.requests()[before].query.clone();
+    let sent = setup.server.requests()[before].query.clone();
     assert_eq!(sent.unwrap_or_default(), query);
     let expected = references(complete.iter().filter(|record| matches(record)));
     assert!(!expected.is_empty(), "{query}");
@@ -79,8 +79,8 @@ type Filter<'f> = (
 
 #[tokio::test]
 async fn a_filter_takes_exactly_the_documented_values() {
-    let world = World::in_memory();
-    let (crm, me) = (&world.crm, world.server.sample_actor());
+    let setup = Setup::in_memory();
+    let (crm, me) = (&setup.crm, setup.server.sample_actor());
     let all = Lists::of(crm).await;
     let is_mine = |task: &Record| owner(task) == me;
     let filters: [Filter<'_>; 6] = [
@@ -142,11 +142,11 @@ async fn a_filter_takes_exactly_the_documented_values() {
     for (complete, name, values, value_of, list) in filters {
         let known = values.replace(' ', ", ");
         let why = format!("`{name}` must be one of {known}: got \"odd\"");
-        refuses(&world, first(list("odd")), &why).await;
+        refuses(&setup, first(list("odd")), &why).await;
         for value in values.split(' ') {
             let query = format!("{name}={value}");
             let matches = |record: &Record| value == "all" || value_of(record) == value;
-            assert_filtered(&world, list(value), &query, complete, matches).await;
+            assert_filtered(&setup, list(value), &query, complete, matches).await;
         }
     }
 }
@@ -161,8 +161,8 @@ type Filtered<'f> = (
 
 #[tokio::test]
 async fn filters_are_sent_unchanged_and_combine() {
-    let world = World::in_memory();
-    let (crm, me) = (&world.crm, &*world.server.sample_actor());
+    let setup = Setup::in_memory();
+    let (crm, me) = (&setup.crm, &*setup.server.sample_actor());
     let all = Lists::of(crm).await;
     let people = || crm.people().list();
     let opportunities = || crm.opportunities().list();
@@ -221,27 +221,27 @@ async fn filters_are_sent_unchanged_and_combine() {
         }),
     ];
     for (list, query, complete, matches) in lists {
-        assert_filtered(&world, list, query, complete, matches).await;
+        assert_filtered(&setup, list, query, complete, matches).await;
     }
     // The contract doesn't document the values of this filter, so the SDK takes any value.
     for status in "received screening review_needed accepted dismissed failed".split(' ') {
         let list = crm.intake().list().status(status).pages();
         let (query, complete) = (format!("status={status}"), &all.submissions);
         let matches = |it: &Record| text(it, "status") == status;
-        assert_filtered(&world, list, &query, complete, matches).await;
+        assert_filtered(&setup, list, &query, complete, matches).await;
     }
 }
 
 #[tokio::test]
 async fn mine_selects_the_tasks_of_the_actor_of_the_token() {
-    let world = World::in_memory();
-    let actors = world.crm.actors().list().await.unwrap().to_value().unwrap();
+    let setup = Setup::in_memory();
+    let actors = setup.crm.actors().list().await.unwrap().to_value().unwrap();
     let colleague = actors["items"][1]["publicReference"].as_str().unwrap();
-    let crm = world.suite_of(|client| client.acting_for(colleague)).crm();
+    let crm = setup.suite_of(|client| client.acting_for(colleague)).crm();
 
     let theirs = collect(crm.tasks().list().items()).await;
 
     assert!(!theirs.is_empty());
     assert!(theirs.iter().all(|task| owner(task) == colleague));
-    assert_eq!(world.last_query(Operation::ListTasks).find("owner"), None);
+    assert_eq!(setup.last_query(Operation::ListTasks).find("owner"), None);
 }

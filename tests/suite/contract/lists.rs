@@ -7,7 +7,7 @@ use sdk_crm::types::{PersonStatus, TaskOwner};
 use sdk_reference_server::Operation;
 
 use super::case::table;
-use super::world::World;
+use super::setup::Setup;
 use crate::support::{assert_refused_with, assert_says};
 
 /// A list, the number of its records, its largest page size, and a function that returns its pages.
@@ -19,8 +19,8 @@ pub(super) type List<'w> = (
 );
 
 /// Returns every list with a cursor.
-pub(super) fn lists(world: &World) -> [List<'_>; 6] {
-    let (crm, person) = (&world.crm, world.server.sample_person());
+pub(super) fn lists(setup: &Setup) -> [List<'_>; 6] {
+    let (crm, person) = (&setup.crm, setup.server.sample_person());
     let people = |limit| crm.people().list().limit(limit).pages();
     let organizations = |limit| crm.organizations().list().limit(limit).pages();
     let opportunities = |limit| crm.opportunities().list().limit(limit).pages();
@@ -78,11 +78,11 @@ pub(super) fn references<'r>(records: impl IntoIterator<Item = &'r Record>) -> B
 
 /// Reads a list by page and by item, and checks the page boundaries.
 async fn assert_whole(
-    world: &World,
+    setup: &Setup,
     (operation, count, _, list): &List<'_>,
     size: u32,
 ) -> Vec<Record> {
-    let before = world.server.attempts(operation);
+    let before = setup.server.attempts(operation);
     let mut pages = list(size);
     let mut by_page = Vec::new();
     let mut turned = 0;
@@ -94,7 +94,7 @@ async fn assert_whole(
         by_page.extend(page.into_inner().into_items().unwrap());
     }
     assert_eq!(turned, count.div_ceil(size as usize), "{operation:?}");
-    let attempts = || world.server.attempts(operation) - before;
+    let attempts = || setup.server.attempts(operation) - before;
     assert_eq!(attempts(), turned as u64, "{operation:?}");
     let checkpoint = pages.checkpoint();
     assert!(checkpoint.is_finished(), "{operation:?}");
@@ -111,8 +111,8 @@ async fn assert_whole(
 
 #[tokio::test]
 async fn every_list_is_read_to_its_end() {
-    let world = World::in_memory();
-    let lists = lists(&world);
+    let setup = Setup::in_memory();
+    let lists = lists(&setup);
     for row in table().filter(|row| row.cursor) {
         let is_listed = lists.iter().any(|(operation, ..)| operation.id() == row.id);
         assert!(is_listed, "{row} is a list: add it to `lists`");
@@ -121,20 +121,20 @@ async fn every_list_is_read_to_its_end() {
         let (operation, _, most, _) = list;
         // Some counts are multiples of the largest page size. No count is a multiple of 7.
         for size in [7, *most] {
-            let items = assert_whole(&world, list, size).await;
+            let items = assert_whole(&setup, list, size).await;
             if *operation == Operation::GetPersonTimeline {
                 let times = items.iter().map(|entry| entry.text("occurredAt"));
                 assert!(times.is_sorted());
             }
         }
     }
-    assert_eq!(world.server.exchanges(), 1);
+    assert_eq!(setup.server.exchanges(), 1);
 }
 
 #[tokio::test]
 async fn a_cursor_belongs_to_its_list_and_filters_but_not_to_a_page_size() {
-    let world = World::in_memory();
-    let people = world.crm.people();
+    let setup = Setup::in_memory();
+    let people = setup.crm.people();
     let active = || people.list().status(PersonStatus::Active);
     let all = active().limit(50).await.unwrap();
     let page = active().limit(10).await.unwrap();
@@ -145,7 +145,7 @@ async fn a_cursor_belongs_to_its_list_and_filters_but_not_to_a_page_size() {
         references(next.items().unwrap()),
         references(&all.items().unwrap()[10..30])
     );
-    let query = world.last_query(Operation::ListPeople);
+    let query = setup.last_query(Operation::ListPeople);
     assert_says(&query, &[&format!("cursor={cursor}")]);
 
     let last = if cursor.ends_with('A') { "B" } else { "A" };
@@ -164,7 +164,7 @@ async fn a_cursor_belongs_to_its_list_and_filters_but_not_to_a_page_size() {
         ("altered", active().cursor(altered).pages()),
         (
             "another list",
-            world.crm.organizations().list().cursor(cursor).pages(),
+            setup.crm.organizations().list().cursor(cursor).pages(),
         ),
         (
             "a timeline",

@@ -7,4 +7,4 @@ mod filters;
 mod lists;
 pub(crate) mod operations;
 mod rules;
-pub(crate) mod world;
+pub(crate) mod setup;

@@ -9,39 +9,39 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 
 use super::operations;
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 use crate::samples::{draft, import};
 use crate::support::{Clients, key};
 
 operations! {
-    GetAccountingMetadata: |world| world.accounting.service().meta() => metadata;
-    ListFinancialCounterparties: |world| world.accounting.counterparties().list() => all_on_one_page;
-    CreateInvoiceDraft: |world| world.accounting.invoice_drafts().create(&whole_draft(world)) => a_draft_is_created,
+    GetAccountingMetadata: |setup| setup.accounting.service().meta() => metadata;
+    ListFinancialCounterparties: |setup| setup.accounting.counterparties().list() => all_on_one_page;
+    CreateInvoiceDraft: |setup| setup.accounting.invoice_drafts().create(&whole_draft(setup)) => a_draft_is_created,
         422 "invoice_draft_rejected" "":
-        |world| world.accounting.invoice_drafts().create(&draft(&world.server.archived_counterparty(), 1));
-    CreateImportRun: |world| world.accounting.import_runs().create(&import("ledger", ImportMode::SummaryHistory)) => a_run_is_pending,
-        409 "idempotency_conflict" "": |world| another_run_under_the_same_key(world);
+        |setup| setup.accounting.invoice_drafts().create(&draft(&setup.server.archived_counterparty(), 1));
+    CreateImportRun: |setup| setup.accounting.import_runs().create(&import("ledger", ImportMode::SummaryHistory)) => a_run_is_pending,
+        409 "idempotency_conflict" "": |setup| another_run_under_the_same_key(setup);
 }
 
-fn metadata(_: &World, meta: &Response<AccountingMetadata>) {
+fn metadata(_: &Setup, meta: &Response<AccountingMetadata>) {
     assert_eq!(meta.schema_version, "suite-accounting-api.v1");
     assert_eq!(meta.service, "suite-accounting");
     assert_eq!(meta.version, "0.1.1");
     assert_eq!(meta.openapi_path, "/openapi.yaml");
 }
 
-fn all_on_one_page(world: &World, page: &Response<RawJson>) {
+fn all_on_one_page(setup: &Setup, page: &Response<RawJson>) {
     let items = &page.to_value().unwrap()["items"];
     assert_eq!(items.as_array().unwrap().len(), 40);
-    let first = world.server.sample_counterparty();
+    let first = setup.server.sample_counterparty();
     assert_eq!(items[0]["publicReference"], first);
     // The operation has no parameters.
-    let seen = world.last(Operation::ListFinancialCounterparties);
+    let seen = setup.last(Operation::ListFinancialCounterparties);
     assert_eq!(seen.query, None);
 }
 
-fn whole_draft(world: &World) -> InvoiceDraftCreate {
-    draft(&world.server.sample_counterparty(), 1)
+fn whole_draft(setup: &Setup) -> InvoiceDraftCreate {
+    draft(&setup.server.sample_counterparty(), 1)
         .billing_profile_reference("BP-1")
         .document_date("2026-01-15")
         .due_date("2026-02-14")
@@ -49,18 +49,18 @@ fn whole_draft(world: &World) -> InvoiceDraftCreate {
         .internal_note("Ask Ada.")
 }
 
-fn a_draft_is_created(world: &World, receipt: &Receipt<AccountingCommandResult>) {
+fn a_draft_is_created(setup: &Setup, receipt: &Receipt<AccountingCommandResult>) {
     assert_eq!(receipt.schema_version, "suite-accounting-command-result.v1");
     assert_eq!(receipt.outcome, AccountingOutcome::Succeeded);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
     assert!(!receipt.command_receipt_reference.is_empty());
     assert_eq!(receipt.http_status(), 201);
     let key = receipt.idempotency_key().unwrap().as_str();
-    let seen = world.last(Operation::CreateInvoiceDraft);
+    let seen = setup.last(Operation::CreateInvoiceDraft);
     assert_eq!(seen.idempotency_key(), Some(key));
     let sent = json!({
         "schemaVersion": "suite-accounting-invoice-draft-create.v1",
-        "counterpartyReference": world.server.sample_counterparty(),
+        "counterpartyReference": setup.server.sample_counterparty(),
         "billingProfileReference": "BP-1",
         "documentDate": "2026-01-15",
         "dueDate": "2026-02-14",
@@ -69,10 +69,10 @@ fn a_draft_is_created(world: &World, receipt: &Receipt<AccountingCommandResult>)
         "taxAmount": {"currency": "EUR", "minorUnits": "1900", "scale": 2},
         "lines": [{"description": "Workshop"}],
     });
-    assert_eq!(world.last_body(Operation::CreateInvoiceDraft), sent);
+    assert_eq!(setup.last_body(Operation::CreateInvoiceDraft), sent);
 }
 
-fn a_run_is_pending(world: &World, receipt: &Receipt<AccountingCommandResult>) {
+fn a_run_is_pending(setup: &Setup, receipt: &Receipt<AccountingCommandResult>) {
     assert_eq!(receipt.outcome, AccountingOutcome::Pending);
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
     assert_eq!(receipt.http_status(), 201);
@@ -85,18 +85,18 @@ fn a_run_is_pending(world: &World, receipt: &Receipt<AccountingCommandResult>) {
         "mode": "summary_history",
         "intendedCoverage": {"from": "2026-01-01"},
     });
-    assert_eq!(world.last_body(Operation::CreateImportRun), sent);
+    assert_eq!(setup.last_body(Operation::CreateImportRun), sent);
 }
 
 async fn another_run_under_the_same_key(
-    world: &World,
+    setup: &Setup,
 ) -> Result<Receipt<AccountingCommandResult>, Error> {
-    let elsewhere = world.elsewhere().accounting();
+    let elsewhere = setup.elsewhere().accounting();
     let run = |accounting: &Client, adapter| {
         let runs = accounting.import_runs();
         runs.create(&import(adapter, ImportMode::EvidenceOnly))
             .idempotency_key(key("import-run-2026-01"))
     };
-    run(&world.accounting, "first").await.unwrap();
+    run(&setup.accounting, "first").await.unwrap();
     run(&elsewhere, "second").await
 }

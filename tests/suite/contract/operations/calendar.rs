@@ -8,16 +8,16 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 
 use super::operations;
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 use crate::samples::event;
 
 operations! {
-    SubmitEventCommand: |world| world.calendar.events().command(&whole_event(world)) => is_created,
-        409 "time_conflict" "": |world| at_a_taken_time(world);
+    SubmitEventCommand: |setup| setup.calendar.events().command(&whole_event(setup)) => is_created,
+        409 "time_conflict" "": |setup| at_a_taken_time(setup);
 }
 
 /// Returns a command with every field except the recurrence, whose content the contract doesn't document.
-fn whole_event(world: &World) -> EventCommand {
+fn whole_event(setup: &Setup) -> EventCommand {
     event("Kick-off")
         .description("First steps")
         .location("Room 2")
@@ -25,18 +25,18 @@ fn whole_event(world: &World) -> EventCommand {
         .all_day(false)
         .status(EventStatus::Confirmed)
         .visibility(EventVisibility::Standard)
-        .attendee_actor_references([world.server.sample_actor()])
+        .attendee_actor_references([setup.server.sample_actor()])
         .check_conflicts(false)
 }
 
-fn is_created(world: &World, receipt: &Receipt<CalendarCommandResult>) {
+fn is_created(setup: &Setup, receipt: &Receipt<CalendarCommandResult>) {
     assert_eq!(receipt.schema_version, "suite-calendar-command-result.v1");
     assert_eq!(receipt.operation, CalendarOperation::EventCreate);
     assert_eq!(receipt.outcome, "succeeded");
     assert_eq!((receipt.record_version, receipt.replayed), (1, false));
     assert_eq!(receipt.http_status(), 201);
     let key = receipt.idempotency_key().unwrap().as_str();
-    let seen = world.last(Operation::SubmitEventCommand);
+    let seen = setup.last(Operation::SubmitEventCommand);
     assert_eq!(seen.idempotency_key(), Some(key));
     let sent = json!({
         "operation": "create",
@@ -50,14 +50,14 @@ fn is_created(world: &World, receipt: &Receipt<CalendarCommandResult>) {
         "allDay": false,
         "status": "confirmed",
         "visibility": "standard",
-        "attendeeActorReferences": [world.server.sample_actor()],
+        "attendeeActorReferences": [setup.server.sample_actor()],
         "checkConflicts": false,
     });
-    assert_eq!(world.last_body(Operation::SubmitEventCommand), sent);
+    assert_eq!(setup.last_body(Operation::SubmitEventCommand), sent);
 }
 
-async fn at_a_taken_time(world: &World) -> Result<Receipt<CalendarCommandResult>, Error> {
-    let events = world.calendar.events();
+async fn at_a_taken_time(setup: &Setup) -> Result<Receipt<CalendarCommandResult>, Error> {
+    let events = setup.calendar.events();
     events.command(&event("Kick-off")).await.unwrap();
     let second = event("At the same time").check_conflicts(true);
     events.command(&second).await

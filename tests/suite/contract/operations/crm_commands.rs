@@ -5,14 +5,14 @@ use sdk_reference_server::Operation;
 use serde_json::{Value, json};
 
 use super::operations;
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 
 operations! {
-    SubmitCommand: |world| world.crm.commands().submit(new_task()) => a_task_is_committed,
+    SubmitCommand: |setup| setup.crm.commands().submit(new_task()) => a_task_is_committed,
         409 "stale_record_version" "expected version 999":
-        |world| world.crm.commands().submit(stale_promotion(world));
-    ReviewIntakeSubmission: |world| world.crm.intake().review(review(world)) => a_review_is_committed,
-        409 "invalid_state" "": |world| another_decision(world);
+        |setup| setup.crm.commands().submit(stale_promotion(setup));
+    ReviewIntakeSubmission: |setup| setup.crm.intake().review(review(setup)) => a_review_is_committed,
+        409 "invalid_state" "": |setup| another_decision(setup);
 }
 
 fn new_task() -> Value {
@@ -22,39 +22,39 @@ fn new_task() -> Value {
     })
 }
 
-fn a_task_is_committed(world: &World, receipt: &Receipt<RawJson>) {
+fn a_task_is_committed(setup: &Setup, receipt: &Receipt<RawJson>) {
     assert_eq!(receipt.http_status(), 201);
     assert_eq!(receipt.to_value().unwrap()["recordVersion"], 1);
     assert_eq!(receipt.idempotency_key(), None);
-    assert_eq!(world.last_body(Operation::SubmitCommand), new_task());
+    assert_eq!(setup.last_body(Operation::SubmitCommand), new_task());
 }
 
-fn stale_promotion(world: &World) -> Value {
+fn stale_promotion(setup: &Setup) -> Value {
     json!({
         "commandType": "person.update",
-        "subjectReference": world.server.sample_person(),
+        "subjectReference": setup.server.sample_person(),
         "expectedRecordVersion": 999,
         "payload": {"jobTitle": "Controller"},
     })
 }
 
 /// Returns a review of the first pending submission.
-fn review(world: &World) -> Value {
-    let submission = world.server.sample_intake_submission();
+fn review(setup: &Setup) -> Value {
+    let submission = setup.server.sample_intake_submission();
     json!({"submissionReference": submission, "decision": "accept"})
 }
 
-fn a_review_is_committed(world: &World, receipt: &Receipt<RawJson>) {
+fn a_review_is_committed(setup: &Setup, receipt: &Receipt<RawJson>) {
     assert_eq!(receipt.http_status(), 201);
     let result = receipt.to_value().unwrap();
     assert_eq!(result["status"], "accepted");
     let sent = json!({"submissionReference": result["publicReference"], "decision": "accept"});
-    assert_eq!(world.last_body(Operation::ReviewIntakeSubmission), sent);
+    assert_eq!(setup.last_body(Operation::ReviewIntakeSubmission), sent);
 }
 
-async fn another_decision(world: &World) -> Result<Receipt<RawJson>, Error> {
-    let mut review = review(world);
-    world.crm.intake().review(review.clone()).await.unwrap();
+async fn another_decision(setup: &Setup) -> Result<Receipt<RawJson>, Error> {
+    let mut review = review(setup);
+    setup.crm.intake().review(review.clone()).await.unwrap();
     review["decision"] = json!("dismiss");
-    world.crm.intake().review(review).await
+    setup.crm.intake().review(review).await
 }

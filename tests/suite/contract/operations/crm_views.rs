@@ -6,42 +6,42 @@ use sdk_crm::types::{
 };
 
 use super::operations;
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 use crate::support::Clients;
 
 operations! {
-    GetHealth: |world| world.crm.service().health() => health;
-    GetReadiness: |world| world.crm.service().ready() => readiness;
-    GetCrmMetadata: |world| world.crm.service().meta() => metadata;
-    GetToday: |world| world.crm.today().get() => what_needs_attention;
+    GetHealth: |setup| setup.crm.service().health() => health;
+    GetReadiness: |setup| setup.crm.service().ready() => readiness;
+    GetCrmMetadata: |setup| setup.crm.service().meta() => metadata;
+    GetToday: |setup| setup.crm.today().get() => what_needs_attention;
     // `from` takes an instant. The SDK passes this string on as an unknown parameter.
-    GetFunnel: |world| world.crm.funnel().get() => every_stage_is_counted,
-        400 "validation_failed" "from:": |world| world.crm.funnel().get().query("from", "yesterday");
-    GetActors: |world| world.crm.actors().list() => actors_with_their_workload;
-    GetPresentation: |world| world.crm.presentation().get() => the_application_is_described;
+    GetFunnel: |setup| setup.crm.funnel().get() => every_stage_is_counted,
+        400 "validation_failed" "from:": |setup| setup.crm.funnel().get().query("from", "yesterday");
+    GetActors: |setup| setup.crm.actors().list() => actors_with_their_workload;
+    GetPresentation: |setup| setup.crm.presentation().get() => the_application_is_described;
 }
 
-fn health(_: &World, health: &Response<RawJson>) {
+fn health(_: &Setup, health: &Response<RawJson>) {
     assert_eq!(health.to_value().unwrap()["status"], "alive");
 }
 
-fn readiness(_: &World, ready: &Response<RawJson>) {
+fn readiness(_: &Setup, ready: &Response<RawJson>) {
     assert_eq!(ready.to_value().unwrap()["status"], "ready");
 }
 
-fn metadata(_: &World, meta: &Response<RawJson>) {
+fn metadata(_: &Setup, meta: &Response<RawJson>) {
     assert_eq!(meta.to_value().unwrap()["version"], "3.0.0");
 }
 
-fn what_needs_attention(world: &World, today: &Response<AttentionQueue>) {
+fn what_needs_attention(setup: &Setup, today: &Response<AttentionQueue>) {
     assert_eq!(today.schema_version, "suite-crm-today.v1");
-    assert_eq!(today.generated_at, world.server.now().into());
+    assert_eq!(today.generated_at, setup.server.now().into());
     assert!(today.counts.get::<u64>("openTasks").unwrap().is_some());
     let first = &today.attention[0];
     assert_eq!(first.type_, Some(AttentionType::Task));
     assert!(first.due_at.as_ref().unwrap() < &today.generated_at);
     let owner = first.owner.as_ref().unwrap().public_reference.as_ref();
-    assert_eq!(owner.unwrap(), &*world.server.sample_actor());
+    assert_eq!(owner.unwrap(), &*setup.server.sample_actor());
     let priority = first.priority.as_ref().unwrap();
     assert_eq!(priority.reason_codes, Some(vec![ReasonCode::Overdue]));
     assert!(priority.score.as_ref().unwrap().as_f64() > Some(0.0));
@@ -50,24 +50,24 @@ fn what_needs_attention(world: &World, today: &Response<AttentionQueue>) {
     assert_eq!(*subject, Some(SubjectType::Task));
 }
 
-fn every_stage_is_counted(world: &World, funnel: &Response<Funnel>) {
+fn every_stage_is_counted(setup: &Setup, funnel: &Response<Funnel>) {
     assert_eq!(funnel.schema_version, "suite-crm-funnel.v1");
     assert_eq!(funnel.stages.len(), 9);
     let open = funnel.stages.iter().filter_map(|stage| stage.open_count);
     assert!(open.sum::<i64>() > 0);
     assert!(funnel.outcomes.won.unwrap() > 0);
     let created_before = &funnel.provenance.counts_opportunities_created_before;
-    assert_eq!(*created_before, Some(world.server.now().into()));
+    assert_eq!(*created_before, Some(setup.server.now().into()));
 }
 
-fn actors_with_their_workload(world: &World, actors: &Response<RawJson>) {
+fn actors_with_their_workload(setup: &Setup, actors: &Response<RawJson>) {
     let listed = &actors.to_value().unwrap()["items"];
     assert_eq!(listed.as_array().unwrap().len(), 12);
-    assert_eq!(listed[0]["publicReference"], world.server.sample_actor());
+    assert_eq!(listed[0]["publicReference"], setup.server.sample_actor());
     assert!(listed[0]["workload"]["openTasks"].as_u64() > Some(0));
 }
 
-fn the_application_is_described(_: &World, presentation: &Response<Presentation>) {
+fn the_application_is_described(_: &Setup, presentation: &Response<Presentation>) {
     assert_eq!(presentation.schema_version, "suite-crm-presentation.v1");
     assert_eq!(presentation.app_id, "crm");
     let sections = presentation.navigation.sections.as_ref().unwrap();
@@ -83,9 +83,9 @@ fn the_application_is_described(_: &World, presentation: &Response<Presentation>
 
 #[tokio::test]
 async fn the_presentation_has_what_the_scopes_reach() {
-    let world = World::in_memory();
+    let setup = Setup::in_memory();
     let scopes = ["crm:today:read", "crm:tasks:read", "crm:tasks:write"];
-    let crm = world.suite.with_scopes(App::Crm, scopes).unwrap().crm();
+    let crm = setup.suite.with_scopes(App::Crm, scopes).unwrap().crm();
 
     let presentation = crm.presentation().get().await.unwrap();
 

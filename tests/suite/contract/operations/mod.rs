@@ -15,7 +15,7 @@ use sdk_reference_server::Operation;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::world::World;
+use super::setup::Setup;
 
 /// The result of a call: a response, or a receipt with a response.
 pub(crate) trait Answer {
@@ -55,7 +55,7 @@ pub(crate) struct Calls<C> {
 pub(crate) trait Visitor {
     async fn visit<A: Answer>(
         &mut self,
-        world: &World,
+        setup: &Setup,
         calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
     );
 }
@@ -77,8 +77,8 @@ macro_rules! modules {
             &[$( (stringify!($module), $module::COVERED) ),+];
 
         /// Passes the call of every operation to a visitor.
-        pub(crate) async fn visit_all(world: &World, visitor: &mut impl Visitor) {
-            $( $module::visit(world, visitor).await; )+
+        pub(crate) async fn visit_all(setup: &Setup, visitor: &mut impl Visitor) {
+            $( $module::visit(setup, visitor).await; )+
         }
     };
 }
@@ -92,29 +92,29 @@ modules! { crm_views crm_records crm_commands calendar accounting name_only plat
 /// Each scenario becomes a module with two tests, named after the operation: `succeeds` and `fails`.
 macro_rules! operations {
     ($(
-        $operation:ident: |$world:ident| $call:expr => $succeeds:ident
-        $(, $status:literal $code:literal $message:literal: |$fails_world:ident| $fails:expr )?;
+        $operation:ident: |$setup:ident| $call:expr => $succeeds:ident
+        $(, $status:literal $code:literal $message:literal: |$fails_setup:ident| $fails:expr )?;
     )+) => {
         pub(super) const COVERED: &[(sdk_reference_server::Operation, bool)] = &[$(
             (sdk_reference_server::Operation::$operation, false $( || $status >= 400 )?)
         ),+];
 
         pub(super) async fn visit(
-            world: &$crate::contract::world::World,
+            setup: &$crate::contract::setup::Setup,
             visitor: &mut impl super::Visitor,
         ) {
             // Not needed if all operations of the module are commands, because those have a `prepare` method.
             #[allow(unused_imports)]
             use super::Unprepared as _;
             $(
-                let plain = { let $world = world; $call };
+                let plain = { let $setup = setup; $call };
                 let calls = super::Calls {
                     operation: sdk_reference_server::Operation::$operation,
                     extended: plain.clone().query("fromTheFuture", "a b&c").header("x-from-the-future", "yes"),
                     prepared: plain.clone().prepare().into(),
                     plain,
                 };
-                visitor.visit(world, calls).await;
+                visitor.visit(setup, calls).await;
             )+
         }
 
@@ -125,26 +125,26 @@ macro_rules! operations {
                 // Not all calls need items of the module.
                 #[allow(unused_imports)]
                 use super::*;
-                use $crate::contract::{case, world::World};
+                use $crate::contract::{case, setup::Setup};
 
                 const OPERATION: sdk_reference_server::Operation =
                     sdk_reference_server::Operation::$operation;
 
                 #[tokio::test]
                 async fn succeeds() {
-                    let world = World::in_memory();
-                    let got = { let $world = &world; $call }.await.unwrap();
+                    let setup = Setup::in_memory();
+                    let got = { let $setup = &setup; $call }.await.unwrap();
                     let response = $crate::contract::operations::Answer::response(got.clone());
-                    case::succeeded(&world, OPERATION, &response);
-                    super::$succeeds(&world, &got);
+                    case::succeeded(&setup, OPERATION, &response);
+                    super::$succeeds(&setup, &got);
                 }
 
                 $(
                     #[tokio::test]
                     async fn fails() {
-                        let world = World::in_memory();
-                        let error = { let $fails_world = &world; $fails }.await.err().unwrap();
-                        case::refused(&world, OPERATION, &error, ($status, $code, $message));
+                        let setup = Setup::in_memory();
+                        let error = { let $fails_setup = &setup; $fails }.await.err().unwrap();
+                        case::refused(&setup, OPERATION, &error, ($status, $code, $message));
                     }
                 )?
             }

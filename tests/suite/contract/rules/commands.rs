@@ -7,7 +7,7 @@ use sdk_reference_server::Operation;
 use serde_json::json;
 
 use super::{assert_refused_locally, refuses};
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 use crate::samples::{draft, import};
 
 #[test]
@@ -36,42 +36,42 @@ fn fault_31_a_key_has_16_to_160_allowed_characters() {
 
 #[tokio::test]
 async fn the_mode_of_an_import_is_one_of_four() {
-    let world = World::in_memory();
-    let runs = world.accounting.import_runs();
+    let setup = Setup::in_memory();
+    let runs = setup.accounting.import_runs();
 
     let why = "`mode` must be one of opening_balances, summary_history, full_history, evidence_only: \
                got \"odd\"";
     let odd = runs.create(&import("ledger-adapter", "odd".into()));
-    refuses(&world, odd, why).await;
+    refuses(&setup, odd, why).await;
     for mode in ImportMode::KNOWN {
         let run = import("ledger-adapter", (*mode).into());
         assert_eq!(runs.create(&run).await.unwrap().http_status(), 201);
-        assert_eq!(world.last_body(Operation::CreateImportRun)["mode"], *mode);
+        assert_eq!(setup.last_body(Operation::CreateImportRun)["mode"], *mode);
     }
-    assert_eq!(world.server.commits(Operation::CreateImportRun), 4);
+    assert_eq!(setup.server.commits(Operation::CreateImportRun), 4);
 }
 
 #[tokio::test]
 async fn a_draft_has_1_to_200_lines() {
-    let world = World::in_memory();
-    let counterparty = world.server.sample_counterparty();
-    let drafts = world.accounting.invoice_drafts();
+    let setup = Setup::in_memory();
+    let counterparty = setup.server.sample_counterparty();
+    let drafts = setup.accounting.invoice_drafts();
 
     for count in [0, 201] {
         let why = format!("`lines` must have 1 to 200 items: got {count} items");
-        refuses(&world, drafts.create(&draft(&counterparty, count)), &why).await;
+        refuses(&setup, drafts.create(&draft(&counterparty, count)), &why).await;
     }
     for count in [1, 200] {
         let receipt = drafts.create(&draft(&counterparty, count)).await.unwrap();
         assert_eq!(receipt.http_status(), 201);
     }
-    assert_eq!(world.server.commits(Operation::CreateInvoiceDraft), 2);
+    assert_eq!(setup.server.commits(Operation::CreateInvoiceDraft), 2);
 }
 
 #[tokio::test]
 async fn the_counterparty_of_a_draft_is_a_counterparty_reference() {
-    let world = World::in_memory();
-    let drafts = world.accounting.invoice_drafts();
+    let setup = Setup::in_memory();
+    let drafts = setup.accounting.invoice_drafts();
 
     for text in [
         "",
@@ -83,7 +83,7 @@ async fn the_counterparty_of_a_draft_is_a_counterparty_reference() {
     ] {
         let rule = format!("must match ^FCP-[A-Z0-9]{{12}}$: got {text:?}");
         let why = format!("`counterpartyReference` {rule}");
-        refuses(&world, drafts.create(&draft(text, 1)), &why).await;
+        refuses(&setup, drafts.create(&draft(text, 1)), &why).await;
         let parsed = text.parse::<CounterpartyReference>().unwrap_err();
         assert_refused_locally(&parsed, &format!("`CounterpartyReference` {rule}"));
     }
@@ -91,7 +91,7 @@ async fn the_counterparty_of_a_draft_is_a_counterparty_reference() {
 
 #[tokio::test]
 async fn the_times_of_a_command_must_be_rfc_3339() {
-    let world = World::in_memory();
+    let setup = Setup::in_memory();
     let text = "2026-02-30T09:00:00Z";
     let why = |field, form| format!("`{field}` must be an RFC 3339 {form}: got {text:?}");
     for (field, command) in [
@@ -99,7 +99,7 @@ async fn the_times_of_a_command_must_be_rfc_3339() {
         ("endsAt", EventCommand::create().ends_at(text)),
     ] {
         let why = why(field, "date-time, such as 2026-01-15T09:00:00Z");
-        refuses(&world, world.calendar.events().command(&command), &why).await;
+        refuses(&setup, setup.calendar.events().command(&command), &why).await;
     }
     let draft =
         || InvoiceDraftCreate::new("FCP-A0B1C2D3E4F5", TaxAmount::new(), [json!({}).into()]);
@@ -108,7 +108,7 @@ async fn the_times_of_a_command_must_be_rfc_3339() {
         ("dueDate", draft().due_date(text)),
     ] {
         let why = why(field, "date, such as 2026-01-15");
-        let call = world.accounting.invoice_drafts().create(&draft);
-        refuses(&world, call, &why).await;
+        let call = setup.accounting.invoice_drafts().create(&draft);
+        refuses(&setup, call, &why).await;
     }
 }

@@ -9,15 +9,15 @@ mod window;
 
 use sdk_core::{Effect, Error, ErrorKind};
 
-use super::world::World;
+use super::setup::Setup;
 
 /// Checks that a call sends nothing, not even a token request, and that the error names parameter, rule and value.
 pub(super) async fn refuses<T>(
-    world: &World,
+    setup: &Setup,
     call: impl IntoFuture<Output = Result<T, Error>>,
     why: &str,
 ) {
-    let before = world.server.requests().len();
+    let before = setup.server.requests().len();
     let Err(error) = call.await else {
         panic!("the SDK sent a request that violates a rule: {why}");
     };
@@ -25,7 +25,7 @@ pub(super) async fn refuses<T>(
     let operation = error.operation().expect("the error names the operation");
     let line = format!("{}.{}: {why}", operation.application, operation.id);
     assert_eq!(error.to_string(), line);
-    assert_eq!(world.server.requests().len(), before, "{why}");
+    assert_eq!(setup.server.requests().len(), before, "{why}");
 }
 
 /// Checks that an error was raised locally for this reason.

@@ -9,7 +9,7 @@ use sdk_crm::types::{
 };
 
 use super::{assert_refused_locally, refuses};
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 
 /// Returns strings that resemble a reference with this prefix, and strings that would escape a path.
 fn others(prefix: &str) -> Vec<String> {
@@ -39,25 +39,25 @@ fn why(name: &str, prefix: &str, text: &str) -> String {
 
 /// Checks that a call takes only references with this prefix.
 async fn takes<T, C: IntoFuture<Output = Result<T, Error>>>(
-    world: &World,
+    setup: &Setup,
     prefix: &str,
     call: impl Fn(String) -> C,
 ) {
     for text in others(prefix) {
         let why = why("reference", prefix, &text);
-        refuses(world, call(text), &why).await;
+        refuses(setup, call(text), &why).await;
     }
 }
 
 #[tokio::test]
 async fn fault_31_a_path_takes_references_of_its_kind() {
-    let world = World::in_memory();
-    let crm = &world.crm;
-    takes(&world, "IN-", |text| crm.intake().get(text)).await;
-    takes(&world, "PER-", |text| crm.people().get(text)).await;
-    takes(&world, "PER-", |text| crm.people().timeline(text)).await;
-    takes(&world, "ORG-", |text| crm.organizations().get(text)).await;
-    takes(&world, "OP-", |text| crm.opportunities().get(text)).await;
+    let setup = Setup::in_memory();
+    let crm = &setup.crm;
+    takes(&setup, "IN-", |text| crm.intake().get(text)).await;
+    takes(&setup, "PER-", |text| crm.people().get(text)).await;
+    takes(&setup, "PER-", |text| crm.people().timeline(text)).await;
+    takes(&setup, "ORG-", |text| crm.organizations().get(text)).await;
+    takes(&setup, "OP-", |text| crm.opportunities().get(text)).await;
 }
 
 fn is_parsed_strictly<T: FromStr<Err = Error>>(name: &str, prefix: &str) {
@@ -82,19 +82,19 @@ fn a_reference_is_parsed_strictly() {
 /// The accepted values are tested in `contract::filters`.
 #[tokio::test]
 async fn the_owner_of_opportunities_is_none_or_an_actor() {
-    let world = World::in_memory();
+    let setup = Setup::in_memory();
     let more = ["None", "nobody", "mine", "PER-0123456789AB"];
     for owner in others("ACR-").iter().map(String::as_str).chain(more) {
         let why = format!("`owner` must match ^(none|ACR-[A-F0-9]{{12}})$: got {owner:?}");
-        let list = world.crm.opportunities().list().owner(owner);
-        refuses(&world, list, &why).await;
+        let list = setup.crm.opportunities().list().owner(owner);
+        refuses(&setup, list, &why).await;
     }
 }
 
 #[tokio::test]
 async fn fault_56_a_string_that_is_not_one_segment_is_not_sent() {
-    let world = World::in_memory();
-    let publications = world.platform.publications();
+    let setup = Setup::in_memory();
+    let publications = setup.platform.publications();
     let not_segments = [
         "",
         ".",
@@ -125,7 +125,7 @@ async fn fault_56_a_string_that_is_not_one_segment_is_not_sent() {
         ] {
             let rule = "must be a single path segment: not empty, not `.` or `..`, without slashes, semicolons or \
                         control characters";
-            refuses(&world, call, &format!("`{name}` {rule}: got {text:?}")).await;
+            refuses(&setup, call, &format!("`{name}` {rule}: got {text:?}")).await;
         }
     }
 }

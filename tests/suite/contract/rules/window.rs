@@ -7,7 +7,7 @@ use sdk_crm::Timestamp;
 use sdk_reference_server::Operation;
 
 use super::refuses;
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 use crate::support::{assert_refused_with, assert_says};
 
 fn why(end: &str, text: &str) -> String {
@@ -18,7 +18,7 @@ fn why(end: &str, text: &str) -> String {
 /// The service decides, because the order is an assumption. It compares instants, not strings.
 #[tokio::test]
 async fn the_service_rejects_a_window_that_ends_before_it_starts() {
-    let world = World::in_memory();
+    let setup = Setup::in_memory();
     let (earlier, later) = ("2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z");
     let east = "2026-01-01T09:00:00+10:00";
     for (from, to, in_order) in [
@@ -28,10 +28,10 @@ async fn the_service_rejects_a_window_that_ends_before_it_starts() {
         (east, earlier, true),
         (earlier, east, false),
     ] {
-        let result = world.crm.funnel().get().from(from).to(to).await;
+        let result = setup.crm.funnel().get().from(from).to(to).await;
 
         let encoded = |text: &str| text.replace(':', "%3A").replace('+', "%2B");
-        let query = world.last_query(Operation::GetFunnel);
+        let query = setup.last_query(Operation::GetFunnel);
         let expected = format!("from={}&to={}", encoded(from), encoded(to));
         assert_eq!(query, expected, "sent unchanged");
         assert_eq!(result.is_ok(), in_order, "{from} {to}");
@@ -52,10 +52,10 @@ async fn the_service_rejects_a_window_that_ends_before_it_starts() {
 /// The bound can have any type that the caller uses.
 #[tokio::test]
 async fn a_bound_reaches_the_server_with_nanosecond_precision() {
-    let world = World::in_memory();
-    let to = world.server.now() + SignedDuration::from_nanos(123_456_789);
+    let setup = Setup::in_memory();
+    let to = setup.server.now() + SignedDuration::from_nanos(123_456_789);
     let timestamp = Timestamp::from(to);
-    let funnel = || world.crm.funnel().get();
+    let funnel = || setup.crm.funnel().get();
 
     for call in [
         funnel().to(to),
@@ -70,10 +70,10 @@ async fn a_bound_reaches_the_server_with_nanosecond_precision() {
         assert_eq!(funnel.window.to.as_ref(), Some(&timestamp));
     }
     for text in ["", "2026-01-15T09:00:00"] {
-        refuses(&world, funnel().from(text), &why("from", text)).await;
-        refuses(&world, funnel().to(text), &why("to", text)).await;
+        refuses(&setup, funnel().from(text), &why("from", text)).await;
+        refuses(&setup, funnel().to(text), &why("to", text)).await;
     }
     let late = UNIX_EPOCH + Duration::from_secs(253_402_300_800);
     let why = why("to", "10000-01-01T00:00:00Z");
-    refuses(&world, funnel().to(late), &why).await;
+    refuses(&setup, funnel().to(late), &why).await;
 }

@@ -10,7 +10,7 @@ use suite_proof::json::Json;
 
 use super::schema;
 use crate::contract::operations::{Answer, Calls, Visitor, visit_all};
-use crate::contract::world::World;
+use crate::contract::setup::Setup;
 
 /// The number of mutations of each response that are decoded, and the number that are sent over a connection.
 const MUTATIONS: u64 = 40;
@@ -22,7 +22,7 @@ struct Mutating(usize);
 impl Visitor for Mutating {
     async fn visit<A: Answer>(
         &mut self,
-        world: &World,
+        setup: &Setup,
         calls: Calls<impl IntoFuture<Output = Result<A, Error>> + Clone>,
     ) {
         let (operation, call) = (calls.operation, calls.plain);
@@ -36,7 +36,7 @@ impl Visitor for Mutating {
             let about = format!("{} with seed {seed}", operation.id());
             holds::<A::Value>(&mutated, &about);
             if seed < OVER_THE_WIRE {
-                let fault = world.server.fault(operation).times(1);
+                let fault = setup.server.fault(operation).times(1);
                 fault.body(mutated.to_string(), "application/json");
                 let received = call.clone().await.unwrap().response();
                 let text = serde_json::to_string(&*received).unwrap();
@@ -66,6 +66,6 @@ fn holds<T: Serialize + DeserializeOwned>(value: &Json, about: &str) {
 #[tokio::test]
 async fn mutated_responses_decode_and_are_written_back_unchanged() {
     let mut mutating = Mutating(0);
-    visit_all(&World::start().await, &mut mutating).await;
+    visit_all(&Setup::start().await, &mut mutating).await;
     assert_eq!(mutating.0, Operation::ALL.len());
 }

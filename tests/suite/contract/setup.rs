@@ -6,7 +6,7 @@ use sdk_reference_server::{ClientSpec, Operation, RecordedRequest, ReferenceServ
 use crate::fixtures::reaching;
 use crate::support::{Clients, builder_for};
 
-pub(crate) struct World {
+pub(crate) struct Setup {
     pub(crate) server: ReferenceServer,
     pub(crate) suite: Suite,
     pub(crate) crm: sdk_crm::Client,
@@ -15,15 +15,15 @@ pub(crate) struct World {
     pub(crate) platform: sdk_platform::Client,
 }
 
-impl World {
+impl Setup {
     /// Returns a server in memory with the demo data, and clients with all rights.
-    pub(super) fn in_memory() -> World {
+    pub(super) fn in_memory() -> Setup {
         let server = ReferenceServer::builder().frozen_clock().in_memory();
-        World::through(reaching(&server).build().unwrap(), server)
+        Setup::through(reaching(&server).build().unwrap(), server)
     }
 
-    /// Returns the same as [`World::in_memory`], over sockets.
-    pub(crate) async fn start() -> World {
+    /// Returns the same as [`Setup::in_memory`], over sockets.
+    pub(crate) async fn start() -> Setup {
         let server = ReferenceServer::builder()
             .transport(Transport::Hyper)
             .frozen_clock()
@@ -32,11 +32,11 @@ impl World {
         // Loopback needs no certificates, and reading the system's certificates takes longer than a test.
         let http = reqwest::Client::builder().tls_certs_only([]);
         let suite = builder_for(&server).http_client(http).build().unwrap();
-        World::through(suite, server)
+        Setup::through(suite, server)
     }
 
-    pub(crate) fn through(suite: Suite, server: ReferenceServer) -> World {
-        World {
+    pub(crate) fn through(suite: Suite, server: ReferenceServer) -> Setup {
+        Setup {
             crm: suite.crm(),
             calendar: suite.calendar(),
             accounting: suite.accounting(),
@@ -47,8 +47,8 @@ impl World {
     }
 
     /// Returns the same server with clients that have other rights.
-    pub(super) fn with_rights(self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> World {
-        World::through(self.suite_of(rights), self.server)
+    pub(super) fn with_rights(self, rights: impl FnOnce(ClientSpec) -> ClientSpec) -> Setup {
+        Setup::through(self.suite_of(rights), self.server)
     }
 
     /// Fetches a token for each application.
