@@ -1,5 +1,5 @@
-//! The places where a caller's code takes part: transports, observers, test values, and several installations that share
-//! one transport.
+//! Extension points for a caller's own code: transports, observers, test values, and several installations that share a
+//! transport.
 
 pub(crate) mod installations;
 pub(crate) mod observe;

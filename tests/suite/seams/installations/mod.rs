@@ -1,5 +1,5 @@
-//! Many installations in one process: suites that share their connections and nothing else. Nothing is left of one that is
-//! dropped.
+//! Many installations in one process: suites that share only their connections. A dropped installation leaves nothing
+//! behind.
 
 mod settings;
 
@@ -21,19 +21,19 @@ use crate::peer::{Peer, always};
 use crate::samples::promotion;
 use crate::support::{Clients, builder_at};
 
-/// A transport that is every installation. Installation 17 is at `crm-17.suite.test` and `core-17.suite.test`, which gives
-/// tokens to its credential alone. A call that brings something to the wrong installation fails.
+/// A transport that serves every installation. Installation 17 is at `crm-17.suite.test` and `core-17.suite.test`,
+/// which issues tokens only for its own credential. A call with data of another installation fails.
 #[derive(Clone, Default)]
-struct World {
+struct Installations {
     calls: Arc<AtomicUsize>,
     exchanges: Arc<AtomicUsize>,
 }
 
-impl Transport for World {
+impl Transport for Installations {
     fn send(&self, request: Request<RequestBody>) -> TransportFuture {
         let body = self.answer(request);
         Box::pin(async {
-            // All calls are in flight at once.
+            // This keeps all calls in flight concurrently.
             for _ in 0..3 {
                 tokio::task::yield_now().await;
             }
@@ -42,8 +42,8 @@ impl Transport for World {
     }
 }
 
-impl World {
-    /// Installation 0, on whose transport others can be built.
+impl Installations {
+    /// Returns installation 0, whose transport other installations share.
     fn first(&self) -> Suite {
         let builder = of(Suite::builder(), 0).transport(self.clone());
         builder.build().unwrap()
@@ -71,7 +71,7 @@ impl World {
     }
 }
 
-/// The addresses and the credential of an installation.
+/// Sets the addresses and the credential of an installation.
 fn of(builder: SuiteBuilder, number: usize) -> SuiteBuilder {
     let (id, secret) = (format!("client-{number}"), format!("secret-{number}"));
     builder
@@ -81,13 +81,13 @@ fn of(builder: SuiteBuilder, number: usize) -> SuiteBuilder {
         .credentials(ClientCredentials::new(id, secret))
 }
 
-/// An installation on the connections of another.
+/// Returns an installation on the connections of `first`.
 fn beside(first: &Suite, number: usize) -> Suite {
     let builder = of(Suite::builder(), number).transport_of(first);
     builder.build().unwrap()
 }
 
-/// A person that only this installation has.
+/// Returns the ID of a person that only this installation has.
 fn reference(number: &str) -> String {
     format!("PER-{number:0>12}")
 }
@@ -100,13 +100,13 @@ async fn get(crm: &sdk_crm::Client, number: usize) {
     assert_eq!(read, Some(reference));
 }
 
-/// The transport checks each request, so a mixup fails whatever the order of the calls. Nothing sleeps on a paused clock, so
-/// no limit passes.
+/// The transport checks each request, so a mixup fails in any order of calls. Nothing sleeps, so no limit expires on
+/// the paused clock.
 #[tokio::test(start_paused = true)]
-async fn under_concurrent_calls_nothing_of_one_installation_reaches_another() {
+async fn concurrent_calls_never_mix_installations() {
     const INSTALLATIONS: usize = 1_000;
-    let world = World::default();
-    let first = world.first();
+    let transport = Installations::default();
+    let first = transport.first();
     let others = (1..INSTALLATIONS).map(|number| beside(&first, number));
     let suites: Vec<_> = std::iter::once(first.clone()).chain(others).collect();
 
@@ -123,8 +123,8 @@ async fn under_concurrent_calls_nothing_of_one_installation_reaches_another() {
     }
     calls.join_all().await;
 
-    assert_eq!(world.calls.load(Ordering::Relaxed), 2 * INSTALLATIONS);
-    assert_eq!(world.exchanges.load(Ordering::Relaxed), INSTALLATIONS);
+    assert_eq!(transport.calls.load(Ordering::Relaxed), 2 * INSTALLATIONS);
+    assert_eq!(transport.exchanges.load(Ordering::Relaxed), INSTALLATIONS);
     for suite in &suites {
         let done = suite.stats();
         let done = (done.calls, done.attempts, done.token_exchanges);
@@ -133,7 +133,7 @@ async fn under_concurrent_calls_nothing_of_one_installation_reaches_another() {
 }
 
 #[tokio::test]
-async fn installations_behind_one_origin_share_its_connections_and_no_token() {
+async fn installations_behind_one_origin_share_connections_but_no_token() {
     let peer = Peer::start(always(person()));
     let first = builder_at(&peer.url()).build().unwrap();
     get_person(&first.crm()).await.unwrap();
@@ -147,32 +147,32 @@ async fn installations_behind_one_origin_share_its_connections_and_no_token() {
 }
 
 #[tokio::test]
-async fn nothing_is_left_of_an_installation_that_is_dropped() {
-    let world = World::default();
-    let first = world.first();
-    let before = Arc::strong_count(&world.calls);
+async fn a_dropped_installation_leaves_nothing_behind() {
+    let transport = Installations::default();
+    let first = transport.first();
+    let before = Arc::strong_count(&transport.calls);
     for number in 1..100 {
         let suite = beside(&first, number);
         let crm = suite.crm();
         get(&crm, number).await;
         drop(suite);
-        // A client needs no suite beside it.
+        // A client works without its suite.
         get(&crm, number).await;
     }
-    // The entry, its token and the task of its renewal hold the source, and that holds the transport.
-    assert_eq!(Arc::strong_count(&world.calls), before);
+    // The cache entry, its token and its renewal task hold the source, which holds the transport.
+    assert_eq!(Arc::strong_count(&transport.calls), before);
     drop(first);
-    assert_eq!(Arc::strong_count(&world.calls), 1);
+    assert_eq!(Arc::strong_count(&transport.calls), 1);
 }
 
-/// How many lines Prometheus scrapes after a call of each installation.
+/// Returns the number of lines that Prometheus scrapes after a call of each installation.
 async fn scraped(installations: usize, change: fn(Metrics) -> Metrics) -> usize {
     let registry = Registry::new();
     let exporter = opentelemetry_prometheus::exporter().with_registry(registry.clone());
     let exporter = exporter.build().unwrap();
     let provider = SdkMeterProvider::builder().with_reader(exporter).build();
     let metrics = change(Metrics::new(&provider));
-    let first = World::default().first();
+    let first = Installations::default().first();
     for number in 1..=installations {
         let builder = of(Suite::builder(), number).observer(metrics.clone());
         get(&builder.transport_of(&first).crm(), number).await;
@@ -184,7 +184,7 @@ async fn scraped(installations: usize, change: fn(Metrics) -> Metrics) -> usize 
 }
 
 #[tokio::test(start_paused = true)]
-async fn fault_95_metrics_of_500_installations_have_as_many_lines_as_those_of_one() {
+async fn fault_95_metrics_of_500_installations_have_as_many_lines_as_metrics_of_one() {
     let one = scraped(1, |metrics| metrics).await;
     assert_eq!(scraped(500, |metrics| metrics).await, one);
     for chosen in [Metrics::with_server_address, Metrics::with_installation] {

@@ -1,26 +1,28 @@
-//! What a suite on another's connections may set, and the label that names it in errors and spans.
+//! Settings of a suite on shared connections, and the label that names it in errors and spans.
 
 use std::time::Duration;
 
 use sdk_core::testing::ScriptedTransport;
 use sdk_core::{App, ClientCredentials, Error, ErrorKind, Suite};
 
-use super::{World, of};
+use super::{Installations, of};
 use crate::fixtures::{Given, get_person, person};
 use crate::peer::{Peer, always, json, reply, script};
 use crate::support::{Clients, Events, assert_says, assert_unsent, builder_at};
 
 #[tokio::test]
-async fn of_calls_that_choose_the_transport_the_last_one_counts() {
+async fn the_last_setting_of_the_transport_applies() {
     const HOUR: Duration = Duration::from_secs(3_600);
     let last = Peer::start(always(person()));
     let builder = || builder_at(&last.url());
     let client = reqwest::Client::builder;
     let first = builder().http_client(client()).suite();
     for builder in [
-        builder().transport(World::default()).transport_of(&first),
+        builder()
+            .transport(Installations::default())
+            .transport_of(&first),
         builder().transport_of(&first).http_client(client()),
-        // Without effect there, and no mistake.
+        // The setting has no effect there, but is not an error.
         builder().connect_timeout(HOUR).transport_of(&first),
         builder().http2_pings(HOUR, HOUR).transport_of(&first),
     ] {
@@ -33,7 +35,7 @@ async fn of_calls_that_choose_the_transport_the_last_one_counts() {
 }
 
 #[tokio::test]
-async fn of_calls_that_choose_where_tokens_come_from_and_their_scopes_the_last_one_counts() {
+async fn the_last_setting_of_credentials_and_scopes_applies() {
     let peer = Peer::start(always(person()));
     let fixed = || ClientCredentials::new("last-client", "s3cret-of-last");
     let none = || {
@@ -52,7 +54,7 @@ async fn of_calls_that_choose_where_tokens_come_from_and_their_scopes_the_last_o
         assert_eq!(peer.exchanges().len(), exchanges);
     }
     for exchange in peer.exchanges() {
-        // As HTTP Basic: `last-client:s3cret-of-last`.
+        // HTTP Basic of `last-client:s3cret-of-last`.
         let sent = exchange.header("authorization").unwrap();
         assert_says(&sent, &["bGFzdC1jbGllbnQ6czNjcmV0LW9mLWxhc3Q="]);
         assert_says(&exchange.text(), &["scope=crm%3Apeople%3Aread"]);
@@ -60,7 +62,7 @@ async fn of_calls_that_choose_where_tokens_come_from_and_their_scopes_the_last_o
 }
 
 #[tokio::test]
-async fn a_name_that_the_first_suite_did_not_bind_to_loopback_is_refused() {
+async fn a_name_that_the_first_suite_did_not_bind_to_loopback_is_rejected() {
     let peer = Peer::start(always(person()));
     let port = peer.url().rsplit(':').next().unwrap().to_owned();
     let at = |name: &str| {
@@ -70,7 +72,8 @@ async fn a_name_that_the_first_suite_did_not_bind_to_loopback_is_refused() {
     let first = at("crm.localhost").http_client(reqwest::Client::builder());
     let first = first.suite();
 
-    // The names of the first one, and addresses, are surely this machine. The pools of the SDK bind every such name.
+    // The names of the first suite, and IP addresses, certainly mean this machine. The SDK's own pools bind every such
+    // name.
     let usual = builder_at(&peer.url()).suite();
     for (known, on) in [
         ("crm.localhost", &first),
@@ -87,7 +90,7 @@ async fn a_name_that_the_first_suite_did_not_bind_to_loopback_is_refused() {
 }
 
 #[tokio::test]
-async fn every_error_of_an_installation_names_it() {
+async fn every_error_of_an_installation_contains_its_label() {
     let page = json(200, &serde_json::json!({"items": [1], "nextCursor": null}));
     let peer = Peer::start(script([reply(404), reply(200), page]).then_always(person()));
     let suite = builder_at(&peer.url()).label("acme").suite();
@@ -98,17 +101,17 @@ async fn every_error_of_an_installation_names_it() {
     let lonely = Suite::builder().label("acme").build();
     let unset = of(Suite::builder(), 1)
         .label("acme")
-        .transport(World::default());
+        .transport(Installations::default());
     let command = crm.commands().submit(crate::samples::new_person("Ann"));
     let command = command.prepare().unwrap();
-    let mut walk = crm.people().list().limit(51).pages();
+    let mut pages = crm.people().list().limit(51).pages();
     let others = sdk_calendar::Client::operations();
     let errors: Vec<Error> = vec![
         get_person(&crm).await.unwrap_err(),
         get_person(&crm).await.unwrap_err(),
         crm.people().list().items().try_next().await.unwrap_err(),
         crm.people().list().limit(51).await.unwrap_err(),
-        walk.try_next().await.unwrap_err(),
+        pages.try_next().await.unwrap_err(),
         unknown.await.unwrap_err(),
         read.unwrap_err(),
         suite.calendar().send_prepared(&command).await.unwrap_err(),
@@ -130,7 +133,7 @@ async fn every_error_of_an_installation_names_it() {
 }
 
 #[tokio::test]
-async fn an_error_of_the_token_and_the_spans_of_calls_and_renewals_name_it_too() {
+async fn token_errors_and_spans_of_calls_and_renewals_contain_the_label() {
     let (events, _guard) = Events::here();
     let peer = Peer::start(always(person()).tokens([reply(401)]));
     let crm = builder_at(&peer.url()).label("acme").crm();
@@ -167,7 +170,7 @@ fn a_label_is_one_short_line() {
     }
 }
 
-/// The variables of an installation, and those without its prefix, which are odd.
+/// Returns the variables of an installation, and invalid variables without its prefix.
 fn variables(prefix: &str, peer: &Peer) -> Vec<(String, String)> {
     let values = [
         ("CORE_URL", peer.url()),
@@ -183,7 +186,7 @@ fn variables(prefix: &str, peer: &Peer) -> Vec<(String, String)> {
 }
 
 #[tokio::test]
-async fn an_installation_takes_the_variables_with_its_prefix_alone() {
+async fn an_installation_reads_only_variables_with_its_prefix() {
     let peer = Peer::start(always(person()));
     let of = || {
         let builder = Suite::builder().variables(variables("ACME_EU_", &peer));
@@ -199,7 +202,7 @@ async fn an_installation_takes_the_variables_with_its_prefix_alone() {
         assert_eq!(suite.suite().label(), Some("Acme"));
     }
 
-    // Later errors name the prefixed variables too.
+    // Later errors contain the prefixed names too.
     let error = sdk_accounting::Client::new(&suite).unwrap_err();
     assert_says(&error, &["[acme-eu] ", "set ACME_EU_SUITE_ACCOUNTING_URL"]);
     let odd = [("ACME_EU_SUITE_CALENDAR_URL".to_owned(), "odd".to_owned())];
@@ -220,7 +223,7 @@ async fn an_installation_takes_the_variables_with_its_prefix_alone() {
 }
 
 #[test]
-fn an_incomplete_installation_is_one_error_with_the_full_names() {
+fn an_incomplete_installation_is_one_error_with_the_full_variable_names() {
     let core = (
         "ACME_SUITE_CORE_URL".to_owned(),
         "https://core.acme.test".to_owned(),

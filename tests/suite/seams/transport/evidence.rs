@@ -1,4 +1,4 @@
-//! Whether a request was sent, by the evidence that a transport gives.
+//! The evidence of transports about whether a request was sent.
 
 use std::future::pending;
 use std::io;
@@ -19,7 +19,7 @@ use crate::fixtures::{Given, add_person, get_person};
 use crate::secrets::print_error;
 use crate::support::{Clients, assert_says, assert_tried, builder_at, drop_when, key};
 
-/// A service that fails with this, or never answers, before it takes the body or after that.
+/// Returns a suite whose transport fails with this error, or never answers, before or after it takes the body.
 fn ending(reads: bool, error: Option<fn() -> io::Error>) -> SuiteBuilder {
     answered(move |request| async move {
         let body = request.into_body();
@@ -37,7 +37,7 @@ fn failing(reads: bool, error: fn() -> io::Error) -> SuiteBuilder {
     ending(reads, Some(error))
 }
 
-/// A service whose error wraps that of a transport.
+/// Returns a suite whose transport wraps this error.
 fn wrapping(error: fn() -> TransportError) -> SuiteBuilder {
     answered(move |_| async move { Err(io::Error::other(error())) })
 }
@@ -50,14 +50,14 @@ fn refused() -> io::Error {
     io::ErrorKind::ConnectionRefused.into()
 }
 
-/// A transport that takes the body and then says this.
+/// A transport that takes the body and then returns this error.
 struct Says(fn(io::Error) -> TransportError);
 
 impl Transport for Says {
     fn send(&self, request: Request<RequestBody>) -> TransportFuture {
         let taken = request.into_body().into_bytes();
-        let said = (self.0)(refused());
-        Box::pin(async move { taken.and_then(|_taken| Err(said)) })
+        let error = (self.0)(refused());
+        Box::pin(async move { taken.and_then(|_taken| Err(error)) })
     }
 }
 
@@ -75,13 +75,13 @@ impl Service<Request<RequestBody>> for Full {
     }
 
     fn call(&mut self, _request: Request<RequestBody>) -> Self::Future {
-        unreachable!("it is never ready")
+        unreachable!("the service is never ready")
     }
 }
 
-/// A command that may be sent once only, unless it is certain that it was not sent.
+/// The command may be sent only once, unless it was certainly not sent.
 #[tokio::test(start_paused = true)]
-async fn a_command_is_sent_again_only_on_evidence_that_it_was_not_sent() {
+async fn a_command_is_resent_only_with_evidence_that_it_was_not_sent() {
     type Row = (SuiteBuilder, ErrorKind, Effect, u32, &'static str);
     let given = || builder_at("https://suite.test").token_source(Given);
     let (unsent, unknown) = (Effect::NotSent, Effect::Unknown);
@@ -101,13 +101,13 @@ async fn a_command_is_sent_again_only_on_evidence_that_it_was_not_sent() {
     let gone = || io::Error::other(TransportError::unknown("gone"));
     let timed_out = || io::ErrorKind::TimedOut.into();
     let rows: [Row; 19] = [
-        // A transport's own word counts, although the body was taken.
+        // The transport's own error counts, even if the body was taken.
         (says(TransportError::not_sent), connect, unsent, 3, ""),
         (says(TransportError::unknown), transport, unknown, 1, ""),
         (given().transport(Full), connect, unsent, 3, "overloaded"),
         (failing(false, reset), connect, unsent, 3, ""),
         (failing(true, reset), transport, unknown, 1, "test:443"),
-        // A layer may have sent the request before, so the word of an error inside counts only while the body is there.
+        // A layer may have sent the request before, so a wrapped error counts only if the body was not taken.
         (failing(false, refused), connect, unsent, 3, ""),
         (failing(true, refused), transport, unknown, 1, ""),
         (failing(false, pool), connect, unsent, 3, ""),
@@ -134,7 +134,7 @@ async fn a_command_is_sent_again_only_on_evidence_that_it_was_not_sent() {
     assert_tried(&read, transport, unknown, 3);
 }
 
-/// An error that shows its text in one of its strings only.
+/// An error with its message in only one of its two formats.
 enum Quotes {
     InDisplay(String),
     InDebug(String),
@@ -161,7 +161,7 @@ impl std::fmt::Debug for Quotes {
 impl std::error::Error for Quotes {}
 
 #[tokio::test]
-async fn a_transport_that_quotes_the_request_in_either_string_shows_no_secret() {
+async fn a_transport_error_that_quotes_the_request_contains_no_secret() {
     let basic = base64::prelude::BASE64_STANDARD.encode("client:secret");
     for (exchange, quotes) in [true, false]
         .into_iter()
@@ -186,15 +186,15 @@ async fn a_transport_that_quotes_the_request_in_either_string_shows_no_secret() 
         for secret in ["t0ken-canary", &basic, "key-of-the"] {
             assert!(!shown.contains(secret), "{shown}");
         }
-        // The address of a call stays.
+        // The address of a call stays visible.
         assert!(exchange || shown.contains("suite.test:443"), "{error}");
     }
 }
 
-/// A transport that sends in its own task must not send a request that the call gave up: neither its body nor, over HTTP/2, the
-/// end of a request without one.
+/// A transport that sends in its own task can't send a request that the call abandoned: neither its body nor, over
+/// HTTP/2, the end of a request without a body.
 #[tokio::test(start_paused = true)]
-async fn a_request_that_was_given_up_cannot_be_sent_later() {
+async fn an_abandoned_request_cannot_be_sent_later() {
     let go = Arc::new(Notify::new());
     let (tell, mut sent) = mpsc::unbounded_channel();
     let (gate, reached) = (Arc::clone(&go), Arc::new(Notify::new()));

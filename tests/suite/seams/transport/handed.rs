@@ -1,4 +1,4 @@
-//! A client that exists already, and what can then not be guaranteed.
+//! Existing HTTP clients, and the guarantees that the SDK can't give for them.
 
 use http::Version;
 use http::header::{AUTHORIZATION, HOST, USER_AGENT};
@@ -18,17 +18,17 @@ use crate::support::{Clients, assert_says, assert_tried, builder_at, builder_for
 const CERTIFICATE: &str = include_str!("../../../reference-server/tests/tls/cert.pem");
 const KEY: &str = include_str!("../../../reference-server/tests/tls/key.pem");
 
-/// A suite of a peer whose client follows redirects.
+/// Returns a suite whose HTTP client follows redirects.
 fn following(peer: &Peer) -> SuiteBuilder {
     builder_at(&peer.url()).http_client(reqwest::Client::new())
 }
 
 #[tokio::test]
-async fn a_client_that_exists_already_serves_calls_and_exchanges() {
+async fn an_existing_client_serves_calls_and_exchanges() {
     let server = ReferenceServer::start().await;
     let shared = reqwest::Client::builder().redirect(Policy::none());
     let shared = shared.user_agent("another program").build().unwrap();
-    // A client of another library is a `tower` service.
+    // A client of another library, as a `tower` service.
     let service = Client::builder(TokioExecutor::new()).build_http::<RequestBody>();
     for builder in [
         builder_for(&server).http_client(shared),
@@ -48,7 +48,7 @@ async fn a_client_that_exists_already_serves_calls_and_exchanges() {
 }
 
 #[tokio::test]
-async fn a_server_of_tls_is_reached_by_either_version_of_http() {
+async fn a_tls_server_is_reached_with_both_http_versions() {
     for (http1, protocol) in [(false, Version::HTTP_2), (true, Version::HTTP_11)] {
         let server = ReferenceServer::builder().transport(Transport::Hyper);
         let server = server.tls(CERTIFICATE, KEY).public_host("localhost");
@@ -68,7 +68,7 @@ async fn a_server_of_tls_is_reached_by_either_version_of_http() {
 }
 
 #[tokio::test]
-async fn a_transport_gets_the_whole_request() {
+async fn a_transport_gets_the_complete_request() {
     let scripted = ScriptedTransport::new().json(201, r#"{"outcome": "succeeded"}"#);
     let suite = builder_at("https://crm.suite.test/base").transport(scripted.clone());
     let crm = suite.user_agent("billing/1.4").crm();
@@ -83,12 +83,12 @@ async fn a_transport_gets_the_whole_request() {
     assert!(request.headers()[AUTHORIZATION].is_sensitive());
     let agent = request.headers()[USER_AGENT].to_str().unwrap();
     assert!(agent.starts_with("billing/1.4 suite-sdk-rust/"));
-    // The transport sets it, which knows how to write it.
+    // The transport sets this header itself.
     assert!(!request.headers().contains_key(HOST));
 }
 
 #[test]
-fn a_client_that_cannot_be_built_is_a_mistake_in_the_settings() {
+fn a_client_that_cannot_be_built_is_a_configuration_error() {
     let odd = reqwest::Client::builder().user_agent("two\nlines");
     let built = builder_at("https://suite.test").http_client(odd).build();
     let error = built.unwrap_err();
@@ -98,7 +98,7 @@ fn a_client_that_cannot_be_built_is_a_mistake_in_the_settings() {
 }
 
 #[tokio::test]
-async fn a_redirect_that_a_handed_in_client_followed_is_an_error_and_takes_no_secret_along() {
+async fn a_redirect_that_an_existing_client_followed_is_an_error_without_secrets() {
     for status in [301, 302, 303, 307, 308] {
         let elsewhere = Peer::start(always(person()));
         let peer = Peer::start(always(redirect(status, elsewhere.url())));
@@ -119,7 +119,7 @@ async fn a_redirect_that_a_handed_in_client_followed_is_an_error_and_takes_no_se
             assert_says(&error, &["redirect"]);
         }
         assert_eq!(peer.requests().len(), 0);
-        // reqwest takes no credential to another origin.
+        // reqwest sends no credential to another origin.
         for seen in elsewhere.exchanges().iter().chain(&elsewhere.requests()) {
             assert!(!format!("{seen:?}").contains("hunter2"), "{seen:?}");
             assert_eq!(seen.header("authorization"), None);
@@ -131,12 +131,12 @@ async fn a_redirect_that_a_handed_in_client_followed_is_an_error_and_takes_no_se
         let error = kick_off(&following(&peer).calendar()).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::UnexpectedStatus);
         assert_eq!(error.status(), Some(status));
-        assert_eq!(elsewhere.connections(), 0, "a command stays here");
+        assert_eq!(elsewhere.connections(), 0, "a command is not redirected");
     }
 }
 
 #[test]
-fn a_transport_that_resolves_names_itself_gets_plain_http_by_address_only() {
+fn a_transport_that_resolves_names_itself_gets_plain_http_only_for_ip_addresses() {
     let at = |host: &str| builder_at(&format!("http://{host}:4010"));
     let through: [fn(SuiteBuilder) -> SuiteBuilder; 2] = [
         |suite| suite.transport(ScriptedTransport::new()),

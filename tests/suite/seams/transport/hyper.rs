@@ -1,4 +1,4 @@
-//! The hyper transport: what its caller gets, and what servers and proxies see of it.
+//! The hyper transport, from the point of view of its caller, of servers and of proxies.
 
 use std::future::{Ready, ready};
 use std::io;
@@ -23,13 +23,13 @@ use crate::support::{
     Clients, HoldClock, assert_says, assert_tried, assert_unsent, builder_at, builder_to, drop_when,
 };
 
-/// A suite at an origin, which needs no server for its tokens.
+/// Returns a suite at an origin, with tokens that need no server.
 fn suite(origin: &str, client: HyperTransportBuilder) -> SuiteBuilder {
     let builder = builder_at(origin).token_source(Given);
     builder.transport(client.build())
 }
 
-/// A client without proxies that knows the certificate.
+/// Returns a client without proxies that trusts the test certificate.
 fn knowing() -> HyperTransportBuilder {
     HyperTransport::builder().proxies(None).tls(known())
 }
@@ -46,11 +46,11 @@ async fn tls_offers_both_protocols_and_names_the_host() {
             get_person(&crm).await.unwrap();
         }
 
-        // One connection for both calls.
+        // Both calls use one connection.
         assert_eq!(server.seen(), [format!("localhost {}", offered[0])]);
         let named = peer.requests()[1].header("host").is_some();
         assert_eq!(named, offered[0] == "http/1.1");
-        // The roots of the operating system do not know it.
+        // The system's root certificates don't include the test certificate.
         let stranger = HyperTransport::builder().proxies(None);
         let error = add_person(&suite(&origin, stranger).crm()).await;
         let error = error.unwrap_err();
@@ -61,7 +61,7 @@ async fn tls_offers_both_protocols_and_names_the_host() {
 }
 
 #[tokio::test]
-async fn a_tunnel_leads_to_the_server() {
+async fn a_tunnel_through_a_proxy_reaches_the_server() {
     let peer = Peer::start(always(person()));
     let server = Proxy::tls(&peer.url(), &["h2"]);
     let proxy = Proxy::tunnel(server.address);
@@ -81,7 +81,7 @@ async fn a_tunnel_leads_to_the_server() {
     assert_eq!(seen[0].header("proxy-authorization"), None);
 }
 
-/// Resolves every name to these addresses, ports included, and notes it.
+/// Resolves every name to these addresses with ports, and records the name.
 #[derive(Clone)]
 struct Resolver(Vec<SocketAddr>, Arc<Mutex<Vec<String>>>);
 
@@ -101,7 +101,7 @@ impl Service<Name> for Resolver {
 }
 
 #[tokio::test]
-async fn a_connector_of_the_caller_resolves_names_below_tls() {
+async fn a_custom_connector_resolves_names_below_tls() {
     let peer = Peer::start(always(person()));
     let server = Proxy::tls(&peer.url(), &["http/1.1"]);
     let resolver = Resolver(vec![server.address], Arc::default());
@@ -112,13 +112,13 @@ async fn a_connector_of_the_caller_resolves_names_below_tls() {
 
     assert_eq!(*resolver.1.lock().unwrap(), ["suite.test"]);
     assert_eq!(server.seen(), ["suite.test http/1.1"]);
-    // Nobody knows whether it binds such names to loopback.
+    // The SDK can't know whether the connector binds such names to loopback.
     let error = suite("http://localhost:1", own()).build().unwrap_err();
     assert_unsent(&error, ErrorKind::Configuration, &["127.0.0.1"]);
 }
 
 #[tokio::test]
-async fn a_client_that_exists_already_is_shared_also_below_layers() {
+async fn an_existing_client_is_shared_even_below_layers() {
     let peer = Peer::start(always(person()));
     let proxies = Matcher::builder().all(peer.url().replace("//", "//ann:hunter2@"));
     let client = HyperTransport::builder().proxies(proxies.build()).build();
@@ -135,7 +135,7 @@ async fn a_client_that_exists_already_is_shared_also_below_layers() {
     let shared: Vec<_> = seen.iter().map(|seen| seen.connection).collect();
     assert_eq!(shared, [1, 1, 2, 2, 3, 3]);
     for (number, seen) in seen.iter().enumerate() {
-        // Those to loopback know no proxy.
+        // Requests to loopback use no proxy.
         let is_far = number > 3;
         assert_eq!(seen.target.starts_with("http://crm.suite.test/"), is_far);
         let credential = is_far.then_some("Basic YW5uOmh1bnRlcjI=");
@@ -148,7 +148,7 @@ async fn a_client_that_exists_already_is_shared_also_below_layers() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_connection_on_which_an_attempt_timed_out_is_not_used_again() {
+async fn a_connection_with_a_timed_out_attempt_is_not_reused() {
     const LIMIT: Duration = Duration::from_secs(5);
     let _clock = HoldClock::new();
     let late = || [person().held(), person().dripped(Duration::from_millis(40))];
@@ -160,7 +160,7 @@ async fn a_connection_on_which_an_attempt_timed_out_is_not_used_again() {
         let suite = builder_to(&peer).token_source(Given);
         let crm = suite.retry(RetryPolicy::none()).crm();
         get_person(&crm).await.unwrap();
-        // A connection of streams is not to blame for a caller who waits no longer.
+        // A dropped call doesn't affect an HTTP/2 connection.
         drop_when(peer.saw(2), get_person(&crm).send()).await;
 
         let call = tokio::spawn(get_person(&crm).timeout(LIMIT).send());
@@ -177,7 +177,7 @@ async fn a_connection_on_which_an_attempt_timed_out_is_not_used_again() {
     }
 }
 
-/// A listener that accepts no connection, and whose queue is full: nobody answers further attempts to connect.
+/// Returns a listener that accepts no connection and whose queue is full, so further connection attempts get no answer.
 fn dead() -> (TcpListener, Vec<TcpStream>) {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
@@ -190,7 +190,7 @@ fn dead() -> (TcpListener, Vec<TcpStream>) {
 }
 
 #[tokio::test]
-async fn fault_92_all_addresses_of_a_name_are_tried_with_a_connector_of_the_caller() {
+async fn fault_92_all_addresses_of_a_name_are_tried_with_a_custom_connector() {
     let (dead, _queued) = dead();
     let peer = Peer::start(always(person()));
     let alive = peer.url().trim_start_matches("http://").parse().unwrap();

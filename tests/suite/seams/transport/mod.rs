@@ -1,4 +1,5 @@
-//! Transports of the caller's own and the crate `sdk-transport-hyper`: what they are asked, what is known about their failures, and which promises still hold.
+//! Custom transports and the crate `sdk-transport-hyper`: the requests they get, the evidence of their failures, and
+//! the remaining guarantees.
 
 mod evidence;
 mod handed;
@@ -40,7 +41,7 @@ where
     }
 }
 
-/// A suite at `https://suite.test` whose calls this function answers, and whose tokens need no server.
+/// Returns a suite at `https://suite.test` whose calls this function answers, and whose tokens need no server.
 pub(crate) fn answered<F, A>(answer: F) -> SuiteBuilder
 where
     F: Fn(Request<RequestBody>) -> A + Clone + Send + Sync + 'static,

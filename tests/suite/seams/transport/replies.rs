@@ -1,4 +1,4 @@
-//! Replies of a transport of the caller's own: the same limits hold as over sockets.
+//! Responses of a custom transport. The limits are the same as over sockets.
 
 use std::future::ready;
 use std::io;
@@ -28,7 +28,7 @@ enum Piece {
     Reset,
 }
 
-/// A body in pieces.
+/// Returns a body in pieces.
 fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> ReplyBody {
     let pieces = stream::iter(pieces).then(|piece| async move {
         match piece {
@@ -44,7 +44,7 @@ fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> Re
     ReplyBody::new(StreamBody::new(pieces))
 }
 
-/// A service that takes the request and answers with these pieces.
+/// Returns a suite whose transport answers with these pieces.
 fn sending<P>(status: u16, pieces: P) -> SuiteBuilder
 where
     P: IntoIterator<Item = Piece, IntoIter: Send + 'static> + Clone + Send + Sync + 'static,
@@ -55,7 +55,7 @@ where
     })
 }
 
-/// A service that answers with a person and this header.
+/// Returns a suite whose transport answers with a person and this header.
 fn with(name: HeaderName, value: &'static str) -> SuiteBuilder {
     answered(move |_| {
         let mut reply = reply(200, PERSON);
@@ -66,7 +66,7 @@ fn with(name: HeaderName, value: &'static str) -> SuiteBuilder {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_is_read_to_its_end_within_the_limits_whoever_brings_it() {
+async fn a_body_from_any_transport_is_read_within_the_limits() {
     type Row = (SuiteBuilder, ErrorKind, u32, &'static str);
     let (one, two) = PERSON.split_at(20);
     let pause = Piece::Pause(Duration::from_secs(3));
@@ -108,9 +108,9 @@ async fn a_body_is_read_to_its_end_within_the_limits_whoever_brings_it() {
     }
 }
 
-/// Pieces that are always ready, and never done.
+/// The pieces are always ready and never end.
 #[tokio::test]
-async fn pieces_without_an_end_do_not_hold_the_deadline_up() {
+async fn endless_pieces_do_not_delay_the_deadline() {
     for piece in [Piece::Data(""), Piece::Trailers] {
         let crm = sending(200, std::iter::repeat(piece)).crm();
         let call = get_person(&crm).deadline(Duration::from_millis(50));
@@ -119,7 +119,7 @@ async fn pieces_without_an_end_do_not_hold_the_deadline_up() {
 }
 
 #[tokio::test]
-async fn a_body_and_a_token_may_be_as_large_as_allowed_and_no_larger() {
+async fn a_body_and_a_token_may_have_exactly_the_allowed_size() {
     const TOKEN: &str = r#"{"access_token": "t-1", "token_type": "Bearer", "expires_in": 300}"#;
     for (at, announced) in [(0, true), (0, false), (20, false)] {
         let service = Answers(move |request: Request<RequestBody>| {

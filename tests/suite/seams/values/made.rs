@@ -1,4 +1,4 @@
-//! Errors, responses, receipts and pages that a test makes without a call.
+//! Errors, responses, receipts and pages that a test builds without a call.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::peer::{self, Step};
 use crate::samples::kick_off;
 use crate::support::{Clients, key};
 
-/// The kinds that have a status of their own are compared with the errors of calls.
+/// Kinds with their own status are compared with the errors of calls, in `statuses`.
 #[test]
-fn each_kind_without_a_status_of_its_own_has_a_made_error() {
+fn each_kind_without_its_own_status_can_be_built() {
     let (not_sent, unknown) = (Effect::NotSent, Effect::Unknown);
     for (kind, status, effect, retryable, attempts) in [
         (Kind::Configuration, None, not_sent, false, 0),
@@ -46,14 +46,15 @@ fn each_kind_without_a_status_of_its_own_has_a_made_error() {
 }
 
 #[test]
-fn a_made_error_takes_what_it_is_told() {
+fn a_built_error_has_the_given_values() {
     let wait = Duration::from_secs(30);
-    let told = made(Kind::Unavailable).operation(&LIST_APPS).status(500);
-    let told = told.code("DOWN").message("not today").request_id("r-7");
-    let told = told.retryable(false).retry_after(wait).attempts(2);
-    let error = told.header("x-own", "kept").body("{}").build();
-    let said = "platform.listApps: 500 unavailable DOWN: not today; after 2 attempts (request r-7)";
-    assert_eq!(error.to_string(), said);
+    let builder = made(Kind::Unavailable).operation(&LIST_APPS).status(500);
+    let builder = builder.code("DOWN").message("not today").request_id("r-7");
+    let builder = builder.retryable(false).retry_after(wait).attempts(2);
+    let error = builder.header("x-own", "kept").body("{}").build();
+    let expected =
+        "platform.listApps: 500 unavailable DOWN: not today; after 2 attempts (request r-7)";
+    assert_eq!(error.to_string(), expected);
     assert!(!error.is_retryable());
     assert_eq!(error.retry_after(), Some(wait));
     assert_eq!(error.headers().unwrap()["x-own"], "kept");
@@ -66,7 +67,7 @@ fn a_made_error_takes_what_it_is_told() {
 }
 
 #[test]
-fn a_made_error_of_a_command_hands_it_back_with_its_key_unless_it_was_rejected() {
+fn a_built_error_returns_its_command_and_key_unless_rejected() {
     let error = |effect| {
         let error = made(Kind::NotFound).operation(&SUBMIT_COMMAND);
         error.effect(effect)
@@ -97,11 +98,11 @@ fn a_made_error_of_a_command_hands_it_back_with_its_key_unless_it_was_rejected()
         (command.idempotency_key(), command.application()),
         (own, "calendar")
     );
-    assert!(!format!("{error} {error:?} {command:?}").contains("4711"));
+    assert!(!format!("{error} {error:#?} {command:?}").contains("4711"));
 }
 
 #[test]
-fn a_made_rejection_says_what_its_body_says() {
+fn a_built_rejection_reads_its_body() {
     let body =
         json!({"error": {"code": "IDEMPOTENCY_CONFLICT", "message": "no", "requestId": "r-2"}});
     let made = testing::reply(&SUBMIT_EVENT_COMMAND, 409).json(&body);
@@ -114,7 +115,7 @@ fn a_made_rejection_says_what_its_body_says() {
     assert_eq!(lost.error().idempotency_key(), command.idempotency_key());
 }
 
-/// A transport that sends a step, and the same reply made for a test.
+/// Returns a transport that sends a step, and the same response built for a test.
 fn both(operation: &'static Operation, step: &Step) -> (ScriptedTransport, testing::ReplyBuilder) {
     let (status, body) = (step.status(), step.text().to_vec());
     let reply = http::Response::builder()
@@ -125,7 +126,7 @@ fn both(operation: &'static Operation, step: &Step) -> (ScriptedTransport, testi
     (sent, made.header("x-request-id", "r-1"))
 }
 
-fn told<T: Debug>(response: &Response<T>) -> String {
+fn builder<T: Debug>(response: &Response<T>) -> String {
     let (status, id) = (response.http_status(), response.request_id());
     let (attempts, operation) = (response.attempts(), response.api_operation());
     let (bytes, data) = (response.bytes(), &**response);
@@ -135,20 +136,23 @@ fn told<T: Debug>(response: &Response<T>) -> String {
 fn told_of<T: Debug + Clone>(receipt: &Receipt<T>) -> String {
     let key = receipt.idempotency_key().map(IdempotencyKey::as_str);
     let known = (receipt.is_replay(), receipt.is_committed(), key);
-    let response = told(&receipt.clone().into_response());
+    let response = builder(&receipt.clone().into_response());
     format!("{receipt:?} {known:?} {response}")
 }
 
 #[tokio::test]
-async fn a_made_response_or_receipt_is_the_one_of_a_call() {
+async fn a_built_response_or_receipt_equals_the_response_of_a_call() {
     let (sent, made) = both(&GET_PERSON, &person());
     let real = get_person(&sent.suite().crm()).await.unwrap();
-    assert_eq!(told(&made.response::<Record>().unwrap()), told(&real));
+    assert_eq!(builder(&made.response::<Record>().unwrap()), builder(&real));
 
     let page = json!({"schemaVersion": "v", "items": [{"a": 1}], "nextCursor": "next"});
     let (sent, made) = both(&LIST_PEOPLE, &peer::json(200, &page));
     let real = sent.suite().crm().people().list().await.unwrap();
-    assert_eq!(told(&made.response::<Page<Record>>().unwrap()), told(&real));
+    assert_eq!(
+        builder(&made.response::<Page<Record>>().unwrap()),
+        builder(&real)
+    );
 
     for status in [200, 201, 202] {
         let (sent, made) = both(&SUBMIT_COMMAND, &committed().with_status(status));
@@ -169,7 +173,7 @@ async fn a_made_response_or_receipt_is_the_one_of_a_call() {
 }
 
 #[tokio::test]
-async fn a_made_reply_that_does_not_decode_fails_like_a_real_one() {
+async fn a_built_response_that_does_not_decode_fails_like_a_real_response() {
     let facts = |error: &Error| {
         let operation = error.operation().map(|it| it.id);
         let body = error.body().map(<[u8]>::to_vec);

@@ -1,4 +1,5 @@
-//! Values that tests of programs make, next to those that calls return, and runs that can be repeated: the feature `test-util`.
+//! Values that tests of programs build, compared with the values that calls return, and repeatable runs (feature
+//! `test-util`).
 
 mod made;
 mod scripted;

@@ -1,4 +1,4 @@
-//! A transport that answers from a script, and a seed with which a run can be repeated.
+//! A transport with scripted answers, and a seed that makes a run repeatable.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const CREATED: &str = r#"{"schemaVersion": "suite-calendar-command-result.v1", "
     "outcome": "succeeded", "publicReference": "EVT-1", "recordVersion": 1, "replayed": false}"#;
 
 #[tokio::test(start_paused = true)]
-async fn a_made_command_survives_what_is_scripted_under_one_key() {
+async fn a_built_command_survives_scripted_faults_with_one_key() {
     let busy = http::Response::builder().status(503);
     let busy = busy.header("retry-after", "7").body("").unwrap();
     let transport = ScriptedTransport::new().not_sent().lost().answer(busy);
@@ -32,7 +32,7 @@ async fn a_made_command_survives_what_is_scripted_under_one_key() {
     assert_eq!((receipt.attempts(), transport.answers_left()), (4, 0));
     assert!(started.elapsed() >= Duration::from_secs(7));
     let requests = transport.requests();
-    // The first one was not sent.
+    // The first attempt was not sent.
     assert_eq!(requests.len(), 3);
     let uri = "https://calendar.suite.test/calendar/v1/event-commands";
     let key = receipt.idempotency_key().unwrap().as_str();
@@ -48,7 +48,7 @@ async fn a_made_command_survives_what_is_scripted_under_one_key() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stall_takes_the_time_of_an_attempt_and_a_request_after_the_last_answer_fails() {
+async fn a_stall_lasts_until_the_timeout_and_a_request_after_the_last_answer_fails() {
     let transport = ScriptedTransport::new().stalled().status(404);
     let minute = Duration::from_secs(60);
     let crm = transport.suite().timeout(minute).deadline(minute * 2).crm();
@@ -65,7 +65,7 @@ async fn a_stall_takes_the_time_of_an_attempt_and_a_request_after_the_last_answe
     assert_eq!(transport.requests().len(), 2);
 }
 
-/// The keys of three commands, and the waits of a call that is attempted four times.
+/// Returns the keys of three commands, and the delays of a call with four attempts.
 async fn keys_and_waits(seed: Option<u64>) -> (Vec<String>, Vec<Duration>) {
     let transport = (0..4).fold(ScriptedTransport::new(), |it, _| it.status(503));
     let mut builder = transport.suite();
@@ -86,7 +86,7 @@ async fn keys_and_waits(seed: Option<u64>) -> (Vec<String>, Vec<Duration>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_seed_gives_the_same_keys_and_waits_and_none_gives_others() {
+async fn equal_seeds_give_equal_keys_and_delays() {
     let (keys, waits) = keys_and_waits(Some(7)).await;
     assert_eq!((keys.len(), waits.len()), (3, 3));
     let again = keys_and_waits(Some(7)).await;

@@ -1,4 +1,4 @@
-//! What a status says by itself, in the error of a call and in one that a test makes.
+//! The meaning of each status, in errors of calls and in errors that a test builds.
 
 use sdk_core::testing::{self, ScriptedTransport};
 use sdk_core::{Effect, Error, ErrorKind as Kind, RetryPolicy, Suite};
@@ -8,21 +8,21 @@ use crate::fixtures::add_person;
 use crate::samples::kick_off;
 use crate::support::{Clients, assert_says};
 
-/// A suite whose applications answer the next call with this, once more after a 401, and whose calls are attempted once.
+/// Returns a suite that makes one attempt per call. Its applications answer with this response, also after a 401.
 fn answering(status: u16, body: &str) -> Suite {
     let answers = ScriptedTransport::new().json(status, body.to_owned());
     let answers = answers.json(status, body.to_owned());
     answers.suite().retry(RetryPolicy::none()).suite()
 }
 
-/// What an error says about a status.
+/// Returns the facts of an error that follow from its status.
 fn facts(error: &Error) -> (Kind, Option<u16>, Effect, bool) {
     let (kind, effect) = (error.kind(), error.effect());
     (kind, error.status(), effect, error.is_retryable())
 }
 
 #[tokio::test]
-async fn each_status_has_its_kind_its_effect_and_its_hint_in_real_and_made_errors() {
+async fn each_status_has_its_kind_effect_and_hint_in_real_and_built_errors() {
     let (refused, unknown) = (Effect::Refused, Effect::Unknown);
     let unexpected = Kind::UnexpectedStatus;
     let mut usual = 0;
@@ -66,27 +66,27 @@ async fn each_status_has_its_kind_its_effect_and_its_hint_in_real_and_made_error
 }
 
 #[tokio::test]
-async fn the_envelope_decides_about_a_retry_where_the_status_leaves_it_open() {
-    for (status, said, retryable) in [
+async fn the_envelope_decides_about_retries_if_the_status_does_not() {
+    for (status, flag, retryable) in [
         (429, true, true),
         (429, false, false),
         (501, true, true),
         (503, true, true),
         (503, false, false),
-        // A refused request does not get better.
+        // A rejected request is never retryable.
         (400, true, false),
         (404, true, false),
         (408, true, true),
     ] {
-        let body = format!(r#"{{"error": {{"code": "C", "retryable": {said}}}}}"#);
+        let body = format!(r#"{{"error": {{"code": "C", "retryable": {flag}}}}}"#);
         let platform = answering(status, &body).platform();
         let error = platform.apps().list().await.unwrap_err();
-        assert_eq!(error.is_retryable(), retryable, "{status} {said}: {error}");
+        assert_eq!(error.is_retryable(), retryable, "{status} {flag}: {error}");
     }
 }
 
 #[tokio::test]
-async fn an_excerpt_of_a_page_in_between_hides_a_secret_that_it_would_cut() {
+async fn an_excerpt_of_a_proxy_page_hides_a_secret_that_it_would_truncate() {
     let own = "order-4711.delivery-one";
     for before in [0, 100, 114] {
         let html = format!("{}{own}</html>", "<".repeat(before));
@@ -98,7 +98,7 @@ async fn an_excerpt_of_a_page_in_between_hides_a_secret_that_it_would_cut() {
 }
 
 #[tokio::test]
-async fn a_body_too_large_to_be_an_envelope_is_kept_and_not_read() {
+async fn a_body_too_large_for_an_envelope_is_preserved_but_not_parsed() {
     const LARGEST: usize = 256 * 1024;
     for (length, code) in [(LARGEST, Some("C")), (LARGEST + 1, None)] {
         let envelope = r#"{"code": "C", "more": "#;
