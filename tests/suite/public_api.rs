@@ -158,8 +158,8 @@ async fn an_invalid_key_fails_the_call_locally() {
         raw.idempotency_key("short: canary").await.unwrap_err(),
         unkeyed.idempotency_key("short: canary").await.unwrap_err(),
     ] {
-        let said = "`Idempotency-Key` must have 16 to 160 characters: got 13";
-        assert_unsent(&error, ErrorKind::InvalidInput, &[said]);
+        let phrase = "`Idempotency-Key` must have 16 to 160 characters: got 13";
+        assert_unsent(&error, ErrorKind::InvalidInput, &[phrase]);
         assert!(!error.to_string().contains("canary"), "{error}");
     }
     assert!(server.requests().is_empty());
@@ -178,8 +178,8 @@ fn a_receipt_survives_a_failed_decode_and_a_last_page_has_no_extra_fields() {
         assert_says(&error, &["at `publicReference`", "a string of 18 bytes"]);
         assert!(!error.to_string().contains(PERSON), "{error}");
     }
-    let told = (receipt.is_committed(), receipt.http_status());
-    assert_eq!(told, (Some(true), 201));
+    let got = (receipt.is_committed(), receipt.http_status());
+    assert_eq!(got, (Some(true), 201));
 
     let page = json!({"items": [], "nextCursor": null});
     let reply = testing::reply(&LIST_PEOPLE, 200).json(&page);

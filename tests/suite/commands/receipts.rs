@@ -104,7 +104,7 @@ async fn replays_are_recognized_in_every_application() {
 
 #[test]
 fn a_duplicate_field_leaves_the_replay_unknown() {
-    let told = |fields: &str| {
+    let replay_of = |fields: &str| {
         let reply = testing::reply(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND, 201);
         let version = r#""schemaVersion": "suite-calendar-command-result.v1""#;
         let reply = reply.body(format!("{{{version}, {fields}}}"));
@@ -112,9 +112,10 @@ fn a_duplicate_field_leaves_the_replay_unknown() {
         (receipt.is_replay(), receipt.is_committed())
     };
 
-    let once = told(r#""outcome": "succeeded", "replayed": false, "note": {"replayed": true}"#);
-    let replayed = told(r#""outcome": "succeeded", "replayed": false, "repl\u0061yed": true"#);
-    let outcome = told(r#""outcome": "succeeded", "outcome": "pending", "replayed": true"#);
+    let once =
+        replay_of(r#""outcome": "succeeded", "replayed": false, "note": {"replayed": true}"#);
+    let replayed = replay_of(r#""outcome": "succeeded", "replayed": false, "repl\u0061yed": true"#);
+    let outcome = replay_of(r#""outcome": "succeeded", "outcome": "pending", "replayed": true"#);
 
     assert_eq!(once, (Some(false), Some(true)));
     assert_eq!(replayed, (None, Some(true)));

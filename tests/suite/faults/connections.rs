@@ -194,8 +194,8 @@ async fn fault_14_a_tls_failure_is_not_retried() {
     let endpoint = format!("{url}/oauth/token?key=k-1");
     let suite = builder_at(&tokens.url()).token_url(endpoint);
     let error = get_person(&suite.crm()).await.unwrap_err();
-    let said = url.replace("https://", "token endpoint unreachable: ");
-    assert_unsent(&error, ErrorKind::TokenUnavailable, &[&said]);
+    let phrase = url.replace("https://", "token endpoint unreachable: ");
+    assert_unsent(&error, ErrorKind::TokenUnavailable, &[&phrase]);
     assert!(!error.is_retryable() && !error.to_string().contains("k-1"));
     assert_eq!(peer.connections(), 2);
 }

@@ -7,7 +7,7 @@ use sdk_core::{Effect, ErrorKind, RetryPolicy, SuiteBuilder, TokenError, TokenEr
 
 use crate::fixtures::{Given, add_person, get_person, person};
 use crate::peer::{self, Peer, Reserved, Seen, always, raw, reply};
-use crate::programs::{output, program, told};
+use crate::programs::{messages, output, program};
 use crate::support::{Clients, assert_says, assert_tried, assert_unsent, builder_at};
 
 /// Returns one suite for each HTTP client, for an application behind a proxy that requires a credential. Tokens come
@@ -68,11 +68,11 @@ async fn fault_70_an_http_proxy_gets_the_credential_for_both_servers() {
     ];
     for (suite, name) in through(&proxy, "http", true).into_iter().zip(names) {
         let (crm, status) = (suite.crm(), "token endpoint unreachable (status 407)");
-        let said = format!("{status}: {name} requires a credential");
+        let phrase = format!("{status}: {name} requires a credential");
         // The second call gets the cached error of the first call.
         for _ in 0..2 {
             let error = add_person(&crm).await.unwrap_err();
-            assert_unsent(&error, ErrorKind::TokenUnavailable, &[&said]);
+            assert_unsent(&error, ErrorKind::TokenUnavailable, &[&phrase]);
             assert!(!error.is_retryable() && error.command().is_some());
             let line = error.to_string();
             assert!(
@@ -174,10 +174,10 @@ fn fault_70_an_environment_proxy_that_rejects_is_named() {
     let output = output(&mut tour);
 
     assert!(!output.status.success());
-    let told = told(&output);
-    let said = format!("core.suite.test:443 through the proxy {}", proxy.url());
-    assert_says(&told, &[&said]);
-    assert!(!told.contains("hunter2"), "{told}");
+    let printed = messages(&output);
+    let phrase = format!("core.suite.test:443 through the proxy {}", proxy.url());
+    assert_says(&printed, &[&phrase]);
+    assert!(!printed.contains("hunter2"), "{printed}");
 }
 
 #[test]
@@ -187,6 +187,6 @@ fn fault_40_requests_to_loopback_bypass_environment_proxies() {
 
     let output = output(&mut tour(&proxy, "", &names));
 
-    assert!(output.status.success(), "{}", told(&output));
+    assert!(output.status.success(), "{}", messages(&output));
     assert_eq!(proxy.connections(), 0);
 }

@@ -19,8 +19,8 @@ async fn an_unchanged_contract_has_no_findings() {
     assert_eq!(crm.matches, Same);
     assert_eq!(crm.served.as_deref(), Some("3.0.0"));
     assert!(crm.is_as_expected() && accounting.is_as_expected());
-    let said = "accounting: built for contract 0.1.1, served 0.1.1 (preview)";
-    assert_eq!(accounting.to_string(), said);
+    let phrase = "accounting: built for contract 0.1.1, served 0.1.1 (preview)";
+    assert_eq!(accounting.to_string(), phrase);
     // The Calendar has no metadata, so nothing can be compared.
     let unknown = (calendar.matches, calendar.built_for);
     assert_eq!(unknown, (Unknown, "1.6.0"));
@@ -68,8 +68,8 @@ async fn each_difference_of_the_metadata_is_a_finding() {
             _ => suite.accounting().check_contract().await.unwrap(),
         };
 
-        let told = (report.matches, report.is_as_expected());
-        assert_eq!(told, (matches, false), "{report}");
+        let got = (report.matches, report.is_as_expected());
+        assert_eq!(got, (matches, false), "{report}");
         assert_eq!(report.findings.len(), findings.len(), "{report}");
         for (found, words) in report.findings.iter().zip(findings) {
             assert_says(found, &[words]);

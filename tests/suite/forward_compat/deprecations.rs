@@ -17,7 +17,7 @@ async fn a_deprecated_operation_is_an_event_once_per_operation_and_suite() {
     listing.header("deprecation", "@1688169599");
     let gone = server.fault(Operation::GetPerson).status(410);
     gone.header("sunset", "Sat, 06 Nov 2094 08:49:37 GMT");
-    let said = |operation: &str| {
+    let phrase = |operation: &str| {
         let operation = format!("operation=\"{operation}\"");
         events.lines("WARN", &[ANNOUNCED, &operation, "application=\"crm\""])
     };
@@ -29,7 +29,7 @@ async fn a_deprecated_operation_is_an_event_once_per_operation_and_suite() {
             crm.people().list().await.unwrap();
         }
         for operation in ["getPerson", "listPeople"] {
-            let lines = said(operation);
+            let lines = phrase(operation);
             assert_eq!(lines.len(), suites, "{}", events.text());
             assert!(lines[0].contains("installation=\"acme\""), "{lines:?}");
         }

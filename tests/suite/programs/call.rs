@@ -1,4 +1,4 @@
-//! `suite call`: every operation, the writes that a person confirms, and the exit statuses.
+//! `suite call`: every operation, writes with confirmation, and exit statuses.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -16,7 +16,7 @@ pub(super) async fn server(change: impl FnOnce(Builder) -> Builder) -> Reference
         .await
 }
 
-/// The program with these words, for a server.
+/// Returns the command line of the program, for a server.
 pub(super) fn command(server: &ReferenceServer, line: &str) -> Command {
     let mut command = suite();
     command.args(line.split_whitespace());
@@ -28,7 +28,7 @@ fn run(server: &ReferenceServer, line: &str) -> Output {
     output(&mut command(server, line))
 }
 
-/// Its failure, which is the last line of its messages, after the exit status is checked.
+/// Checks the exit status and returns the error message, which is the last line of the messages.
 #[track_caller]
 pub(super) fn failure(output: &Output, status: i32) -> Value {
     let messages = String::from_utf8_lossy(&output.stderr);
@@ -36,7 +36,7 @@ pub(super) fn failure(output: &Output, status: i32) -> Value {
     serde_json::from_str(messages.lines().last().unwrap()).unwrap()
 }
 
-/// What it printed, after it is checked that it succeeded.
+/// Checks that the command succeeded and returns its output.
 #[track_caller]
 pub(super) fn printed(output: &Output) -> String {
     let messages = String::from_utf8_lossy(&output.stderr);
@@ -54,7 +54,7 @@ async fn every_operation_can_be_called_by_its_name() {
         let row: Value = serde_json::from_str(line).unwrap();
         let name = row["name"].as_str().unwrap();
         if row["method"] == "POST" {
-            // The skeleton passes the local checks of its own operation.
+            // The body skeleton passes the local checks of its own operation.
             let file = folder.file("body.json");
             let skeleton = printed(&run(&server, &format!("call {name} --skeleton")));
             fs::write(&file, skeleton).unwrap();
@@ -102,7 +102,7 @@ async fn every_operation_can_be_called_by_its_name() {
 const EVENT: &str = r#"{"operation": "create", "collectionReference": "team", "title": "Über\u202e uns",
   "startsAt": "2026-12-01T09:00:00Z", "endsAt": "2026-12-01T10:00:00Z", "timezone": "UTC", "big": 12345678901234567890123}"#;
 
-/// A file with the body of an event.
+/// Writes the body of an event to a file.
 fn event(folder: &Folder) -> String {
     let file = folder.file("event.json");
     fs::write(&file, EVENT).unwrap();
@@ -110,7 +110,7 @@ fn event(folder: &Folder) -> String {
 }
 
 #[tokio::test]
-async fn a_write_shows_the_exact_bytes_and_needs_a_person_or_yes() {
+async fn a_write_prints_the_exact_bytes_and_needs_confirmation() {
     let server = server(|it| it).await;
     let folder = Folder::new("call-write");
     let line = event(&folder);
@@ -134,11 +134,11 @@ async fn a_write_shows_the_exact_bytes_and_needs_a_person_or_yes() {
         &[EVENT, key, &server.calendar_url(), "reference-client"],
     );
 
-    // The same key from another process.
+    // The same key, from another process.
     let again = run(&server, &format!("{line} --yes --key {key}"));
     let again: Value = serde_json::from_str(&printed(&again)).unwrap();
     assert_eq!(again["replayed"], true);
-    // The same key for another body: this one was certainly not applied.
+    // The same key with another body: this command was certainly not applied.
     fs::write(folder.file("event.json"), EVENT.replace("Über", "Other")).unwrap();
     let other = failure(&run(&server, &format!("{line} --yes --key {key}")), 1);
     assert_eq!(other["effect"], "refused");
@@ -157,7 +157,7 @@ async fn an_unknown_effect_prints_the_key_and_the_next_step() {
     let key = failed["key"].as_str().unwrap();
     assert_says(failed["hint"].as_str().unwrap(), &[&format!("--key {key}")]);
     lost.remove();
-    // A rejection of the second attempt says nothing about the first one.
+    // A rejection of the second attempt doesn't apply to the first attempt.
     let rejected = server.fault(Operation::SubmitEventCommand).status(403);
     let line = format!("{line} --key {key}");
     let failed = failure(&run(&server, &line), 5);
@@ -169,7 +169,7 @@ async fn an_unknown_effect_prints_the_key_and_the_next_step() {
     printed(&run(&server, &line));
     assert_eq!(server.commits(Operation::SubmitEventCommand), 1);
 
-    // A command of the CRM has no key, but the contract documents that it can be repeated. One known by name has neither.
+    // A CRM command has no key, but the contract documents that it can be repeated. A name-only command has neither.
     for (name, operation, hint) in [
         (
             "commands.submit",
@@ -194,7 +194,7 @@ async fn an_unknown_effect_prints_the_key_and_the_next_step() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_write_whose_result_is_lost_on_a_full_disk_was_applied() {
+async fn a_write_whose_output_is_lost_on_a_full_disk_is_reported_as_applied() {
     let server = server(|it| it).await;
     let folder = Folder::new("call-full");
     let mut full = command(&server, &format!("{} --yes", event(&folder)));
@@ -226,7 +226,7 @@ async fn ctrl_c_during_a_write_prints_its_key() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn ctrl_c_before_the_first_attempt_is_no_unknown_effect() {
+async fn ctrl_c_before_the_first_attempt_means_not_sent() {
     let server = server(|it| it).await;
     let folder = Folder::new("call-early");
     server.fault(Operation::ExchangeToken).stall();
@@ -242,7 +242,7 @@ async fn ctrl_c_before_the_first_attempt_is_no_unknown_effect() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_too_large_is_not_read_whole() {
+async fn a_file_that_is_too_large_is_not_read_completely() {
     let server = server(|it| it).await;
     let folder = Folder::new("call-large");
     let file = folder.file("large.json");
@@ -290,7 +290,7 @@ async fn the_exit_status_says_who_must_act() {
         failed["requestId"].is_string() && failed["hint"].is_string(),
         "{failed}"
     );
-    // A portal at the address of the token endpoint.
+    // A login page answers at the address of the token endpoint.
     let portal = server.fault(Operation::ExchangeToken);
     let portal = portal.body("<html></html>", "text/html");
     let failed = failure(&run(&server, "call people.list"), 3);
@@ -305,7 +305,7 @@ async fn the_exit_status_says_who_must_act() {
 async fn an_installation_reads_only_its_own_variables() {
     let server = server(|it| it).await;
     let line = "call people.list --limit 1 --installation acme-eu";
-    // The default installation is complete, and must not fill in for one that lacks a variable.
+    // The default installation is complete, and must not replace missing variables of another installation.
     let mut half = command(&server, line);
     half.env("ACME_EU_SUITE_CLIENT_ID", "reference-client");
     let failed = failure(&output(&mut half), 3);
@@ -316,19 +316,19 @@ async fn an_installation_reads_only_its_own_variables() {
     );
     assert!(server.requests().is_empty());
 
-    let mut whole = suite();
-    whole.args(line.split(' '));
+    let mut complete = suite();
+    complete.args(line.split(' '));
     let folder = Folder::new("call-secret");
     let secret = folder.file("secret");
     fs::write(&secret, format!("{}\n", server.client_secret())).unwrap();
     for (name, value) in server.environment() {
         if name == "SUITE_CLIENT_SECRET" {
-            whole.env("ACME_EU_SUITE_CLIENT_SECRET_FILE", &secret);
+            complete.env("ACME_EU_SUITE_CLIENT_SECRET_FILE", &secret);
         } else {
-            whole.env(format!("ACME_EU_{name}"), value);
+            complete.env(format!("ACME_EU_{name}"), value);
         }
     }
-    printed(&output(&mut whole));
+    printed(&output(&mut complete));
 }
 
 #[tokio::test]
@@ -349,7 +349,7 @@ async fn a_result_is_a_table_json_or_lines() {
         &table,
         &["publicReference", "displayName", reference, "nextCursor"],
     );
-    // Digits of any number stay as they came, and a token is never printed.
+    // The digits of any number are preserved, and a token is never printed.
     let body = r#"{"amount": {"minorUnits": 123456789012345678901234567890}}"#;
     server
         .fault(Operation::GetAccountingOverview)

@@ -1,4 +1,4 @@
-//! The program `suite` as people and scripts run it.
+//! The program `suite`, run like a person or a script runs it.
 
 use std::fs;
 use std::io::Read as _;
@@ -7,16 +7,16 @@ use std::process::{Child, Command, Output, Stdio};
 
 use sdk_reference_server::{ReferenceServer, Transport};
 
-use super::{Folder, suite, told};
+use super::{Folder, messages, suite};
 use crate::support::assert_says;
 
-/// A server with so many people that another process can reach.
+/// Starts a server with this number of people that other processes can reach.
 pub(crate) async fn server_of(people: u64) -> ReferenceServer {
     let builder = ReferenceServer::builder().transport(Transport::Hyper);
     builder.people(people).start().await
 }
 
-/// A folder in which the program runs, and the variables that it gets.
+/// A working folder of the program, and its environment variables.
 pub(crate) struct Desk {
     pub(crate) folder: Folder,
     environment: Vec<(String, String)>,
@@ -35,7 +35,7 @@ impl Desk {
         Self::new(server.environment())
     }
 
-    /// The program with its arguments.
+    /// Returns the program with its arguments.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = suite();
         command.args(line.split(' ')).current_dir(&self.folder.0);
@@ -55,7 +55,7 @@ impl Desk {
         Ended::of(self.start(line))
     }
 
-    /// Runs the program at a terminal, which shows its results and its messages.
+    /// Runs the program in a terminal, which receives its results and messages.
     #[cfg(target_os = "linux")]
     pub(crate) fn run_at_terminal(&self, line: &str) -> Ended {
         use rustix::fs::{Mode, OFlags, open};
@@ -69,14 +69,14 @@ impl Desk {
         command.env("TERM", "xterm").stdin(Stdio::null());
         command.stdout(terminal.try_clone().unwrap());
         let mut child = command.stderr(terminal).spawn().unwrap();
-        // Its copy of the terminal would keep it open.
+        // The command holds a copy of the terminal, which would keep it open.
         drop(command);
         let (mut screen, mut shown) = (fs::File::from(screen), Vec::new());
-        // The last read fails, because the program has closed the terminal.
+        // The last read fails because the program has closed the terminal.
         let _ = screen.read_to_end(&mut shown);
         Ended {
             code: child.wait().unwrap().code(),
-            said: String::new(),
+            messages: String::new(),
             out: String::from_utf8(shown).unwrap().replace("\r\n", "\n"),
         }
     }
@@ -90,10 +90,10 @@ impl Desk {
     }
 }
 
-/// How the program ended, its messages, and its results.
+/// The exit status, the messages and the results of the program.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
-    pub(crate) said: String,
+    pub(crate) messages: String,
     pub(crate) out: String,
 }
 
@@ -105,9 +105,9 @@ impl Ended {
     /// Checks the exit status, and that the messages contain these words.
     #[track_caller]
     pub(crate) fn with(self, code: i32, words: &[&str]) -> Self {
-        assert_eq!(self.code, Some(code), "{}{}", self.said, self.out);
-        assert_says(&self.said, words);
-        assert!(!self.said.contains("panicked"), "{}", self.said);
+        assert_eq!(self.code, Some(code), "{}{}", self.messages, self.out);
+        assert_says(&self.messages, words);
+        assert!(!self.messages.contains("panicked"), "{}", self.messages);
         self
     }
 }
@@ -116,7 +116,7 @@ impl From<Output> for Ended {
     fn from(output: Output) -> Self {
         Self {
             code: output.status.code(),
-            said: told(&output),
+            messages: messages(&output),
             out: String::from_utf8(output.stdout).unwrap(),
         }
     }

@@ -1,4 +1,5 @@
-//! `suite doctor`: its verdicts on the reference server, on each server that contradicts an assumption, and on wrong settings.
+//! `suite doctor`: its verdicts on the reference server, on servers that contradict an assumption, and on wrong
+//! settings.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use crate::samples::{draft, kick_off};
 
 type Environment = BTreeMap<String, String>;
 
-/// The exit status of an examination, and its report.
+/// The exit status and the report of an examination.
 type Examined = (i32, Value);
 
 async fn server(change: impl FnOnce(Builder) -> Builder) -> (ReferenceServer, Environment) {
@@ -25,7 +26,7 @@ async fn server(change: impl FnOnce(Builder) -> Builder) -> (ReferenceServer, En
     (server, environment)
 }
 
-/// Runs the program in this environment alone, while the server of the test answers.
+/// Runs the program with only this environment, while the test's server answers.
 async fn examine(environment: &Environment) -> Examined {
     let environment = environment.clone();
     let run = move || {
@@ -38,7 +39,7 @@ async fn examine(environment: &Environment) -> Examined {
     (output.status.code().unwrap(), report)
 }
 
-/// The verdict on each assumption.
+/// Returns the verdict on each assumption.
 fn verdicts<'a>(report: &'a Value) -> BTreeMap<&'a str, &'a str> {
     let rows = report["assumptions"].as_array().unwrap().iter();
     let text = |value: &'a Value| value.as_str().unwrap();
@@ -51,7 +52,7 @@ fn find<'a>(report: &'a Value, id: &str) -> &'a Value {
     rows.iter().find(|row| row["id"] == id).unwrap()
 }
 
-/// The environment with the settings that a report proposes.
+/// Returns the environment with the settings that a report proposes.
 fn with_settings(report: &Value, mut environment: Environment) -> Environment {
     for (name, value) in report["settings"].as_object().unwrap() {
         environment.insert(name.clone(), value.as_str().unwrap().to_owned());
@@ -59,7 +60,7 @@ fn with_settings(report: &Value, mut environment: Environment) -> Environment {
     environment
 }
 
-/// A list by item and a command of each application that has commands with a key.
+/// Reads a list by item, and sends a command of each application with keys.
 async fn works(environment: Environment) -> Result<(), Error> {
     let suite = Suite::builder().variables(environment).build()?;
     let crm = sdk_crm::Client::new(&suite)?;
@@ -77,7 +78,7 @@ async fn works(environment: Environment) -> Result<(), Error> {
 }
 
 #[tokio::test]
-async fn the_reference_server_is_as_assumed() {
+async fn the_reference_server_confirms_all_assumptions() {
     let (server, environment) = server(|it| it).await;
 
     let (status, report) = examine(&environment).await;
@@ -85,7 +86,7 @@ async fn the_reference_server_is_as_assumed() {
     assert_eq!(status, 0, "{report:#}");
     let verdicts = verdicts(&report);
     for (id, verdict) in &verdicts {
-        // An empty cursor comes only from the server that contradicts its assumption.
+        // Only the server that contradicts this assumption sends an empty cursor.
         let is_seen = *id != "A53" && Assumption::all().any(|it| it.id() == *id);
         let expected = if is_seen { "confirmed" } else { "not seen" };
         assert_eq!(*verdict, expected, "{id}");
@@ -94,7 +95,7 @@ async fn the_reference_server_is_as_assumed() {
     assert_eq!(verdicts.len(), all.matches("\n## A").count());
     let unexplained = "no response showed it";
     assert!(!report.to_string().contains(unexplained), "{report:#}");
-    // The description is outside the contract, and the server doesn't count it.
+    // The service description is outside the contract, and the server doesn't count this request.
     let (seen, sent) = (server.requests(), server.requests().len() + 1);
     assert_eq!(report["requests"], sent);
     assert!(sent <= usize::try_from(report["atMost"].as_u64().unwrap()).unwrap());
@@ -103,17 +104,17 @@ async fn the_reference_server_is_as_assumed() {
     assert_eq!(reads + exchanges, seen.len(), "reads only");
 }
 
-/// Where these do not hold, the SDK gets no token until something is set.
+/// If these assumptions are false, the SDK gets no token until a setting changes.
 const OF_TOKENS: [&str; 5] = ["A02", "A03", "A04", "A05", "A43"];
 
-/// Where these do not hold, no setting helps: the token is in another field, or the list, which is read by item.
+/// If these assumptions are false, no setting helps: the token or the list is in another field.
 const INCURABLE: [&str; 2] = ["A05", "A07"];
 
-/// Assumptions that are contradicted together: one contradiction must not hide another.
+/// Assumptions that are contradicted together. One contradiction must not hide another.
 const TOGETHER: &str = "A02 A03 A04 A43; A02 A43; A04 A43; A03 A43; A02 A04; A05 A43; A07 A44; A06 A71; A08 A09; A12 A75; A55 A72";
 
 #[tokio::test]
-async fn contradictions_are_seen_and_the_settings_help() {
+async fn contradictions_are_found_and_the_proposed_settings_help() {
     let (_server, environment) = server(|it| it).await;
     let (_, plain) = examine(&environment).await;
     let alone = Assumption::all().map(|it| vec![it]);
@@ -121,38 +122,38 @@ async fn contradictions_are_seen_and_the_settings_help() {
         let all = ids.split(' ').map(|id| id.parse().unwrap());
         all.collect()
     });
-    for world in alone.chain(together) {
+    for contradicted in alone.chain(together) {
         let contradict = |it| {
-            let all = world.iter();
+            let all = contradicted.iter();
             all.fold(it, |it: Builder, one| it.contradict(*one))
         };
         let (_server, environment) = server(contradict).await;
-        let any = |ids: &[&str]| world.iter().any(|it| ids.contains(&it.id()));
+        let any = |ids: &[&str]| contradicted.iter().any(|it| ids.contains(&it.id()));
 
         let (status, report) = examine(&environment).await;
 
         let mut expected = verdicts(&plain);
-        expected.extend(world.iter().map(|it| (it.id(), "contradicted")));
+        expected.extend(contradicted.iter().map(|it| (it.id(), "contradicted")));
         assert_eq!(verdicts(&report), expected, "{report:#}");
         let expected = if any(&OF_TOKENS) { 2 } else { 1 };
-        assert_eq!(status, expected, "{world:?}: {report:#}");
-        for assumption in &world {
+        assert_eq!(status, expected, "{contradicted:?}: {report:#}");
+        for assumption in &contradicted {
             let remedy = find(&report, assumption.id())["remedy"].as_str().unwrap();
-            assert!(remedy.len() > 12, "{world:?}: {remedy}");
+            assert!(remedy.len() > 12, "{contradicted:?}: {remedy}");
         }
 
         let environment = with_settings(&report, environment);
         let (status, again) = examine(&environment).await;
-        assert_eq!(status == 2, any(&["A05"]), "{world:?}: {again:#}");
+        assert_eq!(status == 2, any(&["A05"]), "{contradicted:?}: {again:#}");
         let done = works(environment).await;
-        assert_eq!(done.is_err(), any(&INCURABLE), "{world:?}: {done:?}");
+        assert_eq!(done.is_err(), any(&INCURABLE), "{contradicted:?}: {done:?}");
     }
 }
 
 #[tokio::test]
 async fn a_contradiction_names_the_rejection_that_it_explains() {
-    let worlds = |it: Builder| it.contradict(Assumption::A04).contradict(Assumption::A43);
-    let (_server, environment) = server(worlds).await;
+    let contradict = |it: Builder| it.contradict(Assumption::A04).contradict(Assumption::A43);
+    let (_server, environment) = server(contradict).await;
 
     let (_, report) = examine(&environment).await;
 
@@ -162,7 +163,7 @@ async fn a_contradiction_names_the_rejection_that_it_explains() {
 }
 
 #[tokio::test]
-async fn the_text_has_each_assumption_once() {
+async fn the_text_report_has_each_assumption_once() {
     let (_server, environment) = server(|it| it.contradict(Assumption::A12)).await;
     let run = move || {
         let mut doctor = suite();
@@ -210,8 +211,8 @@ async fn an_installation_has_its_own_variables_in_remedies() {
     assert_eq!(again["worst"], "note", "{again:#}");
 }
 
-/// Wrong set-ups, one a line: `NAME=value` of a variable (none removes it), `client` with what it lacks, or
-/// `fault` with its JSON; then the exit status, the finding, and a part of the remedy.
+/// Wrong setups, one per line: `NAME=value` of a variable (no value removes it), `client` with its missing rights, or
+/// `fault` with its JSON. Then the exit status, the finding, and a part of the remedy.
 const WRONG: &str = include_str!("doctor.txt");
 
 fn lacking(what: &str) -> ClientSpec {
@@ -224,7 +225,7 @@ fn lacking(what: &str) -> ClientSpec {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_named_with_its_remedy() {
+async fn a_wrong_setup_is_named_with_its_remedy() {
     for line in WRONG.lines().filter(|line| !line.starts_with('#')) {
         let [wrong, expected, found, remedy] = *line.split(" | ").collect::<Vec<_>>() else {
             panic!("{line}")
@@ -254,7 +255,7 @@ async fn what_is_wrong_is_named_with_its_remedy() {
         let has = |it: &Value, name, text| it[name].as_str().unwrap_or_default().contains(text);
         let fits = |it: &Value| has(it, "found", found) && has(it, "remedy", remedy);
         assert!(findings.iter().any(fits), "{line}: {report:#}");
-        // Neither secrets nor the words of a server are printed.
+        // The report contains neither secrets nor a server's words.
         let is_shown = |text| report.to_string().contains(text);
         assert!(
             !is_shown(server.client_secret()) && !is_shown("Jane"),

@@ -1,4 +1,5 @@
-//! `suite export`: its rows, and that an export that was killed, stopped or rejected resumes without losing or repeating one.
+//! `suite export`: its rows, and exports that were killed, stopped or rejected and then resume without losing or
+//! repeating a row.
 
 use std::time::Duration;
 
@@ -12,9 +13,10 @@ use crate::support::{assert_says, until};
 
 const PAGES: Operation = Operation::ListPeople;
 
-/// Pages per checkpoint: two. It is killed after 0, 1, … 9 further pages, so in each state between two checkpoints.
+/// The export saves a checkpoint every two pages. It is killed after 0 to 9 further pages, so in each state between two
+/// checkpoints.
 #[tokio::test]
-async fn an_export_killed_at_ten_places_equals_an_undisturbed_one() {
+async fn an_export_killed_at_ten_places_equals_an_uninterrupted_export() {
     let server = server_of(300).await;
     let desk = Desk::of(&server);
     let line = "export people --limit 5 --save-every 2 --out";
@@ -40,7 +42,7 @@ async fn an_export_killed_at_ten_places_equals_an_undisturbed_one() {
 }
 
 #[tokio::test]
-async fn an_export_survives_the_death_of_its_token() {
+async fn an_export_survives_an_expired_token() {
     let server = server_of(100).await;
     let desk = Desk::of(&server);
     let line = "export people --limit 5 --out";
@@ -55,17 +57,17 @@ async fn an_export_survives_the_death_of_its_token() {
     Ended::of(child).with(0, &["a.csv: 100 records, "]);
 
     assert!(desk.read("a.csv") == desk.read("whole.csv"));
-    // 20 pages, and the one that was rejected with 401.
+    // 20 pages, and one page that was rejected with a 401.
     assert_eq!(server.attempts(PAGES) - attempts, 21);
     assert_eq!(server.exchanges() - exchanges, 2);
 }
 
 #[tokio::test]
-async fn an_interrupted_export_is_touched_only_by_an_option_that_fits() {
+async fn an_interrupted_export_is_changed_only_with_a_matching_option() {
     let server = server_of(100).await;
     let desk = Desk::of(&server);
     let line = "export people --limit 10 --save-every 1 --out a.csv";
-    // Nothing to resume: it begins.
+    // Without an earlier export, `--resume` starts from the beginning.
     let fault = server.fault(PAGES).skip(5).status(403);
     let hint = "the same command with --resume continues it";
     let stopped = ["403", "a.csv: 50 records, stopped", hint];
@@ -111,13 +113,13 @@ async fn an_error_shows_how_the_export_continues() {
     ] {
         let desk = Desk::of(&server);
         let fault = server.fault(PAGES).skip(5).status(status);
-        // The SDK doesn't wait that long.
+        // The SDK doesn't wait this long.
         let fault = fault.retry_after("3600");
         desk.run(line).with(code, &["\"hint\":", hint]);
         assert_eq!(desk.folder.names(), ["a.csv.checkpoint", "a.csv.part"]);
         fault.remove();
     }
-    // Without records, there is nothing to continue.
+    // Without records, there is nothing to resume.
     let desk = Desk::of(&server);
     for option in [
         "--limit 60",
@@ -133,7 +135,7 @@ async fn an_error_shows_how_the_export_continues() {
     }
     desk.run("export people --resume --out -")
         .with(2, &["need a file"]);
-    // Another client may see other records.
+    // Another client may have access to other records.
     let held = server.fault(PAGES).skip(5).status(403);
     desk.run(line).with(1, &[]);
     held.remove();
@@ -175,7 +177,7 @@ async fn each_of_the_six_lists_is_exported() {
 }
 
 #[tokio::test]
-async fn the_columns_are_those_of_the_first_page_or_those_that_are_named() {
+async fn the_columns_come_from_the_first_page_or_the_options() {
     let server = server_of(5).await;
     let desk = Desk::of(&server);
     desk.run("export people --out people.csv").with(0, &[]);
@@ -217,7 +219,7 @@ async fn the_columns_are_those_of_the_first_page_or_those_that_are_named() {
 }
 
 #[test]
-fn a_command_line_that_makes_no_sense_is_explained() {
+fn an_invalid_command_line_is_explained() {
     let desk = Desk::new(Vec::new());
     for (arguments, word) in [
         ("export", "<LIST>"),
@@ -252,17 +254,17 @@ async fn progress_is_shown_on_a_terminal_only() {
         &shown,
         &["\u{1b}[", "a.csv: 30 records, ", "a.csv: 100 records, "],
     );
-    let said = desk.run(line).with(0, &["a.csv: 100 records, "]).said;
-    assert_eq!(said.lines().count(), 1, "{said}");
+    let messages = desk.run(line).with(0, &["a.csv: 100 records, "]).messages;
+    assert_eq!(messages.lines().count(), 1, "{messages}");
     let quiet = format!("{line} --quiet");
     assert_eq!(desk.run_at_terminal(&quiet).with(0, &[]).out, "");
-    assert_eq!(desk.run(&quiet).with(0, &[]).said, "");
+    assert_eq!(desk.run(&quiet).with(0, &[]).messages, "");
 }
 
-/// Only a terminal obeys them. Anything else gets the rows unchanged.
+/// Only terminals interpret control characters. Other outputs get the rows unchanged.
 #[cfg(target_os = "linux")]
 #[test]
-fn rows_steer_no_terminal() {
+fn rows_cannot_control_a_terminal() {
     let name = "Ann\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\r\nBob";
     let page = serde_json::json!({"items": [{"name": name}], "nextCursor": null});
     let peer = Peer::start(always(peer::json(200, &page)));

@@ -1,5 +1,5 @@
-//! Files of the program belong to their owner only, no link leads elsewhere, one export at a time writes to a file, and each
-//! state in which a crash can leave the files of an export resumes or is rejected.
+//! Only the owner can read the program's files, links are not followed, one export at a time writes to a file, and each
+//! file state after a crash is either resumed or rejected.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -19,7 +19,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Opens a file to everybody, and makes it if it is not there.
+/// Makes a file readable for everyone, and creates it if it doesn't exist.
 fn widen(path: &Path) {
     let mut options = fs::OpenOptions::new();
     let file = options.create(true).append(true).open(path).unwrap();
@@ -27,7 +27,7 @@ fn widen(path: &Path) {
 }
 
 #[tokio::test]
-async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
+async fn fault_84_only_the_owner_can_read_written_files() {
     let server = server_of(100).await;
     // An export of people is interrupted.
     server.fault(Operation::ListPeople).skip(2).status(403);
@@ -45,7 +45,7 @@ async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
         for name in before.split_whitespace() {
             widen(&desk.folder.file(name));
         }
-        // The second run finds its own files open to everybody, and resumes them.
+        // The second run finds its own files readable for everyone, and resumes.
         for _ in 0..2 {
             desk.run(line);
             assert_eq!(desk.folder.names().join(" "), written, "{line}");
@@ -58,19 +58,19 @@ async fn fault_84_what_is_written_can_be_read_by_its_owner_only() {
 }
 
 #[tokio::test]
-async fn fault_84_no_link_in_place_of_a_file_is_followed() {
+async fn fault_84_a_link_instead_of_a_file_is_not_followed() {
     let server = server_of(100).await;
-    // The folder may be reached by a link: that is the caller's path.
+    // The folder itself may be a link, because that is the caller's path.
     let export = "export people --out way/a.csv --limit 10 --resume";
     let of_export = "a.csv a.csv.part a.csv.checkpoint a.csv.checkpoint.new";
     for (line, names) in [(export, of_export), ("funnel --out a.svg", "a.svg")] {
-        // Without files of an earlier run, and with them.
+        // Without and with files of an earlier run.
         for (name, runs) in names.split(' ').flat_map(|name| [(name, 0), (name, 1)]) {
             let desk = Desk::of(&server);
             let fault = server.fault(Operation::ListPeople).skip(2).status(403);
             symlink(".", desk.folder.file("way")).unwrap();
             (0..runs).for_each(|_| drop(desk.run(line)));
-            // A link to a file of the same content.
+            // A link to a file with the same content.
             let (link, victim) = (desk.folder.file(name), desk.folder.file("victim"));
             let _ = fs::rename(&link, &victim);
             widen(&victim);
@@ -92,7 +92,7 @@ async fn fault_84_a_second_export_to_the_same_file_is_rejected() {
     let (server, pages) = (server_of(100).await, Operation::ListPeople);
     let desk = Desk::of(&server);
     let line = "export people --limit 10 --save-every 1 --out a.csv";
-    // The first one begins, and then resumes.
+    // The first export begins, and then resumes.
     for (seen, resume) in [(0, ""), (3, " --resume")] {
         let slow = server.fault(pages).skip(2).delay(Duration::from_secs(60));
         let first = desk.start(&format!("{line}{resume}"));
@@ -113,7 +113,7 @@ async fn fault_84_a_second_export_to_the_same_file_is_rejected() {
 }
 
 #[tokio::test]
-async fn fault_84_what_goes_wrong_with_a_file_names_it() {
+async fn fault_84_file_errors_name_the_file() {
     let server = server_of(100).await;
     let desk = Desk::of(&server);
     for (line, file) in [
@@ -122,7 +122,7 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
     ] {
         desk.run(line).with(1, &[&format!("{file}: No such file")]);
     }
-    // The part is removed while the export writes it.
+    // The partial file is removed while the export writes it.
     let [first, last] = [json!("2"), json!(null)]
         .map(|next| page(200, &json!({"items": [{"a": 1}], "nextCursor": next})));
     let peer = Peer::start(script([first, last.held()]));
@@ -137,7 +137,7 @@ async fn fault_84_what_goes_wrong_with_a_file_names_it() {
 const EXPORT: &str = "export people --limit 10 --save-every 1 --out a.jsonl";
 const RESUME: &str = "export people --limit 10 --save-every 1 --out a.jsonl --resume";
 
-/// An export that was interrupted after 30 of 100 records.
+/// Returns an export that was interrupted after 30 of 100 records.
 async fn interrupted() -> (ReferenceServer, Desk) {
     let server = server_of(100).await;
     let desk = Desk::of(&server);
@@ -148,7 +148,7 @@ async fn interrupted() -> (ReferenceServer, Desk) {
 }
 
 #[tokio::test]
-async fn bytes_after_the_last_checkpoint_are_cut_off() {
+async fn bytes_after_the_last_checkpoint_are_truncated() {
     let (_server, desk) = interrupted().await;
     let part = desk.read("a.jsonl.part");
     desk.write("a.jsonl.part", &format!("{part}{{\"half of a rec"));
@@ -159,9 +159,9 @@ async fn bytes_after_the_last_checkpoint_are_cut_off() {
 }
 
 #[tokio::test]
-async fn an_export_that_died_at_its_end_is_published_by_the_next_run() {
+async fn an_export_that_crashed_at_its_end_is_published_by_the_next_run() {
     let (server, desk) = interrupted().await;
-    // Of an earlier export, to be replaced.
+    // The file of an earlier export, to be replaced.
     desk.write("a.jsonl", "old");
     let mut saved: Value = serde_json::from_str(&desk.read("a.jsonl.checkpoint")).unwrap();
     saved["checkpoint"]["finished"] = true.into();
@@ -174,14 +174,14 @@ async fn an_export_that_died_at_its_end_is_published_by_the_next_run() {
         (part, seen)
     );
 
-    // It died between the rename and the removal of the checkpoint, so there is nothing to resume.
+    // The export crashed between the rename and the removal of the checkpoint, so there is nothing to resume.
     desk.write("a.jsonl.checkpoint", &saved.to_string());
     desk.run(EXPORT).with(0, &["a.jsonl: 100 records"]);
     assert_eq!(desk.folder.names(), ["a.jsonl"]);
 }
 
 #[tokio::test]
-async fn files_that_do_not_fit_are_rejected_until_they_are_discarded() {
+async fn files_that_do_not_match_are_rejected_until_they_are_discarded() {
     for (name, content, why) in [
         ("a.jsonl.part", "{", "a.jsonl.part: it has fewer than the "),
         ("a.jsonl.checkpoint", "{", "a.jsonl.checkpoint: EOF"),

@@ -8,7 +8,7 @@ use crate::programs::environment;
 use crate::support::assert_says;
 
 #[tokio::test]
-async fn the_picture_has_the_window_every_stage_and_its_counts() {
+async fn the_picture_has_the_window_every_stage_and_all_counts() {
     let server = server_of(1).await;
     let desk = Desk::of(&server);
     let line = "funnel --from 2025-12-01 --to 2026-01-01T00:00:00Z";
@@ -42,7 +42,7 @@ async fn the_picture_has_the_window_every_stage_and_its_counts() {
 }
 
 #[test]
-fn a_missing_or_odd_value_is_drawn_as_such() {
+fn a_missing_or_invalid_value_is_marked() {
     let stages = json!([
         {"stage": "a_stage_whose_name_nobody_expected_to_be_so_long", "openCount": i64::MAX, "enteredInWindow": -3},
         {"openCount": 0, "exitedInWindow": 1, "surprise": true},

@@ -1,5 +1,5 @@
-//! The program `suite` and the promises of row 84 of the list of faults, the README and its picture, and the guide's index of
-//! error texts.
+//! The program `suite`, row 84 of `faults/FAULTS.md`, the README with its picture, and the guide's index of error
+//! messages.
 
 mod call;
 mod desk;
@@ -28,14 +28,14 @@ use sdk_core::App;
 
 use crate::peer::Peer;
 
-/// A folder of a test's own, empty at first.
+/// A temporary folder of a test.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
     pub(crate) fn new(name: &str) -> Self {
         static FOLDERS: AtomicUsize = AtomicUsize::new(0);
         let number = FOLDERS.fetch_add(1, Ordering::Relaxed);
-        // Two runs of the tests may share the target folder.
+        // Two test runs may share the target folder.
         let name = format!("{name}-{}-{number}", std::process::id());
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = std::fs::remove_dir_all(&path);
@@ -47,7 +47,7 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// The sorted names of its files.
+    /// Returns the sorted names of its files.
     pub(crate) fn names(&self) -> Vec<String> {
         let files = std::fs::read_dir(&self.0).unwrap();
         let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
@@ -62,12 +62,12 @@ impl Drop for Folder {
     }
 }
 
-/// An example.
+/// Returns the path of an example.
 pub(crate) fn program(name: &str) -> PathBuf {
     built("--example", name, &format!("examples/{name}"))
 }
 
-/// The program `suite`, without the variables of whoever runs the tests.
+/// Returns the program `suite`, without the variables of the person who runs the tests.
 pub(crate) fn suite() -> Command {
     let mut suite = Command::new(built("--bin", "suite", "suite"));
     for (name, _) in std::env::vars_os() {
@@ -79,20 +79,20 @@ pub(crate) fn suite() -> Command {
     suite
 }
 
-/// A program, which `cargo test` builds along with the tests, and `cargo test --test suite` does not.
+/// Returns the path of a program. `cargo test` builds it with the tests, but `cargo test --test suite` does not.
 fn built(kind: &str, name: &str, path: &str) -> PathBuf {
     static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let tests = std::env::current_exe().unwrap();
     let profile = tests.parent().and_then(Path::parent).unwrap();
     let program = profile.join(path);
     let program = program.with_extension(std::env::consts::EXE_EXTENSION);
-    // One test after the other, and once for all of them.
+    // Serializes the tests, and builds each program once.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if !built.contains(name) && is_stale(&program) {
         let mut cargo = Command::new(env!("CARGO"));
-        // `--workspace` selects the features that the tests were built with.
+        // `--workspace` selects the features of the test build.
         cargo.args(["build", "--quiet", "--workspace", kind, name]);
-        // Cargo sets these for the tests. A build script that reads one would run again.
+        // Cargo sets these variables for tests. A build script that reads them would run again.
         for (name, _) in std::env::vars_os() {
             let text = name.to_string_lossy();
             if text.starts_with("CARGO_MANIFEST_") || text.starts_with("CARGO_PKG_") {
@@ -105,7 +105,7 @@ fn built(kind: &str, name: &str, path: &str) -> PathBuf {
     program
 }
 
-/// Whether it is missing, or older than one of its source files, which cargo lists in a file next to it.
+/// Returns whether the program is missing or older than one of its sources, which cargo lists in a file next to it.
 fn is_stale(program: &Path) -> bool {
     let modified = |path: &Path| -> Option<SystemTime> { path.metadata().ok()?.modified().ok() };
     let sources = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
@@ -113,9 +113,9 @@ fn is_stale(program: &Path) -> bool {
     !program.exists() || sources.any(|source| modified(source) > modified(program))
 }
 
-/// The variables of a program that talks to a peer.
+/// Returns the variables of a program that calls a peer.
 pub(crate) fn environment(peer: &Peer) -> Vec<(String, String)> {
-    // One origin cannot be the audience of all.
+    // One origin can't be the audience of all applications.
     let of_app = |app: App| {
         [
             (app.url_variable(), peer.url()),
@@ -128,13 +128,13 @@ pub(crate) fn environment(peer: &Peer) -> Vec<(String, String)> {
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Runs to the end, with what it says.
+/// Runs a command to its end.
 pub(crate) fn output(command: &mut Command) -> Output {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     command.stderr(Stdio::piped()).output().unwrap()
 }
 
-/// Its messages.
-pub(crate) fn told(output: &Output) -> String {
+/// Returns the messages of a command.
+pub(crate) fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

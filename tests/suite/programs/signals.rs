@@ -1,4 +1,4 @@
-//! The first Ctrl-C, or SIGTERM, ends the program at its next safe point, and the second one immediately.
+//! The first Ctrl-C or SIGTERM ends the program at its next safe point, and the second ends it immediately.
 
 use std::io::Read as _;
 use std::process::{Child, Command};
@@ -38,7 +38,7 @@ async fn fault_84_an_export_ends_at_the_next_page_with_a_checkpoint() {
         assert_eq!(desk.folder.names(), names);
 
         desk.run(&resume).with(0, &[]);
-        // 20 pages, the fourth one twice, and perhaps the third one too.
+        // 20 pages, the fourth page twice, and perhaps the third page too.
         assert!(server.attempts(pages) - seen <= 22);
         assert!(desk.read("a.csv") == desk.read("whole.csv"));
         std::fs::remove_file(desk.folder.file("a.csv")).unwrap();
@@ -46,26 +46,26 @@ async fn fault_84_an_export_ends_at_the_next_page_with_a_checkpoint() {
 }
 
 #[tokio::test]
-async fn fault_84_an_export_to_standard_output_ends_after_a_whole_page() {
+async fn fault_84_an_export_to_standard_output_ends_after_a_complete_page() {
     let server = server_of(100).await;
     let slow = server.fault(Operation::ListPeople).skip(1);
     slow.delay(Duration::from_secs(60));
     let desk = Desk::of(&server);
     let mut child = desk.start("export people --limit 10");
-    // Byte by byte, so that the second line remains in the pipe.
+    // Reads byte by byte, so that the second line remains in the pipe.
     let (out, mut byte) = (child.stdout.as_mut().unwrap(), [0]);
     while byte != *b"\n" {
         out.read_exact(&mut byte).unwrap();
     }
     send(&child, "-TERM");
-    let said = "after 10 records; the same command begins anew";
-    let ended = Ended::of(child).with(143, &[said]);
+    let message = "after 10 records; the same command begins anew";
+    let ended = Ended::of(child).with(143, &[message]);
     assert_eq!(ended.out.lines().count(), 9);
 }
 
 #[test]
-fn fault_84_the_second_ctrl_c_ends_at_once() {
-    // More than a pipe holds, so the program waits for its reader.
+fn fault_84_the_second_ctrl_c_ends_the_program_immediately() {
+    // This exceeds the pipe's buffer, so the program waits for its reader.
     let page = json!({"items": [{"a": "a".repeat(1 << 20)}], "nextCursor": null});
     let peer = Peer::start(always(page_of(200, &page)));
     let desk = Desk::new(environment(&peer));

@@ -1,4 +1,4 @@
-//! The guide's index of error texts: each is that of an error.
+//! The guide's index of error messages: each message belongs to an actual error.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use crate::fixtures::{at_once, in_memory, reaching};
 use crate::samples::event;
 use crate::support::Clients as _;
 
-/// The texts of the table, which stand between the first pair of marks of each row.
+/// Returns the messages of the table, which are in the first code span of each row.
 fn index() -> impl Iterator<Item = &'static str> {
     let page = include_str!("../../../sdk-core/docs/troubleshooting.md");
     let (_, table) = page.split_once("# Error messages").unwrap();
@@ -29,7 +29,7 @@ fn index() -> impl Iterator<Item = &'static str> {
     rows.map(move |row| text(row).unwrap().0)
 }
 
-/// Whether a line has the pieces of a text, in their order.
+/// Returns whether a line contains the parts of a message in order.
 fn has(line: &str, text: &str) -> bool {
     let mut pieces = text.split('…').map(str::trim);
     let rest = pieces.try_fold(line, |rest, piece| Some(rest.split_once(piece)?.1));
@@ -37,7 +37,7 @@ fn has(line: &str, text: &str) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_text_of_the_index_is_that_of_an_error() {
+async fn each_message_of_the_index_belongs_to_an_error() {
     let mut errors = unbuilt();
     errors.extend(refused().await);
     errors.extend(failed().await);
@@ -45,12 +45,12 @@ async fn each_text_of_the_index_is_that_of_an_error() {
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert!(index().count() > 30);
     for text in index() {
-        let is_said = lines.iter().any(|line| has(line, text));
-        assert!(is_said, "{text}: {lines:#?}");
+        let is_actual = lines.iter().any(|line| has(line, text));
+        assert!(is_actual, "{text}: {lines:#?}");
     }
 }
 
-/// Errors of settings, and of values that are no call.
+/// Returns errors of settings and of invalid values.
 fn unbuilt() -> Vec<Error> {
     let suite = |url| {
         Suite::builder()
@@ -60,13 +60,16 @@ fn unbuilt() -> Vec<Error> {
     let twins = suite("https://suite.test").application_url(App::Crm, "https://suite.test/crm");
     let client = |builder: SuiteBuilder| sdk_crm::Client::new(&builder.build().unwrap());
     let record: Record = r#"{"kind": 1}"#.parse().unwrap();
-    let nothing: [(String, String); 0] = [];
+    let no_variables: [(String, String); 0] = [];
     let without_a_runtime = std::thread::spawn(|| {
         let call = in_memory().1.crm().people().list();
         at_once(async { call.await.unwrap_err() })
     });
     vec![
-        Suite::builder().variables(nothing).build().unwrap_err(),
+        Suite::builder()
+            .variables(no_variables)
+            .build()
+            .unwrap_err(),
         Suite::builder().build().unwrap_err(),
         suite("http://core.example.com").build().unwrap_err(),
         client(suite("https://suite.test")).unwrap_err(),
@@ -84,7 +87,7 @@ struct Named {
     name: String,
 }
 
-/// Errors of calls that were not let through.
+/// Returns errors of calls that were rejected locally.
 async fn refused() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
     let suite = || reaching(&server);
@@ -118,10 +121,10 @@ async fn refused() -> Vec<Error> {
     errors
 }
 
-/// Errors of reads that failed on their way.
+/// Returns errors of reads that failed after sending.
 async fn failed() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
-    // Set, so that the index and not a default decides which error comes.
+    // Set explicitly, so that the expected error doesn't depend on a default.
     let suite = reaching(&server).timeout(Duration::from_secs(10));
     let suite = suite.deadline(Duration::from_secs(25));
     let people = suite.max_response_bytes(64 * 1024).crm().people();
@@ -163,7 +166,7 @@ async fn failed() -> Vec<Error> {
     errors
 }
 
-/// Errors of commands.
+/// Returns errors of commands.
 async fn of_commands() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
     let (calendar, key) = (reaching(&server).calendar(), "order-4711.delivery");

@@ -187,16 +187,16 @@ async fn fault_77_only_public_fields_of_a_form_are_printed() {
         .client_id("client-4711")
         .client_secret(SECRET);
     form.extra.insert("code", RawJson::encode(&HEADER).unwrap());
-    for (said, shown) in [
+    for (phrase, shown) in [
         (SECRET, "[redacted"),
         (HEADER, "[redacted"),
         ("client-4711 is unknown", "client-4711 is unknown"),
     ] {
-        let peer = endpoint_of(reply_of(400, &json!({"message": said})));
+        let peer = endpoint_of(reply_of(400, &json!({"message": phrase})));
         let call = suite_of(&peer).platform();
         let error = call.oauth().token(&form).await.unwrap_err();
         assert_says(&error, &[shown]);
         assert_eq!(error.effect(), Effect::Refused);
-        assert_nothing_leaks(&print_error(&error), said);
+        assert_nothing_leaks(&print_error(&error), phrase);
     }
 }

@@ -47,8 +47,8 @@ async fn fault_89_a_rejection_after_an_unclear_attempt_leaves_the_effect_unknown
     for operation in [&PUT, &DELETE] {
         for (transport, _) in in_doubt() {
             let receipt = send(operation, &transport.status(204), None).await.unwrap();
-            let told = (receipt.attempts(), receipt.is_committed());
-            assert_eq!(told, (2, Some(true)));
+            let got = (receipt.attempts(), receipt.is_committed());
+            assert_eq!(got, (2, Some(true)));
         }
         for status in [404, 409, 410, 412] {
             for (transport, _) in in_doubt() {
@@ -106,8 +106,8 @@ async fn fault_89_a_stored_command_that_was_sent_waits_for_a_person_even_if_reje
             let draft = draft_of(&call, Some("{}"));
             let error = call.command::<()>(Ok(draft)).await.unwrap_err();
             let sent = stored(&error.into_command().unwrap());
-            let told = (sent.was_sent(), sent.is_replayable());
-            assert_eq!(told, (true, key.is_some()));
+            let got = (sent.was_sent(), sent.is_replayable());
+            assert_eq!(got, (true, key.is_some()));
             let next = next_step(&sent, None, SystemTime::now());
             let waits = next == StoredStep::Park(ParkReason::NoReplay);
             assert_eq!(waits, key.is_none(), "{next:?}");
@@ -116,8 +116,8 @@ async fn fault_89_a_stored_command_that_was_sent_waits_for_a_person_even_if_reje
             // After a 401, the SDK fetches a new token.
             for _ in 0..if status == 401 { 1 } else { 2 } {
                 let error = again().await.unwrap_err();
-                let told = (error.effect(), error.status());
-                assert_eq!(told, (Effect::Unknown, Some(status)));
+                let got = (error.effect(), error.status());
+                assert_eq!(got, (Effect::Unknown, Some(status)));
                 assert_eq!(error.into_command().as_ref(), Some(&sent));
             }
             let error = again().await.unwrap_err();

@@ -27,8 +27,8 @@ impl Validate for Lock {
 
 fn assert_redacted(error: &Error) {
     let printed = format!("{error} {error:#?} {:?}", error.attempt_log());
-    let told = [error.code(), error.request_id()].map(Option::unwrap_or_default);
-    assert!(!(printed + &told.concat()).contains("horse"), "{error}");
+    let got = [error.code(), error.request_id()].map(Option::unwrap_or_default);
+    assert!(!(printed + &got.concat()).contains("horse"), "{error}");
     assert!(error.to_string().contains("[redacted"), "{error}");
 }
 

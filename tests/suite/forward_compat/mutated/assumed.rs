@@ -35,8 +35,8 @@ fn another_type_than_assumed_is_preserved_and_reported_once_for_a_response() {
     assert_eq!(serde_json::to_value(&*found).unwrap(), presentation());
     let warnings = events.lines("WARN", &["do not match their assumed type"]);
     assert_eq!(warnings.len(), 1);
-    let said = r#"object="ActionField" member="key" count=6"#;
-    assert_says(&warnings[0], &[said]);
+    let phrase = r#"object="ActionField" member="key" count=6"#;
+    assert_says(&warnings[0], &[phrase]);
 }
 
 #[test]

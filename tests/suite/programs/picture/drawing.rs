@@ -1,23 +1,23 @@
-//! The picture as SVG, in colours for light and dark pages.
+//! Draws the picture as SVG, in colors for light and dark pages.
 //!
-//! Without blank lines and indentation: either would end the picture where Markdown includes it.
+//! The SVG has no blank lines and no indentation, because either would end it where Markdown includes it.
 
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::{Attempt, Lane};
 
-/// The width of a lane, and the space between the two.
+/// The width of a lane, and the space between the two lanes.
 const LANE: u32 = 405;
 const GAP: u32 = 10;
-/// Where the lifelines of the service and of Accounting are within a lane.
+/// The positions of the lifelines of the service and of Accounting within a lane.
 const SERVICE: u32 = 76;
 const ACCOUNTING: u32 = 304;
-/// The ends of arrows between them, and the middle.
+/// The ends of the arrows between them, and the middle.
 const LEFT: u32 = SERVICE + 3;
 const RIGHT: u32 = ACCOUNTING - 3;
 const MIDDLE: u32 = u32::midpoint(SERVICE, ACCOUNTING);
-/// Where time begins, and how far a request falls on its way.
+/// The start of the time axis, and the vertical distance of a request in transit.
 const TOP: u32 = 118;
 const WAY: u32 = 26;
 
@@ -42,7 +42,7 @@ font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;font-s
 #lost-reply .head,#lost-reply .cross{stroke-dasharray:none}
 #lost-reply .wait{stroke:var(--soft);stroke-width:5}";
 
-/// Draws lanes beside each other.
+/// Draws lanes next to each other.
 pub(super) fn svg(lanes: &[Lane]) -> String {
     let longest = lanes.iter().filter_map(|lane| lane.attempts.last());
     let longest = longest
@@ -56,7 +56,7 @@ pub(super) fn svg(lanes: &[Lane]) -> String {
          role=\"img\" aria-labelledby=\"lost-reply-title lost-reply-desc\">\n\
          <title id=\"lost-reply-title\">A lost reply</title>\n<desc id=\"lost-reply-desc\">{}</desc>\n\
          <style>\n{STYLE}\n</style>\n",
-        lanes.iter().map(told).collect::<Vec<_>>().join(" ")
+        lanes.iter().map(described).collect::<Vec<_>>().join(" ")
     );
     for (lane, left) in lanes.iter().zip((0..).step_by((LANE + GAP) as usize)) {
         let _ = writeln!(svg, "<g transform=\"translate({left} 0)\">");
@@ -66,8 +66,8 @@ pub(super) fn svg(lanes: &[Lane]) -> String {
     svg + "</svg>\n"
 }
 
-/// A lane in words.
-fn told(lane: &Lane) -> String {
+/// Describes a lane in words.
+fn described(lane: &Lane) -> String {
     let (Some(first), Some(last)) = (lane.attempts.first(), lane.attempts.last()) else {
         return String::new();
     };
@@ -93,7 +93,7 @@ fn keeps_its_key(lane: &Lane) -> bool {
         .all(|pair| pair[0].key == pair[1].key)
 }
 
-/// What it came to.
+/// Returns the result of a lane.
 fn result(lane: &Lane) -> String {
     match lane.attempts.last().map_or(0, |last| last.commits) {
         1 if lane.replayed => "1 invoice, and a receipt that says replayed".to_owned(),
@@ -137,7 +137,7 @@ fn draw(svg: &mut String, lane: &Lane, height: u32) {
     text(svg, verdict, (20, height - 22), &result(lane));
 }
 
-/// A request and what came of it; `known` is how many commands were committed before.
+/// Draws a request and its result. `known` is the number of earlier commits.
 fn request(svg: &mut String, attempt: &Attempt, known: u64) {
     let from = at(attempt.began);
     let arrives = from + WAY;
@@ -171,7 +171,7 @@ fn reply(svg: &mut String, attempt: &Attempt) {
     }
 }
 
-/// The wait between two attempts.
+/// Draws the delay between two attempts.
 fn wait(svg: &mut String, before: &Attempt, next: &Attempt) {
     let (from, to) = (at(before.ended), at(next.began));
     path(svg, "wait", &format!("M{SERVICE} {from}V{to}"));
@@ -187,7 +187,7 @@ fn wait(svg: &mut String, before: &Attempt, next: &Attempt) {
     );
 }
 
-/// When something was, beside the line of the service.
+/// Draws a time next to the lifeline of the service.
 fn moment(svg: &mut String, moment: Duration) {
     let place = (SERVICE - 10, at(moment) + 5);
     text(svg, "end soft", place, &milliseconds(moment));
@@ -204,7 +204,7 @@ fn path(svg: &mut String, class: &str, way: &str) {
     let _ = writeln!(svg, "<path class=\"{class}\" d=\"{way}\"/>");
 }
 
-/// Where a moment is: a pixel for each millisecond.
+/// Returns the position of a time: one pixel per millisecond.
 fn at(moment: Duration) -> u32 {
     TOP + u32::try_from(moment.as_millis()).unwrap_or(u32::MAX / 2)
 }

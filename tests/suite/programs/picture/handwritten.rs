@@ -1,4 +1,4 @@
-//! The loop that a service has before it has an SDK: three attempts, and a key for each of them.
+//! A handwritten retry loop of a service without the SDK: three attempts, with a new key for each.
 
 use std::time::Duration;
 
@@ -43,13 +43,13 @@ struct Invoices<'a> {
     http: InMemoryService,
     token: String,
     keys: fastrand::Rng,
-    /// Only for the picture, as is what was sent.
+    /// Only for the picture, as is the list of sent requests.
     server: &'a ReferenceServer,
     sent: Vec<Sent>,
 }
 
 impl Invoices<'_> {
-    /// Up to three attempts, with growing waits between them.
+    /// Makes up to three attempts with growing delays between them.
     async fn draft(&mut self, draft: &Value) -> Reply {
         let mut wait = Duration::from_millis(100);
         for _ in 0..2 {
@@ -62,7 +62,7 @@ impl Invoices<'_> {
         self.post(draft).await
     }
 
-    /// One attempt. The header is required, so it gets a key: a new one each time.
+    /// Makes one attempt. The header is required, so each attempt gets a new key.
     async fn post(&mut self, draft: &Value) -> Reply {
         let request =
             http::Request::post(format!("{}/invoice-drafts", self.server.accounting_url()))

@@ -1,7 +1,7 @@
-//! The picture of the README: a reply that is lost, with a handwritten loop and with the SDK.
+//! The picture of the README: a lost reply, with a handwritten loop and with the SDK.
 //!
-//! Both lanes are runs against a reference server in memory, on a paused clock and with fixed seeds, so the picture is the same
-//! each time. `cargo xtask picture` draws it again after a change of the runs.
+//! Both lanes are runs against a reference server in memory, on a paused clock and with fixed seeds, so the picture is
+//! always the same. After a change of the runs, `cargo xtask picture` draws it again.
 
 mod drawing;
 mod handwritten;
@@ -18,39 +18,39 @@ pub(super) type Failure = Box<dyn std::error::Error>;
 const PICTURE: &str = "sdk-core/docs/lost_reply.svg";
 
 #[tokio::test(start_paused = true)]
-async fn the_picture_shows_what_the_runs_do() -> Result<(), Failure> {
+async fn the_picture_matches_the_runs() -> Result<(), Failure> {
     let svg = drawing::svg(&[handwritten::run().await?, sdk::run().await?]);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(PICTURE);
     if std::env::var_os("DRAW_PICTURE").is_some() {
         std::fs::write(&file, &svg)?;
     }
-    // A checkout may have other ends of lines.
+    // A checkout may have other line endings.
     let drawn = std::fs::read_to_string(file)?.replace('\r', "");
     assert!(drawn == svg, "{PICTURE} differs: run `cargo xtask picture`");
     Ok(())
 }
 
-/// One attempt as its sender saw it, and what the server knows of it.
+/// One attempt from the sender's point of view, and the server's counts.
 pub(super) struct Attempt {
     pub(super) began: Duration,
     pub(super) ended: Duration,
-    /// The status; none if no reply came.
+    /// The status, unless no response arrived.
     pub(super) status: Option<u16>,
     /// The key that the server received.
     pub(super) key: String,
-    /// How many commands the server had committed when the attempt ended.
+    /// The number of commits on the server when the attempt ended.
     pub(super) commits: u64,
 }
 
-/// A run.
+/// A run of the loop.
 pub(super) struct Lane {
     pub(super) title: &'static str,
     pub(super) attempts: Vec<Attempt>,
-    /// Whether the last reply was the stored result of an earlier attempt.
+    /// Whether the last response was the stored result of an earlier attempt.
     pub(super) replayed: bool,
 }
 
-/// What an attempt was, for its sender.
+/// An attempt, from the sender's point of view.
 pub(super) struct Sent {
     pub(super) began: Instant,
     pub(super) ended: Instant,
@@ -58,7 +58,7 @@ pub(super) struct Sent {
     pub(super) commits: u64,
 }
 
-/// A server that needs 120 ms for a reply, and loses the first one.
+/// Returns a server that takes 120 ms for a response and loses the first response.
 pub(super) fn server() -> ReferenceServer {
     let server = ReferenceServer::in_memory();
     let draft = Operation::CreateInvoiceDraft;
@@ -67,7 +67,7 @@ pub(super) fn server() -> ReferenceServer {
     server
 }
 
-/// The lane of what was sent, with the keys that the server received.
+/// Returns the lane of these attempts, with the keys that the server received.
 pub(super) fn lane(
     title: &'static str,
     server: &ReferenceServer,

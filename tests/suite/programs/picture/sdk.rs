@@ -1,4 +1,4 @@
-//! The same command through the SDK, as it comes.
+//! The same command through the SDK, with default settings.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 
 use super::{Failure, Lane, Sent, lane, server};
 
-/// Of the key and of the wait.
+/// The seed of the key and of the delay.
 const SEED: u64 = 7;
 
 pub(super) async fn run() -> Result<Lane, Failure> {
@@ -41,7 +41,7 @@ pub(super) async fn run() -> Result<Lane, Failure> {
     Ok(lane("This SDK", &server, &sent, receipt.replayed))
 }
 
-/// Writes down the attempts of calls.
+/// Records the attempts of calls.
 struct Attempts {
     server: Arc<ReferenceServer>,
     sent: Arc<Mutex<Vec<Sent>>>,
