@@ -72,7 +72,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_is_established_was_
     let patient = reqwest::Client::builder().connect_timeout(LONG);
     let own = suite().connect_timeout(BRIEF).http_client(patient);
     let waiting = format!("while waiting for a connection to {address}");
-    for (suite, kind, said) in [
+    for (suite, kind, phrase) in [
         (attempt, ErrorKind::Timeout, &waiting),
         (connect, ErrorKind::Connect, &address),
         (own, ErrorKind::Connect, &address),
@@ -80,7 +80,7 @@ async fn fault_45_an_attempt_that_ends_before_its_connection_is_established_was_
         let error = add_person(&suite.crm()).await.unwrap_err();
         // Therefore a command without a key is retried like any other.
         assert_tried(&error, kind, Effect::NotSent, 3);
-        assert_says(&error, &[said, "50ms"]);
+        assert_says(&error, &[phrase, "50ms"]);
     }
     let whole = add_person(&suite().crm()).timeout(Duration::MAX);
     let error = whole.deadline(10 * BRIEF).await.unwrap_err();

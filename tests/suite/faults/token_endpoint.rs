@@ -163,12 +163,12 @@ async fn a_token_rejected_for_its_audience_names_the_audience_and_its_setting() 
             peer.url()
         );
         let set = "the token is for the audience crm, set by `audience(App::Crm, …)`";
-        for (builder, said) in [(builder_to(&peer), set), (by_default, &*origin)] {
+        for (builder, phrase) in [(builder_to(&peer), set), (by_default, &*origin)] {
             let error = get_person(&builder.crm()).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unauthenticated, "{error}");
             let line = error.to_string();
             assert_eq!(line.contains("audience"), blames_audience, "{line}");
-            assert_eq!(line.contains(said), blames_audience, "{line}");
+            assert_eq!(line.contains(phrase), blames_audience, "{line}");
         }
     }
 }

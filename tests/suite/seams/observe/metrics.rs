@@ -1,4 +1,4 @@
-//! The metrics of `sdk-opentelemetry`, as an exporter gets them.
+//! The metrics of `sdk-opentelemetry`, as an exporter receives them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::peer::{Peer, always, reply, script, stall, token};
 use crate::samples::kick_off;
 use crate::support::{Clients, builder_at, drop_when};
 
-/// An instrument's kind, unit and buckets, and its series: how often, or how much, by attributes.
+/// An instrument: its kind, unit and buckets, and the value of each series by attributes.
 type Exported = (String, BTreeMap<String, i64>);
 
 struct Reader {
@@ -36,7 +36,7 @@ impl Reader {
         Metrics::new(&self.provider)
     }
 
-    /// All instruments by name.
+    /// Returns all instruments by name.
     fn read(&self) -> BTreeMap<String, Exported> {
         self.exporter.reset();
         self.provider.force_flush().unwrap();
@@ -57,13 +57,13 @@ impl Reader {
         exported
     }
 
-    /// The series of an instrument.
+    /// Returns the series of an instrument.
     fn series(&self, name: &str) -> BTreeMap<String, i64> {
         self.read().remove(name).unwrap().1
     }
 }
 
-/// The kind of an instrument, the bounds of its buckets, and its series.
+/// Returns the kind of an instrument, its bucket bounds and its series.
 fn read(data: &AggregatedMetrics) -> (&'static str, Vec<f64>, BTreeMap<String, i64>) {
     let whole = |count: u64| i64::try_from(count).unwrap();
     match data {
@@ -88,7 +88,7 @@ fn read(data: &AggregatedMetrics) -> (&'static str, Vec<f64>, BTreeMap<String, i
     }
 }
 
-/// Attributes in the order of their names, and every port as one.
+/// Formats attributes sorted by name. All ports look the same.
 pub(super) fn text<'a>(attributes: impl Iterator<Item = &'a KeyValue>) -> String {
     let pairs = attributes.map(|pair| match pair.key.as_str() {
         "server.port" => "server.port=0".to_owned(),
@@ -98,7 +98,7 @@ pub(super) fn text<'a>(attributes: impl Iterator<Item = &'a KeyValue>) -> String
     pairs.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// The name of these buckets.
+/// Returns a name for these bucket bounds.
 fn buckets(bounds: &[f64]) -> String {
     const REQUEST: [f64; 14] = [
         0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
@@ -111,7 +111,7 @@ fn buckets(bounds: &[f64]) -> String {
     }
 }
 
-/// What a suite exports in which everything happens that is counted: instruments, with their series below them.
+/// The export of a suite in which every counted event happens: instruments, with their series below them.
 const EXPORTED: &str = "
 http.client.request.duration | histogram | `s` | REQUEST
   error.type=429 http.request.method=GET http.response.status_code=429 PEER: 1
@@ -154,14 +154,14 @@ suite.client.token.renewal.duration | histogram | `s` | REQUEST
 async fn each_instrument_has_its_name_unit_kind_buckets_and_attributes() {
     let other = br#"{"schemaVersion":"v9","operation":"event.create","outcome":"succeeded","publicReference":"EVT-1","recordVersion":1,"replayed":true}"#;
     let steps = [
-        // Two failures and a success; then three failures, which are all that there may be.
+        // Two failures and a success. Then three failures, which is the maximum.
         reply(503),
         reply(429).header("retry-after", "0"),
         person(),
         reply(503),
         reply(503),
         reply(503),
-        // A command, its replay with another schema version, a replay that only the status tells, and a dropped call.
+        // A command, its replay with another schema version, a replay that only the status shows, and a dropped call.
         created(),
         created().with_status(200).body(*other),
         committed().with_status(200),
@@ -191,7 +191,7 @@ async fn each_instrument_has_its_name_unit_kind_buckets_and_attributes() {
             writeln!(seen, "  {attributes}: {count}").unwrap();
         }
     }
-    // Each application has its count.
+    // Each application has its own count.
     let active: BTreeSet<_> = App::all()
         .map(|app| format!("  suite.application={app}: 0"))
         .collect();
@@ -201,7 +201,7 @@ async fn each_instrument_has_its_name_unit_kind_buckets_and_attributes() {
 }
 
 #[tokio::test]
-async fn three_thousand_installations_are_one_series_unless_it_is_chosen() {
+async fn three_thousand_installations_are_one_series_by_default() {
     let peer = Peer::start(always(person()));
     let shared = builder_at(&peer.url()).suite();
     for (chosen, installations, series, each) in [(false, 3_000, 1, 3_000), (true, 30, 30, 1)] {
@@ -211,22 +211,22 @@ async fn three_thousand_installations_are_one_series_unless_it_is_chosen() {
             metrics = metrics.with_installation();
         }
         for number in 0..installations {
-            // Rejected before it is sent: the series are the same as those of calls that are sent.
+            // These calls are rejected locally. Their series are the same as for calls that are sent.
             let builder = builder_at(&peer.url()).observer(metrics.clone());
             let builder = builder.label(format!("installation {number}"));
             let suite = builder.transport_of(&shared).suite();
             suite.crm().people().get("nobody").await.unwrap_err();
         }
-        let told = reader.series("suite.client.call.duration");
-        assert_eq!(told.len(), series);
-        assert!(told.values().all(|count| *count == each), "{told:?}");
-        let named = told.keys().all(|it| it.contains("suite.installation="));
-        assert_eq!(named, chosen, "{told:?}");
+        let got = reader.series("suite.client.call.duration");
+        assert_eq!(got.len(), series);
+        assert!(got.values().all(|count| *count == each), "{got:?}");
+        let named = got.keys().all(|it| it.contains("suite.installation="));
+        assert_eq!(named, chosen, "{got:?}");
     }
 }
 
 #[tokio::test]
-async fn route_and_server_are_attributes_by_choice_and_a_call_is_active_until_it_ends() {
+async fn route_and_server_are_optional_attributes_and_a_call_is_active_until_it_ends() {
     let (reader, peer) = (Reader::new(), Peer::start(always(person())));
     let metrics = reader.metrics().with_url_template().with_server_address();
     let crm = builder_at(&peer.url()).observer(metrics).crm();

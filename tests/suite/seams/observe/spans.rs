@@ -1,4 +1,4 @@
-//! Spans and events, as an exporter of traces gets them.
+//! Spans and events, as a trace exporter receives them.
 
 use std::sync::{Arc, Mutex};
 
@@ -17,7 +17,7 @@ use crate::peer::{Peer, reply, script, stall, token};
 use crate::samples::kick_off;
 use crate::support::{Clients, builder_at, drop_when};
 
-/// The names of events, each once, with their levels.
+/// The names of events with their levels, without duplicates.
 #[derive(Clone, Default)]
 struct Names(Arc<Mutex<Vec<String>>>);
 
@@ -31,13 +31,13 @@ impl<S: Subscriber> Layer<S> for Names {
     }
 }
 
-/// Collects spans of the SDK on this thread, until the guard is dropped.
+/// Collects the SDK's spans on this thread until the guard is dropped.
 fn collect() -> (
     InMemorySpanExporter,
     Names,
     tracing::subscriber::DefaultGuard,
 ) {
-    // Without a second subscriber the first thread that meets an event decides for all whether it is wanted.
+    // Without a second subscriber, the first thread that meets an event decides for all threads whether it is enabled.
     let _ = crate::support::Events::here();
     let (exporter, names) = (InMemorySpanExporter::default(), Names::default());
     let provider = SdkTracerProvider::builder()
@@ -56,8 +56,8 @@ fn collect() -> (
     (exporter, names, tracing::subscriber::set_default(registry))
 }
 
-/// A call with two attempts, the renewal for it, and a call that is dropped. Each span has the span that it is in or comes
-/// after, its status, and its attributes.
+/// A call with two attempts, the renewal between them, and a dropped call. Each line has the parent or linked span, the
+/// status and the attributes.
 const SPANS: &str = "
 GET /api/crm/v1/people/{reference} in getPerson
   http.request.method=GET http.request.resend_count=1 http.response.status_code=200 network.protocol.version=1.1 server.address=127.0.0.1 server.port=0 suite.outcome=ok url.full=ORIGIN/api/crm/v1/people/PER-0123456789AB url.template=/api/crm/v1/people/{reference}
@@ -75,8 +75,8 @@ token renewal after getPerson
   suite.application=crm suite.audience=crm
 ";
 
-/// All spans in the order of their names, and every port as one.
-fn told(spans: &[SpanData]) -> String {
+/// Formats all spans sorted by name. All ports look the same.
+fn formatted(spans: &[SpanData]) -> String {
     let named = |before: &str, id| {
         let span = spans.iter().find(|it| it.span_context.span_id() == id);
         span.map_or_else(String::new, |it| format!(" {before} {}", it.name))
@@ -107,14 +107,14 @@ async fn spans_have_the_attributes_of_the_conventions_and_a_renewal_its_cause() 
     drop_when(peer.saw(3), add_person(&crm).send()).await;
 
     let spans = exporter.get_finished_spans().unwrap();
-    assert_eq!(told(&spans).replace(&peer.url(), "ORIGIN"), SPANS);
+    assert_eq!(formatted(&spans).replace(&peer.url(), "ORIGIN"), SPANS);
     assert!(!format!("{spans:?}").contains("of-the-query"));
 }
 
 #[tokio::test]
 async fn each_event_has_its_documented_name_and_level() {
     let (_exporter, names, _guard) = collect();
-    // Another version, and a field whose type cannot hold its value; another constant.
+    // Another schema version, a field with an invalid type, and another constant.
     let odd = concat!(
         r#"{"schemaVersion":"suite-crm-today.v9","generatedAt":"2026-01-15T09:00:00Z","workspace":"w","counts":{},"#,
         r#""attention":[{"title":"a","recordVersion":18446744073709551616}],"recentChanges":[]}"#,
@@ -135,7 +135,7 @@ async fn each_event_has_its_documented_name_and_level() {
 
     crm.today().get().await.unwrap();
     kick_off(&suite.calendar()).await.unwrap();
-    // One of them waits for its turn.
+    // One of these calls waits for a permit.
     let both = tokio::join!(get_person(&crm).send(), get_person(&crm).send());
     assert!(both.0.is_err() && both.1.is_err());
     suite.platform().prewarm().await.unwrap_err();

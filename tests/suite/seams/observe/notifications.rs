@@ -1,4 +1,4 @@
-//! Observers, by what they write down, and the attempts that an error lists.
+//! The notifications of observers, and the attempt log of an error.
 
 use std::future::{IntoFuture as _, ready};
 use std::panic::panic_any;
@@ -19,7 +19,7 @@ use crate::support::{
     Clients, Events, assert_says, assert_tried, builder_at, key, quick_retry, stored,
 };
 
-/// An attempt that fails by its status, one that fails by its connection, and one that succeeds.
+/// An attempt that fails with a status, an attempt that fails with its connection, and a successful attempt.
 const RETRIED: &str = "\
 call getPerson starts
 attempt 1 of (exchange) POST /oauth/token
@@ -35,7 +35,7 @@ attempt 3 of getPerson GET /api/crm/v1/people/{reference}
 attempt 3 of getPerson ok status 200 HTTP/1.1
 call getPerson ok after 3 status 200 id R-3";
 
-/// A token endpoint that fails first, and a token that is refused twice, the second time for good.
+/// A token endpoint that first fails, and a token that is rejected twice, the second time permanently.
 const RENEWED: &str = "\
 call getPerson starts
 attempt 1 of (exchange) error 503 status 503 HTTP/1.1
@@ -49,7 +49,8 @@ attempt 1 of (exchange) error 400 status 400 HTTP/1.1
 token crm token_refused
 call getPerson error after 1 401 (unauthenticated) refused status 401";
 
-/// Calls that fail by a parameter, by a stored command that is not allowed, and by one of another client.
+/// Calls that fail with an invalid parameter, with a stored command that is not allowed, and with a stored command of
+/// another client.
 const UNSENT: &str = "\
 call getPerson starts
 call getPerson error after 0 invalid_input (invalid_input) not sent
@@ -59,7 +60,7 @@ call submitEventCommand starts
 call submitEventCommand error after 0 prepared_command (prepared_command) not sent";
 
 #[tokio::test]
-async fn a_call_is_told_from_its_start_to_its_end() {
+async fn observers_receive_a_call_from_its_start_to_its_end() {
     let (diary, _peer, crm) = watched(script([
         reply(503).header("x-request-id", "R-1"),
         close(),
@@ -79,7 +80,7 @@ async fn a_call_is_told_from_its_start_to_its_end() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
+async fn a_call_that_is_rejected_locally_ends_as_a_call() {
     let (diary, peer, crm) = watched(always(person()));
 
     crm.people().get("nobody").await.unwrap_err();
@@ -97,7 +98,7 @@ async fn a_call_that_is_refused_before_the_wire_ends_as_a_call() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn waits_attempts_and_calls_are_told_with_their_lengths() {
+async fn observers_receive_the_durations_of_waits_attempts_and_calls() {
     let (diary, second) = (Diary::default(), Duration::from_secs(1));
     let suite = answered(move |_| async move {
         sleep(second).await;
@@ -114,21 +115,21 @@ async fn waits_attempts_and_calls_are_told_with_their_lengths() {
     let millis: u64 = waits.strip_prefix(expected).unwrap().parse().unwrap();
     assert!((2_000..=3_500).contains(&millis), "{millis}");
     let printed = diary.printed();
-    let whole = 2 * second + Duration::from_millis(millis);
-    for (event, length) in [("(AttemptEnded", second), ("(CallEnded", whole)] {
+    let total = 2 * second + Duration::from_millis(millis);
+    for (event, length) in [("(AttemptEnded", second), ("(CallEnded", total)] {
         let line = printed.lines().find(|line| line.starts_with(event));
         assert!(
             line.unwrap().ends_with(&format!(", {length:?})")),
             "{line:?}"
         );
     }
-    // An error tells the same of its attempts.
+    // The attempt log of an error has the same durations.
     assert_eq!(error.attempt_log()[0].duration, second);
 }
 
 #[tokio::test]
-async fn an_attempt_tells_the_protocol_of_its_reply() {
-    for (version, told) in [
+async fn observers_receive_the_protocol_version_of_a_response() {
+    for (version, got) in [
         (http::Version::HTTP_10, "1.0"),
         (http::Version::HTTP_11, "1.1"),
         (http::Version::HTTP_2, "2"),
@@ -142,13 +143,13 @@ async fn an_attempt_tells_the_protocol_of_its_reply() {
         });
         let crm = suite.observer(diary.clone()).crm();
         get_person(&crm).await.unwrap();
-        let line = format!("attempt 1 of getPerson ok status 200 HTTP/{told}");
+        let line = format!("attempt 1 of getPerson ok status 200 HTTP/{got}");
         assert_eq!(diary.text(&["attempt 1 of getPerson ok"]), line);
     }
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_denied_retry_says_what_was_lacking() {
+async fn a_denied_retry_has_its_reason() {
     const EIGHT: Duration = Duration::from_secs(8);
     type Change = fn(SuiteBuilder) -> SuiteBuilder;
     let nine = || {
@@ -161,25 +162,25 @@ async fn a_denied_retry_says_what_was_lacking() {
         (nine(), |it| it.retry(RetryPolicy::none()), "503, attempts"),
         (nine(), |it| it.retry_budget(0), "503, budget"),
         (nine(), |it| it.deadline(EIGHT), "503, deadline"),
-        // An attempt that the deadline cuts leaves no time either.
+        // An attempt that ends at the deadline leaves no time for a retry either.
         (stalled, |it| it.deadline(EIGHT), "timeout, deadline"),
     ];
-    for (transport, change, lacking) in rows {
+    for (transport, change, reason) in rows {
         let diary = Diary::default();
         let builder = transport.suite().timeout(EIGHT * 2);
         let crm = change(builder.observer(diary.clone())).crm();
         get_person(&crm).await.unwrap_err();
-        let denied = format!("denied getPerson after 1: {lacking}");
+        let denied = format!("denied getPerson after 1: {reason}");
         assert_eq!(diary.text(&["denied", "retry"]), denied);
     }
-    // What must not be attempted again is not denied.
+    // If a retry isn't allowed at all, it isn't reported as denied.
     let (diary, _peer, crm) = watched(always(reply(503)));
     add_person(&crm).await.unwrap_err();
     assert_eq!(diary.text(&["denied", "retry"]), "");
 }
 
 #[tokio::test]
-async fn fault_91_a_panic_of_an_observer_or_of_its_payload_ends_no_call_and_no_other_observer() {
+async fn fault_91_a_panic_of_an_observer_or_its_payload_affects_no_call_and_no_other_observer() {
     let (events, _guard) = Events::here();
     let panics: [fn(); 2] = [|| panic!("by an observer"), || panic_any(Bomb::default())];
     for panics in panics {
@@ -203,14 +204,14 @@ async fn fault_91_a_panic_of_an_observer_or_of_its_payload_ends_no_call_and_no_o
         let panic = panicked.await.unwrap_err().into_panic();
         assert_eq!(panic.downcast_ref(), Some(&"by the caller"));
         assert_eq!(diary.lines(&["call"]).len(), 6);
-        let told = events.take();
-        let told = told.matches("an observer panicked").count();
-        assert_eq!(told, diary.all().len(), "{:?}", diary.all());
+        let got = events.take();
+        let got = got.matches("an observer panicked").count();
+        assert_eq!(got, diary.all().len(), "{:?}", diary.all());
     }
 }
 
 #[tokio::test]
-async fn an_observer_adds_headers_but_none_of_the_sdk_or_the_caller() {
+async fn an_observer_adds_headers_but_replaces_none() {
     let (events, _guard) = Events::here();
     let peer = Peer::start(script([reply(503), committed(), committed()]));
     let forged = vec![
@@ -234,9 +235,9 @@ async fn an_observer_adds_headers_but_none_of_the_sdk_or_the_caller() {
     add().await.unwrap();
 
     let seen = peer.requests();
-    let told = [("of-caller", "1"), ("of-caller", "2"), ("of-observer", "1")];
-    assert_eq!(seen.len(), told.len());
-    for (request, (own, number)) in seen.iter().zip(told) {
+    let got = [("of-caller", "1"), ("of-caller", "2"), ("of-observer", "1")];
+    assert_eq!(seen.len(), got.len());
+    for (request, (own, number)) in seen.iter().zip(got) {
         assert_eq!(request.header("x-own"), Some(own));
         assert_eq!(request.header("traceparent"), Some("00-of-observer-01"));
         assert_eq!(request.header("x-attempt"), Some(number));
@@ -245,17 +246,17 @@ async fn an_observer_adds_headers_but_none_of_the_sdk_or_the_caller() {
     assert_eq!(peer.exchanges()[0].header("x-attempt"), Some("1"));
     let sent = format!("{seen:?} {:?}", peer.exchanges());
     assert!(!sent.contains("forged"), "{sent}");
-    let dropped = events.lines("WARN", &["header is left out"]);
-    // Seven each, three attempts and an exchange.
+    let dropped = events.lines("WARN", &["header was ignored"]);
+    // Seven headers are ignored for each of three attempts and one exchange.
     assert_eq!(dropped.len(), 28, "{dropped:?}");
     assert!(!events.text().contains("Bearer forged"));
-    // A prepared command holds none of them.
+    // A prepared command contains none of these headers.
     let text = serde_json::to_string(&command).unwrap();
     assert!(!text.contains("observer"), "{text}");
 }
 
 #[tokio::test]
-async fn an_observer_adds_as_many_headers_as_a_caller() {
+async fn an_observer_adds_at_most_as_many_headers_as_a_caller() {
     let scripted = ScriptedTransport::new().json(200, "{}");
     let many = (0..200).map(|it| (format!("x-own-{it}"), "1")).collect();
     let crm = scripted.suite().observer(Adds(many)).crm();
@@ -266,7 +267,7 @@ async fn an_observer_adds_as_many_headers_as_a_caller() {
 }
 
 #[tokio::test]
-async fn neither_lines_nor_debug_output_of_events_have_a_secret_or_a_value_of_a_header() {
+async fn events_contain_no_secret_and_no_header_value() {
     let diary = Diary::default();
     let echo = "id-of canary-of-header secret client-secret-of-observers";
     let body = serde_json::json!({"code": echo, "message": echo, "requestId": echo});
@@ -310,7 +311,7 @@ async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
     let error = get_person(&crm).await.unwrap_err();
 
     let log = error.attempt_log();
-    let told = log
+    let got = log
         .iter()
         .map(|it| (it.number, it.kind, it.status, it.effect));
     let expected = [
@@ -319,10 +320,10 @@ async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
         (3, ErrorKind::Unavailable, Some(503), Effect::Unknown),
         (4, ErrorKind::NotFound, Some(404), Effect::Refused),
     ];
-    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert_eq!(got.collect::<Vec<_>>(), expected);
     assert!(log.is_sorted_by_key(|attempt| attempt.began_after));
-    let shown = format!("{error:?}");
-    assert_says(&shown, &["number: 3", "status: Some(503)", "[redacted]"]);
+    let shown = format!("{error:#?}");
+    assert_says(&shown, &["number: 3", "503", "[redacted]"]);
     assert!(!shown.contains(echo), "{shown}");
     let line = error.to_string();
     assert_says(&line, &["after 4 attempts"]);
@@ -330,7 +331,7 @@ async fn an_error_lists_its_attempts_in_one_line_or_in_full() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_log_keeps_the_waits_and_times_of_its_last_attempts() {
+async fn a_long_attempt_log_keeps_its_last_attempts_with_waits_and_times() {
     let busy = || {
         let busy = http::Response::builder().status(503);
         busy.header("retry-after", "5").body("").unwrap()
