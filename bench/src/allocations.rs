@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// The system's allocator with counters. While they are off, an allocation costs a load and a branch more.
+/// The system allocator with counters. While the counters are off, an allocation costs one more load and branch.
 pub struct Counting;
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -11,7 +11,7 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 static ALLOCATED: AtomicI64 = AtomicI64::new(0);
 static FREED: AtomicI64 = AtomicI64::new(0);
 
-/// Resets the counters and switches them on.
+/// Resets the counters and turns them on.
 pub fn start() {
     COUNT.store(0, Ordering::Relaxed);
     ALLOCATED.store(0, Ordering::Relaxed);
@@ -19,13 +19,13 @@ pub fn start() {
     ON.store(true, Ordering::Relaxed);
 }
 
-/// Switches them off, and returns the number of allocations. Growing a vector is one.
+/// Turns the counters off and returns the number of allocations. Growing a vector counts as one allocation.
 pub fn stop() -> f64 {
     ON.store(false, Ordering::Relaxed);
     COUNT.load(Ordering::Relaxed) as f64
 }
 
-/// The bytes that were allocated since [`start`] and not freed.
+/// Returns the bytes that were allocated since [`start`] and not freed.
 pub fn held() -> f64 {
     (ALLOCATED.load(Ordering::Relaxed) - FREED.load(Ordering::Relaxed)) as f64
 }

@@ -1,4 +1,5 @@
-//! Many installations, tokens or connections in one process: the cost of each, and whether it grows with their number.
+//! Many installations, tokens or connections in one process: the cost of each, and whether the cost grows with their
+//! number.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -19,12 +20,13 @@ use crate::payload::token;
 use crate::system::{mark, open_files};
 use crate::{allocations, walk};
 
-/// The number of uses after all have been made, each in turn.
+/// The number of uses after all items exist, in turn.
 pub const USES: usize = 10_000;
-/// Longer than anything takes under callgrind.
+/// Longer than any operation under callgrind.
 const LONG: Duration = Duration::from_secs(600);
 
-/// Connections are idle ones of HTTP/1.1, and pages are those of one walk, with an item each.
+/// The kind of items. Connections are idle HTTP/1.1 connections, and pages are the pages of one list, with one item
+/// each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Many {
     Installations,
@@ -33,16 +35,17 @@ pub enum Many {
     Pages,
 }
 
-/// The figures of a worker when all have been made.
+/// The figures of a worker after all items exist.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Seen {
     pub made: usize,
-    /// Bytes that they hold.
+    /// The bytes that the items hold.
     pub held: f64,
     pub micros: f64,
 }
 
-/// Makes so many of them between two marks, and uses them between two others. Pages are only made, with more marks.
+/// Creates this number of items between two marks, and uses them between two further marks. Pages are only created,
+/// with more marks.
 pub async fn run(many: Many, count: usize, origin: &str) -> Result<Seen, Failure> {
     match many {
         Many::Installations => installations(count).await,
@@ -66,7 +69,8 @@ fn made(made: usize, began: Instant) -> Seen {
     Seen { made, held, micros }
 }
 
-/// Serves each installation at a host of its own, and counts the requests with the token of another one.
+/// A transport that serves each installation at its own host, and counts requests with the token of another
+/// installation.
 #[derive(Clone, Default)]
 struct Memory(Arc<AtomicU64>);
 
@@ -93,7 +97,7 @@ impl Transport for Memory {
     }
 }
 
-/// The settings of an installation.
+/// Returns the settings of an installation.
 fn settings(number: usize) -> SuiteBuilder {
     let credentials = ClientCredentials::new(
         format!("client-{number:08}"),
@@ -112,7 +116,7 @@ fn installation(settings: SuiteBuilder) -> Result<(Suite, sdk_crm::Client), Fail
     Ok((suite, crm))
 }
 
-/// The bytes of an idle suite with connections of its own and a CRM client. A build without TLS has none.
+/// Returns the size of an idle suite with its own connections and a CRM client. Returns `None` in a build without TLS.
 pub fn suite() -> Option<f64> {
     let began = begin();
     let suite = installation(settings(0)).ok();
@@ -130,7 +134,7 @@ async fn installations(count: usize) -> Result<Seen, Failure> {
         all.push(installation(settings(number).transport_of(&first.0))?);
     }
     let seen = made(count, began);
-    // The first call of each, with its exchange.
+    // The first call of each installation, with its token exchange.
     let mut calls = JoinSet::new();
     for (_, crm) in &all {
         calls.spawn(crm.people().get("PER-0123456789AB").send());
@@ -149,7 +153,7 @@ async fn installations(count: usize) -> Result<Seen, Failure> {
     }
 }
 
-/// Has a token for every audience.
+/// A token source with a token for every audience.
 struct AtHand;
 
 impl TokenSource for AtHand {

@@ -1,7 +1,7 @@
-//! Compares the cost of a call with the recorded one: allocations, and instructions where valgrind can count them.
+//! Compares the cost of a call with the recorded cost: allocations, and instructions if valgrind can count them.
 //!
-//! Instructions are compared as a ratio to hand-tuned reqwest in the same run, because the cost of a copy depends on the
-//! machine, and only if the compiler is the one that recorded the baseline.
+//! Instructions are compared as a ratio to hand-tuned reqwest in the same run, because the cost of a copy depends on
+//! the machine. They are compared only if the same compiler recorded the baseline.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub async fn run(record: bool) -> Result<(), Failure> {
         return Ok(std::fs::write(BASELINE, text)?);
     }
     let old: Baseline = serde_json::from_str(&std::fs::read_to_string(BASELINE)?)?;
-    // Allocations are the same in every run.
+    // Allocations are equal in every run.
     let mut worse = compare("allocations", &old.allocations, &now.allocations, |_| 0.5);
     if !bench.valgrind {
         println!("instructions: not compared, which takes valgrind and `--profile guard`");
@@ -55,15 +55,15 @@ pub async fn run(record: bool) -> Result<(), Failure> {
     if worse.is_empty() {
         return Ok(());
     }
-    let advice = "record it with `guard --record` if it is meant";
+    let advice = "if this is intended, record it with `guard --record`";
     Err(format!("a call costs more than it did; {advice}{worse}").into())
 }
 
-/// Prints every figure, and returns those that are worse.
+/// Prints every figure and returns the figures that are worse.
 fn compare(of: &str, old: &Figures, now: &Figures, tolerance: fn(f64) -> f64) -> String {
     let mut worse = String::new();
     for (what, &new) in now {
-        // A figure without a recorded one is worse.
+        // A figure without a recorded value counts as worse.
         let old = old.get(what).copied().unwrap_or(-1.0);
         let line = format!("{what}, {of}: {new:.3}, recorded {old:.3}");
         if new > old + tolerance(old) {
@@ -101,7 +101,7 @@ async fn measure(bench: &Bench) -> Result<Baseline, Failure> {
             against,
         );
     }
-    // The token as a call takes it, with the loop around it.
+    // The token lookup of a call, including the loop around it.
     let (instructions, allocations) = micro::costs(bench).await?[1];
     note("token", allocations, "token", instructions);
     Ok(now)

@@ -1,4 +1,4 @@
-//! Puts load on a client: so many operations, so many at a time.
+//! Puts load on a client: a number of operations with a fixed number in flight.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ pub enum Work {
     Command,
 }
 
-/// When the load ends, and whether the instructions of its operations are counted.
+/// The end of the load, and whether the instructions of its operations are counted.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub enum Until {
     Counted(u64),
@@ -38,19 +38,19 @@ pub struct Job {
     pub in_flight: usize,
 }
 
-/// The cost of the load. All figures but `all` and `peak` are those of one operation after the warm-up.
+/// The cost of the load. All figures except `all` and `peak` are per operation after the warm-up.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Done {
-    /// The number of operations, with those of the warm-up.
+    /// The number of operations, including the warm-up.
     pub all: u64,
     pub per_second: f64,
     pub processor_micros: f64,
     pub allocations: f64,
-    /// Those of the process in user mode, if they are counted.
+    /// The instructions of the process in user mode, if they are counted.
     pub instructions: Option<f64>,
     /// The median in microseconds, if one operation is in flight and time ends the load.
     pub p50: f64,
-    /// The most memory that this process ever held, in KiB.
+    /// The peak memory of this process, in KiB.
     pub peak: f64,
 }
 
@@ -62,7 +62,7 @@ struct Tally {
 }
 
 impl Job {
-    /// Puts the load on the client of the target.
+    /// Puts the load on the target's client.
     pub async fn run_by_name(&self) -> Result<Done, Failure> {
         match self.target.client.as_str() {
             #[cfg(feature = "peers")]
@@ -81,7 +81,7 @@ impl Job {
     /// Puts the load on a client of this kind, and checks the responses.
     pub async fn run<C: Client>(&self) -> Result<Done, Failure> {
         let client = C::new(&self.target).await?;
-        // Enough to open every connection.
+        // Enough operations to open every connection.
         let warm = Until::Operations((self.in_flight as u64 * 2).max(20));
         let mut all = self.load(&client, warm).await?;
         let (before, began) = (processor(), Instant::now());
@@ -137,7 +137,7 @@ impl Job {
         Ok(all)
     }
 
-    /// Does one operation after the other.
+    /// Runs one operation after the other.
     async fn turn<C: Client>(
         &self,
         client: &C,

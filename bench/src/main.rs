@@ -1,5 +1,5 @@
-//! `suite-bench` measures everything and prints the tables. `observer` measures observers alone, `growth` measures many of
-//! a kind in one process, and `guard` compares with the recorded costs.
+//! `suite-bench` measures everything and prints the tables. `observer` measures only observers, `growth` measures many
+//! items of a kind in one process, and `guard` compares with the recorded costs.
 
 use suite_bench::clients::Failure;
 use suite_bench::process::Task;
@@ -17,7 +17,7 @@ async fn main() {
 
 async fn run(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
-        // A process that the others start.
+        // A worker process that the other commands start.
         ["work", task] => serde_json::from_str::<Task>(task)?.run().await,
         ["guard"] => guard::run(false).await,
         ["guard", "--record"] => guard::run(true).await,

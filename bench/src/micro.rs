@@ -1,4 +1,4 @@
-//! Small parts by themselves, repeated so often that their instructions can be counted.
+//! Small parts, repeated often enough to count their instructions.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::{allocations, token};
 
 const TIMES: u64 = 20_000;
 
-/// The parts after the empty loop that all of them are in.
+/// The measured parts, without the empty loop around them.
 pub const PARTS: [&str; 4] = [
     "live token, as a call takes it",
     "live token, `bearer().await`",
@@ -20,7 +20,7 @@ pub const PARTS: [&str; 4] = [
     "disabled event",
 ];
 
-/// Instructions, if they are counted, and allocations of the empty loop, and then of each of [`PARTS`].
+/// Returns instructions (if counted) and allocations of the empty loop, and then of each of [`PARTS`].
 pub async fn costs(bench: &Bench) -> Result<Vec<(Option<f64>, f64)>, Failure> {
     let (allocations, counts): (Vec<f64>, _) =
         bench.work(&Task::Parts(bench.origin()), true).await?;
@@ -31,7 +31,7 @@ pub async fn costs(bench: &Bench) -> Result<Vec<(Option<f64>, f64)>, Failure> {
     Ok(costs.collect())
 }
 
-/// Repeats each part between two marks, and returns the allocations.
+/// Repeats each part between two marks and returns the allocations.
 pub async fn parts(origin: &str) -> Result<Vec<f64>, Failure> {
     let token = token::entry(origin, 300, Duration::ZERO, 200).await?;
     let mut all = Vec::with_capacity(8);
@@ -67,7 +67,7 @@ fn repeat<T>(all: &mut Vec<f64>, part: impl Fn(u64) -> T) {
     all.push(allocations::stop());
 }
 
-/// A span with as many fields as that of a call.
+/// Returns a span with as many fields as the span of a call.
 fn span(number: u64) -> tracing::Span {
     tracing::info_span!(
         "suite.call",
@@ -83,8 +83,8 @@ fn span(number: u64) -> tracing::Span {
     )
 }
 
-/// Microseconds of a call through the reference server in memory, including the server. Commands that add a person
-/// alternate with pages.
+/// Returns the microseconds of a call through the reference server in memory, including the server. Commands that add a
+/// person alternate with pages.
 #[cfg(feature = "peers")]
 pub async fn in_memory() -> Result<f64, Failure> {
     const TURNS: u32 = 2000;

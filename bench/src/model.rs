@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-// A type for each kind of text, as callers write them: types that are generic over it are compiled to slower code.
+// Separate types for each kind of string, as callers write them. Generic types would compile to slower code.
 macro_rules! opportunity {
     ($module:ident, $instant:ty, $text:ty $(, $life:lifetime, $borrow:meta)?) => {
         pub mod $module {

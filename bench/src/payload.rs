@@ -1,13 +1,14 @@
 //! The bodies of requests and responses: a page of opportunities, an event command and its result.
 //!
-//! The contract doesn't document the fields of an opportunity. These are those of the reference server, plus an instant.
+//! The contract doesn't document the fields of an opportunity. These are the fields of the reference server, plus an
+//! instant.
 
 use serde_json::{Value, json};
 
 pub const PAGE_PATH: &str = "/api/crm/v1/opportunities";
 pub const COMMAND_PATH: &str = "/calendar/v1/event-commands";
 
-/// The items of a page.
+/// The number of items of a page.
 pub const ITEMS: usize = 50;
 
 /// The cursor in a page that was requested without a cursor.
@@ -37,7 +38,7 @@ fn record(i: usize) -> String {
     .concat()
 }
 
-/// A page up to the value of its cursor.
+/// Returns a page up to the value of its cursor.
 pub fn page_before_cursor(items: usize) -> String {
     let records: Vec<String> = (0..items).map(record).collect();
     let records = records.join(",");
@@ -46,17 +47,17 @@ pub fn page_before_cursor(items: usize) -> String {
     )
 }
 
-/// The sum of the versions of all records of a page, which only a client that decodes them can know.
+/// Returns the sum of the versions of all records of a page. Only a client that decodes the records can compute it.
 pub fn versions_of_page() -> u64 {
     (0..ITEMS as u64).map(|i| i % 7 + 1).sum()
 }
 
-/// The length of all records of a page, which only a client that keeps them can know.
+/// Returns the length of all records of a page. Only a client that keeps the records can compute it.
 pub fn bytes_of_page() -> u64 {
     (0..ITEMS).map(|index| record(index).len() as u64).sum()
 }
 
-/// The command, which is about 290 bytes of JSON.
+/// Returns the command, about 290 bytes of JSON.
 pub fn event() -> Value {
     json!({
         "operation": "create",
@@ -81,7 +82,7 @@ pub const COMMAND_RESULT: &str = concat!(
     r#""publicReference":"EVT-0A1B2C3D4E5F","recordVersion":3,"replayed":false}"#,
 );
 
-/// A token as long as a signed JWT with a few claims.
+/// Returns a token as long as a signed JWT with a few claims.
 pub fn token(number: &str) -> String {
     format!("eyJ.{number}.{}.{}", "c".repeat(420), "s".repeat(342))
 }

@@ -1,4 +1,4 @@
-//! The server of a run, and its workers: a process for each measurement, which prints its result as JSON.
+//! The server of a run and its workers. Each measurement runs in its own process, which prints its result as JSON.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::server::{Counters, Server};
 use crate::system::number;
 use crate::{micro, walk};
 
-/// How client and server talk. In plain text, HTTP/2 is by prior knowledge.
+/// The protocols between client and server. Without TLS, HTTP/2 uses prior knowledge.
 pub const TRANSPORTS: [&str; 4] = ["HTTP/1.1", "HTTP/2", "HTTP/1.1, TLS", "HTTP/2, TLS"];
 
-/// The longest that one worker may take. Under callgrind a minute is a lot.
+/// The time limit of a worker, ample even under callgrind.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// The task of a worker. It prints [`Done`], the allocations of each part, [`walk::Walked`], or [`growth::Seen`].
@@ -50,24 +50,24 @@ pub fn print(result: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A client that does one kind of work over one transport.
+/// A client, its transport, and its kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Case(pub &'static str, pub &'static str, pub Work);
 
 pub struct Bench {
-    /// Whether instructions are counted: valgrind is there, and this build is optimized.
+    /// Whether instructions are counted: valgrind is installed, and this build is optimized.
     pub valgrind: bool,
-    /// The cores of this process. If there are several, server and workers have one each.
+    /// The number of cores. If there are several, the server and the workers use separate cores.
     pub cores: usize,
-    /// The program that has octocrab, if it was built.
+    /// The program with octocrab, if it was built.
     pub octocrab: Option<PathBuf>,
     server: Arc<Server>,
-    /// For the files of callgrind.
+    /// The folder for callgrind's files.
     folder: TempDir,
 }
 
 impl Bench {
-    /// Starts the server on the first core that this process may use. The workers inherit the last one.
+    /// Starts the server on the first core that this process may use. The workers inherit the last core.
     pub async fn start() -> Result<Self, Failure> {
         rlimit::increase_nofile_limit(u64::MAX)?;
         let cores = core_affinity::get_core_ids().unwrap_or_default();
@@ -83,17 +83,17 @@ impl Bench {
         })
     }
 
-    /// The address of the server in plain text.
+    /// Returns the server's address without TLS.
     pub fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.server.port)
     }
 
-    /// The requests since the last time.
+    /// Returns the requests since the last call.
     pub fn counters(&self) -> Counters {
         self.server.counters()
     }
 
-    /// Puts load on a client, and compares its count with those of the server.
+    /// Puts load on a client, and compares its count with the server's counts.
     pub async fn load(&self, case: Case, until: Until, in_flight: usize) -> Result<Done, Failure> {
         let Case(client, transport, work) = case;
         let mut target = Target::plain(client, &self.origin());
@@ -127,8 +127,8 @@ impl Bench {
         }
     }
 
-    /// Has a worker do a task. If its instructions are counted, those up to each [`mark`](crate::system::mark) are
-    /// returned, without those up to the one before.
+    /// Runs a task in a worker. If instructions are counted, also returns the instructions between consecutive
+    /// [`mark`](crate::system::mark)s.
     pub async fn work<T: DeserializeOwned>(
         &self,
         task: &Task,
@@ -173,7 +173,7 @@ impl Bench {
     }
 }
 
-/// The version of a program, if it is there.
+/// Returns the version of a program, if it is installed.
 pub async fn version(program: &str) -> Option<String> {
     let output = Command::new(program).arg("--version").output().await.ok()?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();

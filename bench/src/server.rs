@@ -1,11 +1,11 @@
-//! A server on a thread that responds at once with prepared bodies, and counts its requests.
+//! A server on its own thread that responds immediately with prepared bodies, and counts its requests.
 //!
 //! | request | response |
 //! |---|---|
 //! | `GET` any path, `limit=n`, `cursor=w<left>` | a page of n items; its cursor counts down and ends with `null` |
 //! | `POST` any path | the result of a command |
 //! | `POST .../oauth/token` | a token |
-//! | `POST /t/<delay ms>/<lifetime s>/<status>/oauth/token` | the same, with the status from the second one on |
+//! | `POST /t/<delay ms>/<lifetime s>/<status>/oauth/token` | a token, and this status from the second request on |
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, TcpListener};
@@ -31,7 +31,7 @@ use tokio_rustls::{TlsAcceptor, rustls};
 use crate::clients::Failure;
 use crate::payload;
 
-/// The requests since the last time.
+/// The requests since the last call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     pub pages: u64,
@@ -41,7 +41,7 @@ pub struct Counters {
     pub wrong: u64,
 }
 
-/// Serves both versions of HTTP, in plain text and with TLS, all at one port.
+/// Serves both versions of HTTP, with and without TLS, on one port.
 pub struct Server {
     pub port: u16,
     /// The self-signed certificate, as PEM.
@@ -56,7 +56,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it on this core. It ends with the process.
+    /// Starts the server on this core. It ends with the process.
     pub fn start(core: Option<CoreId>) -> Result<Arc<Self>, Failure> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
@@ -83,7 +83,7 @@ impl Server {
         Ok(server)
     }
 
-    /// Takes the counts, and begins new ones.
+    /// Returns the counts and resets them.
     pub fn counters(&self) -> Counters {
         self.count(std::mem::take)
     }
@@ -165,7 +165,7 @@ impl Server {
             None if limit == payload::ITEMS => self.whole.clone(),
             None => format!("{begun}\"{}\"}}", payload::NEXT_CURSOR).into(),
             Some(0 | 1) => format!("{begun}null}}").into(),
-            // Of the same length for every page.
+            // The cursors of all pages have the same length.
             Some(left) => format!("{begun}\"w{:012}\"}}", left - 1).into(),
         }
     }
@@ -194,7 +194,7 @@ impl Server {
     }
 }
 
-/// A new certificate, which is its own root, and TLS with it.
+/// Returns a new self-signed certificate and a TLS acceptor that uses it.
 #[cfg(feature = "peers")]
 fn tls() -> Result<(String, TlsAcceptor), Failure> {
     let issued = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;

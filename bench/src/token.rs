@@ -1,4 +1,4 @@
-//! Many callers at a token that has expired, or that is due for renewal.
+//! Many callers that need a token that has expired or is due for renewal.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,11 +10,11 @@ use crate::clients::Failure;
 
 /// The time that the server takes for a token.
 pub const EXCHANGE: Duration = Duration::from_millis(100);
-/// All of them ask at once.
+/// The number of concurrent callers.
 pub const CALLERS: usize = 10_000;
 
-/// The token has expired, it has and the exchange fails, it has and every other caller is dropped while it waits, or it lives
-/// but is due for renewal.
+/// The state of the token: expired; expired and the exchange fails; expired and every other caller is dropped while it
+/// waits; or live but due for renewal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storm {
     Success,
@@ -23,7 +23,8 @@ pub enum Storm {
     Soft,
 }
 
-/// A token that has been obtained, with a lifetime in seconds. The server responds to all later exchanges with a status.
+/// Returns a token that has been fetched, with a lifetime in seconds. The server responds to all later exchanges with a
+/// status.
 pub async fn entry(
     origin: &str,
     lifetime: u64,
@@ -41,11 +42,11 @@ pub async fn entry(
     Ok(entry)
 }
 
-/// Lets all callers ask at once. Returns how many got a token and how many an error, and the median, the 99th percentile
-/// and the longest of their waits, in milliseconds.
+/// Makes all callers request the token concurrently. Returns how many got a token and how many an error, and the
+/// median, the 99th percentile and the maximum of their waits, in milliseconds.
 pub async fn storm(origin: &str, storm: Storm) -> Result<(usize, usize, [f64; 3]), Failure> {
-    // 1.1 s are more than a lifetime of 1 s. 3.3 of 4 s are between 70 and 80 %, when the renewal is due, and 90 %,
-    // from which on callers wait for it.
+    // 1.1 s exceeds a lifetime of 1 s. 3.3 s of 4 s is after the start of renewals (70 to 80 %) and before the time
+    // from which callers wait for the renewal (90 %).
     let (lifetime, age) = if storm == Storm::Soft {
         (4, 3300)
     } else {
@@ -84,7 +85,7 @@ pub async fn storm(origin: &str, storm: Storm) -> Result<(usize, usize, [f64; 3]
     Ok((waits.len() - failed, failed, waited))
 }
 
-/// Uses a token of 3 s all the time. Returns the shortest time from one renewal to the next, as a share of the lifetime.
+/// Uses a token of 3 s continuously. Returns the shortest time between two renewals, as a share of the lifetime.
 pub async fn renewals(origin: &str) -> Result<f64, Failure> {
     let lifetime = 3;
     let entry = entry(origin, lifetime, Duration::ZERO, 200).await?;

@@ -1,4 +1,4 @@
-//! A walk over all pages of a list, by the thousand.
+//! Reads all pages of a list, with a figure for each thousand pages.
 
 use std::hint::black_box;
 
@@ -9,22 +9,22 @@ use crate::clients::sdk::Sdk;
 use crate::clients::{Client as _, Failure, Target};
 use crate::system::{mark, processor, status};
 
-/// The pages between two figures.
+/// The number of pages between two figures.
 pub const STRETCH: usize = 1000;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Walked {
     pub items: usize,
-    /// Processor microseconds of one page, in each stretch.
+    /// The processor microseconds of one page, in each stretch.
     pub micros: Vec<f64>,
-    /// KiB in memory after each stretch.
+    /// The memory after each stretch, in KiB.
     pub memory: Vec<f64>,
-    /// Bytes that `items()` holds at its end.
+    /// The bytes that `items()` holds at its end.
     pub held: f64,
 }
 
-/// Reads a list with `items()`, or page by page in a loop. Marks the beginning, the end of each stretch of `items()`, and
-/// the end.
+/// Reads a list with `items()` or page by page in a loop. Marks the beginning, the end of each stretch of `items()`,
+/// and the end.
 pub async fn run(
     origin: &str,
     pages: usize,

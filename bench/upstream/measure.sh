@@ -1,6 +1,6 @@
 #!/bin/sh
-# Counts the instructions of a page and a command with reqwest as published, and with the changes that README.md proposes.
-# For a person: it builds the benchmarks twice, in release, and takes a few minutes. It needs valgrind.
+# Counts the instructions of a page and a command with the published reqwest, and with the changes that README.md
+# proposes. Run it by hand. It builds the benchmarks twice in release mode, takes a few minutes, and needs valgrind.
 set -eu
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-$PWD/target}
@@ -19,11 +19,11 @@ edit() {
     sed -i "$3" "$copy/src/$1"
 }
 
-# 1. No URL of an earlier request, so nothing to compare the next one with.
+# 1. Without an earlier URL, there is nothing to compare the next URL with.
 anchor='if let Ok(next_url) = Url::parse(&req.uri().to_string()) {'
 edit redirect.rs "$anchor" "s|^ *$anchor|if self.urls.is_empty() { return; }\n&|"
 
-# 2. The URL of the response is that of the request, letter by letter.
+# 2. The URL of the response equals the URL of the request, character by character.
 anchor='.get::<tower_http::follow_redirect::RequestUri>()'
 edit async_impl/client.rs "$anchor" "s|^ *$anchor|&.filter(\|it\| !is_written_as(\&it.0, self.url.as_str()))|"
 cat >>"$copy/src/async_impl/client.rs" <<'RUST'
@@ -45,7 +45,7 @@ RUST
 anchor='*req.headers_mut() = headers.clone();'
 edit async_impl/client.rs "$anchor" 's|\*req.headers_mut() = headers.clone();|*req.headers_mut() = std::mem::take(\&mut headers);|'
 
-# The patch would be written into Cargo.lock.
+# Cargo would write the patch into Cargo.lock.
 cp Cargo.lock "$lock"
 trap 'cp "$lock" Cargo.lock' EXIT
 for config in 'net.retry=2' "patch.crates-io.reqwest.path='$copy'"; do

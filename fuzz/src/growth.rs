@@ -1,4 +1,5 @@
-//! How time and memory grow with an input: each input of the corpus is blown up at each place with each word.
+//! Measures how time and memory grow with the input. Each word is inserted at each position of each corpus input, many
+//! times.
 
 use std::alloc::System;
 use std::process::exit;
@@ -10,14 +11,14 @@ use suite_proof::fuzz::{Target, words};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// The sizes of what is put in. The larger one may cost so many times as much.
+/// The sizes of the insertions. The larger insertion may cost at most `MOST` times as much.
 const SIZES: [usize; 2] = [16 << 10, 64 << 10];
 const MOST: u64 = 8;
 
-/// What is too little to tell, in nanoseconds and bytes.
+/// Smaller costs, in nanoseconds and bytes, are not significant.
 const LITTLE: [u64; 2] = [20_000_000, 8 << 20];
 
-/// The processor's nanoseconds and the bytes allocated.
+/// Returns the processor time in nanoseconds and the allocated bytes.
 fn cost(target: Target, input: &[u8]) -> [u64; 2] {
     let (region, before) = (Region::new(ALLOCATOR), processor_time());
     target(input);
@@ -27,7 +28,7 @@ fn cost(target: Target, input: &[u8]) -> [u64; 2] {
     ]
 }
 
-/// Of this thread, whatever else runs on the machine.
+/// Returns the processor time of this thread, independent of other work on the machine.
 fn processor_time() -> u64 {
     let times = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     let first = times.split(' ').next().and_then(|it| it.parse().ok());

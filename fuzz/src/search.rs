@@ -1,5 +1,5 @@
-//! Lets libFuzzer search for inputs of the target that `FUZZ_TARGET` names. With `FUZZ_GROWTH` it measures instead how cost
-//! grows with the inputs of that target, and ends.
+//! Runs libFuzzer on the target that `FUZZ_TARGET` names. With `FUZZ_GROWTH`, measures instead how the cost of that
+//! target grows with its inputs, and exits.
 
 #![no_main]
 

@@ -1,6 +1,7 @@
-//! octocrab's own `get` and `post` with its default stack (retry, tracing, redirects, a buffer), pointed at our server.
+//! octocrab's own `get` and `post` with its default stack (retry, tracing, redirects, a buffer), used with our server.
 //!
-//! It takes no root of the caller's and speaks HTTP/1.1 only, and no header of one request: the key is always the same.
+//! octocrab accepts no custom root certificate and no header per request, and uses only HTTP/1.1. The key is therefore
+//! always the same.
 
 use chrono::{DateTime, Utc};
 use octocrab::Octocrab;

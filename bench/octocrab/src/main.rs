@@ -1,4 +1,4 @@
-//! The process that `suite-bench` starts to put octocrab under load.
+//! The worker process for octocrab, which `suite-bench` starts.
 
 mod client;
 

@@ -1,5 +1,5 @@
-//! reqwest by hand, as a good engineer would write it: typed structs, one client with timeouts, a cached token, a key
-//! per command, errors by status.
+//! Handwritten reqwest code of a good engineer: typed structs, one client with timeouts, a cached token, a key per
+//! command, errors by status.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use super::{Client, Failure, Target};
 use crate::model::{CommandResult, EventCommand, Page, usual::Opportunity};
 use crate::payload;
 
-// The two clients differ in their types only, and no trait is common to them.
+// The two clients differ only in their types, and have no common trait.
 macro_rules! by_hand {
     ($name:ident, $http:ty, $wrap:path) => {
         #[derive(Clone)]
@@ -62,7 +62,7 @@ macro_rules! by_hand {
         }
 
         impl $name {
-            /// A token that is cached until shortly before it expires.
+            /// Returns a token that is cached until shortly before it expires.
             async fn token(&self) -> Result<String, Failure> {
                 let live = |cached: &Option<(String, Instant)>| match cached {
                     Some((token, until)) if Instant::now() < *until => Some(token.clone()),

@@ -1,4 +1,4 @@
-//! The clients under comparison, each doing the same work in its own way.
+//! The compared clients. Each does the same work in its own way.
 
 #[cfg(feature = "peers")]
 pub mod handwritten;
@@ -21,20 +21,20 @@ use uuid::Uuid;
 
 use crate::payload;
 
-/// Any failure. The benchmark stops at the first.
+/// Any failure. The benchmark stops at the first failure.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A client that can do the work.
 pub trait Client: Clone + Send + Sync + 'static {
     fn new(target: &Target) -> impl Future<Output = Result<Self, Failure>> + Send;
 
-    /// Gets a page of 50 items, and returns a sum over all of them.
+    /// Gets a page of 50 items and returns a sum over all items.
     fn page(&self) -> impl Future<Output = Result<u64, Failure>> + Send;
 
-    /// Sends a command, and returns the version in its result.
+    /// Sends a command and returns the version in its result.
     fn command(&self) -> impl Future<Output = Result<u64, Failure>> + Send;
 
-    /// A sum that only a client can know which reads all items.
+    /// Returns the expected sum, which only a client that reads all items can compute.
     fn sum_of_page(&self) -> u64 {
         payload::versions_of_page()
     }
@@ -47,12 +47,12 @@ pub struct Target {
     pub client: String,
     pub origin: String,
     pub http2: bool,
-    /// The certificate of a server with TLS, as PEM.
+    /// The certificate of a TLS server, as PEM.
     pub certificate: Option<String>,
 }
 
 impl Target {
-    /// HTTP/1.1 in plain text.
+    /// Returns a target for HTTP/1.1 without TLS.
     pub fn plain(client: &str, origin: &str) -> Self {
         Self {
             client: client.to_owned(),
@@ -62,7 +62,7 @@ impl Target {
         }
     }
 
-    /// The settings of TLS that all clients use.
+    /// Returns the TLS settings of all clients.
     #[cfg(feature = "peers")]
     pub fn tls(&self) -> Result<ClientConfig, Failure> {
         let mut roots = RootCertStore::empty();
@@ -76,7 +76,7 @@ impl Target {
         Ok(tls)
     }
 
-    /// A builder of reqwest with only the settings that this target needs. The guard needs none.
+    /// Returns a reqwest builder with only the settings that this target needs. The guard needs no settings.
     pub fn builder(&self) -> Result<reqwest::ClientBuilder, Failure> {
         let builder = reqwest::Client::builder();
         #[cfg(feature = "peers")]
@@ -88,7 +88,7 @@ impl Target {
         Ok(builder)
     }
 
-    /// The same with the timeouts and the name that a production client sets.
+    /// Returns the same builder with the timeouts and the user agent of a production client.
     pub fn limited(&self) -> Result<reqwest::ClientBuilder, Failure> {
         let builder = self.builder()?.user_agent("bench/1.0");
         let builder = builder.connect_timeout(Duration::from_secs(5));
@@ -96,7 +96,7 @@ impl Target {
     }
 }
 
-/// The header with a token that is never renewed.
+/// Returns the header with a token that is never renewed.
 pub fn authorization() -> Result<HeaderValue, Failure> {
     let token = payload::token("000000000");
     let mut header = HeaderValue::from_maybe_shared(format!("Bearer {token}"))?;
@@ -104,7 +104,7 @@ pub fn authorization() -> Result<HeaderValue, Failure> {
     Ok(header)
 }
 
-/// The headers of a command, made as cheaply as possible.
+/// Adds the headers of a command, as cheaply as possible.
 pub fn command_headers(headers: &mut HeaderMap) -> Result<(), Failure> {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     let mut key = [0; 32];

@@ -1,4 +1,4 @@
-//! Plain progenitor output, as it comes, with the token as a default header of its reqwest client.
+//! Unmodified progenitor output, with the token as a default header of its reqwest client.
 
 #[allow(clippy::all, warnings)]
 mod generated {

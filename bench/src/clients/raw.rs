@@ -1,5 +1,5 @@
-//! hyper's pool without anything around it, with the types of [`tuned`](super::tuned): the lower bound for every client.
-//! It has no timeout, and no error but a wrong status.
+//! hyper's pool alone, with the types of [`tuned`](super::tuned): the lower bound for every client. It has no timeout,
+//! and only a wrong status is an error.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, USER_AGENT};
@@ -80,7 +80,7 @@ fn connector(target: &Target) -> Result<HttpsConnector<HttpConnector>, Failure> 
     tcp.set_nodelay(true);
     tcp.enforce_http(false);
     let mut tls = target.tls()?;
-    // The builder sets them.
+    // The builder sets the protocols.
     tls.alpn_protocols.clear();
     let https = HttpsConnectorBuilder::new()
         .with_tls_config(tls)

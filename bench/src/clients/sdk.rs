@@ -1,4 +1,4 @@
-//! Our clients with everything switched on.
+//! The SDK's clients with all features enabled.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -19,15 +19,15 @@ use crate::payload;
 #[derive(Clone)]
 pub struct Sdk {
     crm: sdk_crm::Client,
-    /// One for each token. Each command takes the next one.
+    /// One client per token. Each command uses the next client.
     calendars: Arc<[sdk_calendar::Client]>,
     next: Arc<AtomicUsize>,
     event: EventCommand,
     reading: Reading,
 }
 
-/// How the records of a page are read: kept open, decoded into structs of strings or of `Text`, or kept open and then viewed
-/// as structs that borrow.
+/// How the records of a page are read: raw, decoded into structs of `String` or `Text`, or raw and then viewed as
+/// borrowing structs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Open,
@@ -41,7 +41,7 @@ struct EmptyObserver;
 impl sdk_core::Observer for EmptyObserver {}
 
 impl Sdk {
-    /// The suite of a target. The name of the client says which transport and which observer it has.
+    /// Returns the suite of a target. The client's name selects the transport and the observer.
     pub fn suite(target: &Target) -> Result<SuiteBuilder, Failure> {
         let suite = Suite::builder()
             .core_url(&target.origin)
@@ -53,7 +53,7 @@ impl Sdk {
         match target.client.as_str() {
             "sdk-observed" => return Ok(suite.observer(EmptyObserver)),
             "sdk-metrics" => {
-                // The provider records only with a reader. This one never reads by itself.
+                // The provider records only if it has a reader. This reader never reads by itself.
                 let reader = ManualReader::builder().build();
                 let provider = SdkMeterProvider::builder().with_reader(reader).build();
                 return Ok(suite.observer(Metrics::new(&provider)));
@@ -76,7 +76,7 @@ impl Sdk {
         Ok(suite.http_client(target.builder()?.connect_timeout(Duration::from_secs(5))))
     }
 
-    /// The clients of a suite, which keep records open.
+    /// Returns the clients of a suite, which keep records raw.
     pub fn of(suite: &Suite) -> Result<Self, Failure> {
         Ok(Self {
             crm: sdk_crm::Client::new(suite)?,
@@ -87,7 +87,7 @@ impl Sdk {
         })
     }
 
-    /// A request for pages of so many items.
+    /// Returns a request for pages of this size.
     pub fn list(&self, limit: usize) -> ListOpportunities {
         self.crm.opportunities().list().limit(limit as u32)
     }
@@ -131,7 +131,7 @@ impl Client for Sdk {
         match self.reading {
             Reading::Open => {
                 let page = self.list(payload::ITEMS).await?;
-                // A caller who goes on needs it.
+                // A caller that continues needs the cursor.
                 black_box(page.next_cursor().map(str::to_owned));
                 let records = page.items()?.iter();
                 Ok(records.map(|it| it.raw().as_str().len() as u64).sum())

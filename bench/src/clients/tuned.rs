@@ -1,4 +1,5 @@
-//! reqwest by hand, optimized by measurement: addresses and headers made once, one pass over the text, `jiff`.
+//! Handwritten reqwest code, optimized by measurement: addresses and headers built once, one pass over the body,
+//! `jiff`.
 
 use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};

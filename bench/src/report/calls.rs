@@ -5,8 +5,8 @@ use crate::clients::Failure;
 use crate::load::{Until, Work};
 use crate::process::{Bench, Case, TRANSPORTS};
 
-/// Every client, its title, and whether it is measured over all transports. The others are reqwest with something on
-/// top, which adds the same cost over any transport, or our own clients with another decoding.
+/// Every client, its title, and whether it is measured over all transports. The remaining clients add a layer to
+/// reqwest with the same cost over any transport, or are the SDK's clients with another decoding.
 const CLIENTS: [(&str, &str, bool); 12] = rows! {
     "hyper", "hyper's pool, tuned types", true;
     "reqwest", "**reqwest, handwritten**", true;
@@ -22,11 +22,11 @@ const CLIENTS: [(&str, &str, bool); 12] = rows! {
     "sdk-lean-decoded", "the same, records decoded into a struct", false;
 };
 
-/// The place of reqwest, which all others are compared with.
+/// The index of reqwest, the base of all comparisons.
 const BASE: usize = 1;
 
-/// A column: its name, and the unit and digits of its figures for reqwest. The columns are instructions and allocations
-/// of an operation, operations per second and KiB at most with 64 in flight, and microseconds of one alone.
+/// A column: its name, and the unit and digits of reqwest's figures. The columns are instructions and allocations per
+/// operation, operations per second and peak KiB with 64 in flight, and microseconds of a single operation.
 const COLUMNS: [(&str, f64, usize, &str); 5] = rows! {
     "instructions", 1e3, 1, " k";
     "allocations", 1.0, 0, "";
@@ -75,7 +75,7 @@ pub async fn measure(bench: &Bench, effort: u64, report: &mut Report) -> Result<
     Ok(())
 }
 
-/// All clients take turns, so that whatever disturbs the machine disturbs all of them.
+/// All clients take turns, so a disturbance of the machine affects all of them.
 async fn rounds(bench: &Bench, cases: &[Case], effort: u64) -> Result<Vec<Vec<Turn>>, Failure> {
     let rounds = 2 * effort as usize + 1;
     let mut turns = vec![vec![Turn::default(); cases.len()]; rounds];

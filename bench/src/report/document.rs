@@ -8,7 +8,7 @@ use tokio::process::Command;
 use crate::clients::Failure;
 use crate::process::{Bench, version};
 
-/// Puts a text between the two marks of the document.
+/// Writes a report between the two marks of the document.
 pub fn write(text: &str) -> Result<(), Failure> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../BENCHMARKS.md");
     let old = std::fs::read_to_string(path)?;
@@ -22,7 +22,7 @@ pub fn write(text: &str) -> Result<(), Failure> {
     Ok(std::fs::write(path, new)?)
 }
 
-/// Date, machine and versions.
+/// Returns the date, the machine and the versions.
 pub async fn circumstances(bench: &Bench, took: Duration) -> String {
     let no_valgrind = "no valgrind, so that instructions are not counted".to_owned();
     format!(
@@ -43,7 +43,7 @@ pub async fn circumstances(bench: &Bench, took: Duration) -> String {
     )
 }
 
-/// The rest of the line that begins with a name.
+/// Returns the rest of the line that begins with a name.
 fn value(path: &str, name: &str) -> String {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let value = text.lines().find_map(|line| line.strip_prefix(name));
@@ -53,7 +53,7 @@ fn value(path: &str, name: &str) -> String {
     value.to_owned()
 }
 
-/// Builds the program that has octocrab, beside this one.
+/// Builds the program with octocrab next to this program.
 pub async fn octocrab() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe()?;
     let release = program.parent().ok_or("a program is in a folder")?;

@@ -1,8 +1,8 @@
-//! The goals of the project, and whether they are reached.
+//! The goals of the project, and whether they are met.
 
 use super::{Report, shown};
 
-/// A goal: its title, the name of its figure, and its bounds: the one to keep, and perhaps a stretch beyond it.
+/// A goal: its title, the name of its figure, and its bound, optionally with a stretch bound.
 type Goal = (&'static str, &'static str, &'static str);
 
 const NOW: [Goal; 17] = rows! {
@@ -25,7 +25,7 @@ const NOW: [Goal; 17] = rows! {
     "a page in a walk of 10,000 against one in a walk of 10, instructions", "Pages, growth", "<= 1.05";
 };
 
-/// The goals of 0.1.0, which go on holding.
+/// The goals of 0.1.0, which still apply.
 const FIRST: [Goal; 28] = rows! {
     "page, instructions", "sdk Page, instructions", "<= 0.7, <= 0.63";
     "page, instructions, records decoded into a struct", "sdk-decoded Page, instructions", "<= 0.7, <= 0.63";

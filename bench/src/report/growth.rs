@@ -1,4 +1,4 @@
-//! The cost of one installation, token, connection or page beside more and more others.
+//! The cost of one installation, token, connection or page among an increasing number.
 
 use super::{Report, ratio, shown};
 use crate::clients::Failure;
@@ -6,12 +6,12 @@ use crate::growth::Many::{self, Connections, Installations, Pages, Tokens};
 use crate::growth::{self, Seen, USES};
 use crate::process::{Bench, Task};
 
-/// The figures of one among as many.
+/// The figures of one item among `count` items.
 struct Cost {
     micros: f64,
     bytes: f64,
     bytes_of_all: f64,
-    /// Instructions of making it and of using it.
+    /// The instructions to create the item and to use it.
     making: Option<f64>,
     using: Option<f64>,
 }
@@ -41,7 +41,7 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> 
             let task = Task::Grow(many, size, bench.origin());
             let (seen, _): (Seen, _) = bench.work(&task, false).await?;
             let (_, counts): (Seen, _) = bench.work(&task, true).await?;
-            // A walk marks more than its end.
+            // Reading a list sets more marks than the final mark.
             let making = counts.get(1..if many == Pages { counts.len() } else { 2 });
             let made = seen.made as f64;
             costs.push(Cost {

@@ -1,4 +1,4 @@
-//! The cost of a command with more and more of them in flight.
+//! The cost of a command with an increasing number in flight.
 
 use super::Report;
 use crate::clients::Failure;

@@ -1,6 +1,6 @@
-//! Runs measurements, and writes their figures as Markdown.
+//! Runs measurements and writes their figures as Markdown.
 
-/// A table of constants, which has a line for each row.
+/// Defines a table of constants with one line per row.
 macro_rules! rows {
     ($($($cell:expr),+;)+) => { [$(($($cell),+)),+] };
 }
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use crate::clients::Failure;
 use crate::process::Bench;
 
-/// A text that grows section by section, and the figures that goals look at, by name.
+/// A report that grows section by section, and the figures that goals use, by name.
 #[derive(Default)]
 struct Report {
     text: String,
@@ -35,7 +35,7 @@ impl Report {
         self.text += &format!("{text}\n\n");
     }
 
-    /// The cells of a row are separated by ` | `.
+    /// Adds a table. ` | ` separates the cells of a row.
     fn table(&mut self, head: &str, rows: &[String]) {
         let columns = "---|".repeat(head.split(" | ").count());
         let rows = rows.join(" |\n| ");
@@ -48,7 +48,7 @@ impl Report {
     }
 }
 
-/// A figure, or a dash if there is none.
+/// Formats a figure, or a dash for a missing figure.
 fn shown(figure: Option<f64>, digits: usize) -> String {
     figure.map_or_else(|| "-".to_owned(), |figure| format!("{figure:.digits$}"))
 }
@@ -57,7 +57,7 @@ pub fn ratio(of: Option<f64>, to: Option<f64>) -> Option<f64> {
     Some(of? / to?)
 }
 
-/// Prints one of the tables that can be had alone, in any build.
+/// Prints a table that can be measured separately, in any build.
 pub async fn alone(name: &str) -> Result<(), Failure> {
     let bench = Bench::start().await?;
     let mut report = Report::default();
@@ -69,7 +69,7 @@ pub async fn alone(name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measures everything, and prints the report or writes it into the document, too.
+/// Measures everything, prints the report, and optionally writes it into the document.
 #[cfg(feature = "peers")]
 pub async fn run(quick: bool, write: bool) -> Result<(), Failure> {
     let began = std::time::Instant::now();
@@ -77,7 +77,7 @@ pub async fn run(quick: bool, write: bool) -> Result<(), Failure> {
     let octocrab = octocrab.inspect_err(|why| eprintln!("without octocrab: {why}"));
     let mut bench = Bench::start().await?;
     bench.octocrab = octocrab.ok();
-    // It multiplies operations, milliseconds and rounds.
+    // Multiplies operations, milliseconds and rounds.
     let effort = if quick { 1 } else { 4 };
     let mut report = Report::default();
     report.paragraph("## One call");
@@ -100,7 +100,7 @@ pub async fn run(quick: bool, write: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The middle value, or the mean of the two in the middle.
+/// Returns the median.
 #[cfg(feature = "peers")]
 fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();

@@ -1,4 +1,4 @@
-//! Tokens, disabled tracing, walks, and calls in memory.
+//! Tokens, disabled tracing, lists, and calls in memory.
 
 use super::{Report, median, ratio, shown};
 use crate::clients::Failure;
@@ -14,7 +14,7 @@ const STORMS: [(Storm, &str); 4] = rows! {
     Storm::Soft, "due for renewal";
 };
 
-/// The pages of the long walks. With 50 items each, they have a million items.
+/// The number of pages of the long lists. With 50 items each, the lists have a million items.
 const PAGES: usize = 20_000;
 
 pub async fn measure(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Failure> {
@@ -33,7 +33,7 @@ async fn tokens(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
         eprintln!("{CALLERS} callers: {title}");
         bench.counters();
         let (served, failed, waits) = token::storm(&bench.origin(), storm).await?;
-        // Without that of the token which has expired.
+        // Without the exchange of the expired token.
         let exchanges = bench.counters().tokens - 1;
         report.note(format!("{storm:?}, exchanges"), Some(exchanges as f64));
         report.note(format!("{storm:?}, p99"), Some(waits[1] / exchange as f64));
@@ -84,7 +84,7 @@ async fn walks(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Fa
     let (micros, memory) = (walked.micros, walked.memory);
     let added = memory[memory.len() - 1] - memory[0];
     report.note("walk, added memory", Some(added));
-    // A stretch alone says little.
+    // A single stretch is not significant.
     let (first, rest) = micros.split_at(micros.len() / 4);
     let last = &rest[rest.len() - first.len()..];
     let [first, last] = [first, last].map(|quarter| median(quarter.iter().copied()));

@@ -1,1 +1,1 @@
-//! Nothing: the manifest selects features of dependencies.
+//! This crate is empty. Its manifest selects features of dependencies.
