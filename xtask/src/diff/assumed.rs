@@ -1,5 +1,5 @@
-//! What becomes of the assumptions of the old document: the new one confirms them where it shows the same, contradicts
-//! them where it shows something else, and makes them void where it has no such thing. What it does not show, it leaves.
+//! The verdicts of the new document on the assumptions of the old document. An assumption is confirmed if the new document
+//! states the same, contradicted if it states something else, void if the part is gone, and not seen if it states nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -34,25 +34,25 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// What an assumption is about.
+/// The subject of an assumption.
 #[derive(Clone, Copy)]
 enum About {
     Type,
-    /// The schema where it stands, and all below.
+    /// The schema with the assumption, and everything below it.
     Schema,
     /// Rows of the rules.
     Rows(&'static [&'static str]),
-    /// That calls as they are made now succeed.
+    /// The success of calls in their current form.
     Calls,
 }
 
-/// Our keywords that name assumptions.
+/// The extensions that name assumptions.
 const KEYS: [&str; 2] = ["x-assumption", "x-type-assumption"];
 
-/// Those about an operation that are about a part of it.
+/// The assumptions that concern only a part of an operation.
 const ROWS: [(&str, &[&str]); 2] = [("A01", &["id"]), ("A08", &["authentication"])];
 
-/// Those that no document can show: the order of two parameters.
+/// The assumptions that no document can show. A12 concerns the order of two parameters.
 const UNSEEN: [&str; 1] = ["A12"];
 
 /// An assumption about a part of the old document.
@@ -94,31 +94,31 @@ impl Claim {
         claims
     }
 
-    /// Whether the new document can speak of it.
+    /// Whether the new document can confirm or contradict the assumption.
     pub(super) fn is_seen(&self, new: &[Self]) -> bool {
         let is_still = |it: &Self| (it.key, &it.id, &it.at) == (self.key, &self.id, &self.at);
-        let is_reply = self.at.starts_with("/reply ");
+        let is_reply = self.at.starts_with("/response ");
         !is_reply && !UNSEEN.contains(&&*self.id) && !new.iter().any(is_still)
     }
 
-    /// What the differences of the two parts and of all below say of it.
+    /// The verdict from the differences of the two parts and everything below them.
     pub(super) fn verdict<'d>(&self, differences: impl Iterator<Item = &'d Difference>) -> Verdict {
-        let said = differences.filter_map(|it| self.said(it));
-        said.min().unwrap_or(Verdict::Confirmed)
+        let verdicts = differences.filter_map(|it| self.judged(it));
+        verdicts.min().unwrap_or(Verdict::Confirmed)
     }
 
-    fn said(&self, difference: &Difference) -> Option<Verdict> {
+    fn judged(&self, difference: &Difference) -> Option<Verdict> {
         let (breaks_writers, breaks_readers) = difference.verdict()?;
         let (what, how, is) = (difference.what, difference.how, &*difference.is);
         let concerns = match self.about {
             About::Type => what == "type",
-            About::Schema => !matches!(what, "required" | "deprecated" | "further members"),
+            About::Schema => !matches!(what, "required" | "deprecated" | "additional properties"),
             About::Rows(rows) => rows.contains(&what),
             About::Calls => {
                 (breaks_writers || breaks_readers) && !matches!(what, "authentication" | "scope")
             }
         };
-        let is_part = matches!(what, "member" | "required member" | "value" | "variant");
+        let is_part = matches!(what, "property" | "required property" | "value" | "variant");
         match (self.about, how) {
             _ if !concerns => None,
             (About::Calls, _) => Some(Verdict::Contradicted),
@@ -131,12 +131,13 @@ impl Claim {
     }
 }
 
-/// Whether a pointer is that of an operation.
+/// Whether a pointer leads to an operation.
 fn is_operation(place: &str) -> bool {
     place.starts_with("/paths/") && place.matches('/').count() == 3
 }
 
-/// What an adopted operation still rests on, its document did not show; that calls go on succeeding is no evidence.
+/// Marks the assumptions of adopted operations as not seen. Their document did not state them, and unchanged calls are no
+/// evidence.
 pub(super) fn left_open(verdicts: &mut Verdicts) {
     let others = |it: &(&String, _)| ROWS.iter().all(|row| row.0 != it.0);
     for (_, places) in verdicts.iter_mut().filter(others) {
@@ -148,7 +149,7 @@ pub(super) fn left_open(verdicts: &mut Verdicts) {
     }
 }
 
-/// The verdict on an assumption with all its places.
+/// The verdict on an assumption across all its places.
 pub(super) fn overall(verdicts: &BTreeSet<(Verdict, String)>) -> &'static str {
     let has = |verdict| verdicts.iter().any(|(it, _)| *it == verdict);
     let rest = [

@@ -1,4 +1,4 @@
-//! The changes between two documents: each difference with all operations that show it, or not understood.
+//! The changes between two documents. Each difference has all operations that it affects, or is listed as not understood.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,18 +12,18 @@ use super::value::Difference;
 use crate::node::{Node, step};
 use crate::read;
 
-/// A difference, and all places that show it.
+/// A difference, and all places that it affects.
 #[derive(Debug, Serialize)]
 pub(super) struct Change {
     #[serde(flatten)]
     pub(super) difference: Difference,
-    /// Once for each operation and direction.
+    /// One per operation and direction.
     pub(super) uses: BTreeSet<Use>,
     pub(super) breaks_writers: bool,
     pub(super) breaks_readers: bool,
 }
 
-/// A place that shows a difference: `POST /invoices`, `body.lines[].price`.
+/// A place that a difference affects, such as `POST /invoices` and `body.lines[].price`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(super) struct Use {
     pub(super) operation: String,
@@ -34,9 +34,9 @@ pub(super) struct Use {
 
 #[derive(Default)]
 pub(super) struct Changes {
-    /// By what they are, and by what differs where.
+    /// By row, and by places and values.
     pub(super) known: IndexMap<(&'static str, [String; 4]), Change>,
-    /// What differs and nobody knows what it means: its place, and what it was and is.
+    /// Differences that no rule covers, by their places.
     pub(super) not_understood: BTreeMap<String, String>,
 }
 
@@ -53,7 +53,7 @@ impl Changes {
         changes
     }
 
-    /// Lists the differences of a pair and of all within, once for each operation.
+    /// Lists the differences of a pair and of all inner pairs, once per operation.
     fn list(
         &mut self,
         pairs: &Pairs<'_>,
@@ -72,7 +72,7 @@ impl Changes {
     }
 
     fn add(&mut self, operation: &str, at: &str, difference: &Difference) {
-        // A security scheme is no operation.
+        // A security scheme is not an operation.
         let (operation, place) = match operation.split_once(' ') {
             Some(_) => (operation.to_owned(), shown(at)),
             None => (String::new(), shown(&format!("{operation}{at}"))),
@@ -108,7 +108,7 @@ impl Changes {
         });
     }
 
-    /// Components that no operation refers to.
+    /// Adds the changes of components that no operation references.
     fn unused(&mut self, roots: [&Node; 2]) {
         let all = roots.map(components);
         let mut used = BTreeSet::new();
@@ -129,7 +129,7 @@ impl Changes {
     }
 }
 
-/// The components of a document but its security schemes, by their places.
+/// The components of a document by their places, except security schemes.
 fn components(root: &Node) -> BTreeMap<String, &Node> {
     let mut all = BTreeMap::new();
     for (kind, components) in root.at("components").members() {

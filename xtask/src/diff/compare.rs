@@ -1,4 +1,4 @@
-//! Two documents side by side: which parts are one, and which facts of them differ.
+//! Pairs the parts of two documents, and finds the facts that differ in each pair.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
@@ -10,11 +10,11 @@ use super::value::{Difference, differences};
 use crate::node::Node;
 use crate::read;
 
-/// Two parts that are one, once for each direction, however many ways lead to them.
+/// Two corresponding parts. There is one pair per direction, even if several references lead to it.
 #[derive(Default)]
 pub(super) struct Pair {
     pub(super) differences: Vec<Difference>,
-    /// The pairs of the schemas within, by their places.
+    /// The pairs of the inner schemas, by their places.
     pub(super) within: Vec<(String, usize)>,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Pair {
 #[derive(Default)]
 pub(super) struct Pairs<'a> {
     roots: Vec<&'a Node>,
-    /// The first one is that of the documents.
+    /// The first pair is the documents.
     pub(super) all: Vec<Pair>,
     known: HashMap<(Way, [String; 2]), usize>,
     open: VecDeque<(usize, [Flat<'a>; 2])>,
@@ -30,12 +30,12 @@ pub(super) struct Pairs<'a> {
     /// The pairs of operations and security schemes, by name.
     pub(super) tops: Vec<(String, usize)>,
     pub(super) routes: BTreeMap<String, String>,
-    /// Places of the old document with those that they are compared to.
+    /// Places of the old document, and the places that they are compared with.
     pub(super) places: BTreeMap<String, String>,
     pub(super) verdicts: Verdicts,
 }
 
-/// Whether a place is, or is within, a part of the same document, operation or schema.
+/// Whether a place is a part of the same document, operation or schema, or is inside it.
 pub(super) fn is_within(part: &str, at: &str) -> bool {
     let rest = at.strip_prefix(part);
     rest.is_some_and(|it| part.is_empty() || it.is_empty() || it.starts_with('/'))
@@ -65,7 +65,7 @@ impl<'a> Pairs<'a> {
         known.insert((verdict, place));
     }
 
-    /// The differences at a place of a pair, and of all within.
+    /// The differences at a place of a pair, and of all inner pairs.
     fn differences(&self, pair: usize, at: &str) -> impl Iterator<Item = &Difference> {
         let Pair {
             differences,
@@ -141,7 +141,7 @@ impl<'a> Pairs<'a> {
         }
     }
 
-    /// Judges all that is assumed of a part of the old document that is gone, or cannot be compared.
+    /// Judges all assumptions about a part of the old document that is gone or can't be compared.
     fn lose(&mut self, place: &str, verdict: Verdict) {
         let node = self.roots[0].pointer(place).filter(|_| !place.is_empty());
         let ids = node.map(|it| read::assumptions_of(self.roots[0], it));
@@ -176,7 +176,7 @@ impl<'a> Pairs<'a> {
                 let fact = facts[side].or_else(|| flats[side].facts.get(&part));
                 fact.map_or(&flats[side].place, |it| &it.place).clone()
             });
-            let default = ("/reply default".to_owned(), "", String::new());
+            let default = ("/response default".to_owned(), "", String::new());
             for (what, how, [was, is]) in differences(row, facts.map(|it| it.map(|it| &it.value))) {
                 let is_any = was == "any" || is == "any";
                 let is_default =
@@ -220,7 +220,7 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// A place as it is shown.
+/// Formats a place for the report.
 pub(super) fn shown(at: &str) -> String {
     let text = at.replace('/', " ").replace("~1", "/");
     text.replace("~0", "~").trim_start().to_owned()

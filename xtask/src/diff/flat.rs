@@ -1,5 +1,5 @@
-//! A part of a document, flattened: facts by place, references followed, and the schemas within. Each field is a fact, is
-//! for people, or is unknown. None is left out.
+//! A flattened part of a document, with its facts by place and its inner schemas. References are followed. Each field is a
+//! fact, a text for people, or unknown. No field is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::value::Value;
 use crate::node::{Node, step};
 use crate::read;
 
-/// A node of a document, and where.
+/// A node of a document, and its place.
 #[derive(Clone)]
 pub(super) struct Leaf<'a> {
     pub(super) place: String,
@@ -26,22 +26,22 @@ pub(super) struct Fact {
     pub(super) value: Value,
 }
 
-/// The place of a fact (`/body`, `.lines`), its kind, and the field that states it. The fact that a part is there at all
-/// has no kind.
+/// The place of a fact (`/body`, `.lines`), its kind, and the field that states it. The fact that a part exists has no kind.
 pub(super) type Key = (String, &'static str, String);
 
 /// A document without its operations, an operation, a security scheme, or a schema.
 pub(super) struct Flat<'a> {
     pub(super) root: &'a Node,
     pub(super) way: Way,
-    /// Where it stands, and where it is referred to.
+    /// The place of its definition.
     pub(super) place: String,
+    /// The place of its use.
     pub(super) used: String,
     pub(super) facts: BTreeMap<Key, Fact>,
-    /// The schemas within, each as all leaves that a value must match; without leaves, any value does.
+    /// The inner schemas, each with all leaves that a value must match. Without leaves, any value matches.
     pub(super) schemas: IndexMap<String, Vec<Leaf<'a>>>,
     pub(super) claims: Vec<Claim>,
-    /// The place that is flattened now.
+    /// The place that is currently flattened.
     pub(super) at: String,
 }
 
@@ -49,13 +49,13 @@ pub(super) struct Flat<'a> {
 const READ: &str =
     "title description summary example examples externalDocs $comment $schema $id $anchor";
 
-/// Whether a field says nothing to a program.
+/// Whether a field has no meaning for a program.
 pub(super) fn is_read_by_people(key: &str) -> bool {
     key.starts_with("x-") || READ.split(' ').any(|it| it == key)
 }
 
-/// Whether a field is one of those that are taken apart, each with the JSON types that it may have; one of another type is
-/// read as if it was not there.
+/// Whether a field is in a list of handled fields, each with its allowed JSON types. A field of another type is treated as
+/// absent.
 fn is_handled(handled: &str, key: &str, value: &Node) -> bool {
     let kind = match value {
         Node::Bool(_) => "flag",
@@ -71,7 +71,7 @@ fn is_handled(handled: &str, key: &str, value: &Node) -> bool {
 }
 
 impl<'a> Leaf<'a> {
-    /// A field of it.
+    /// A field of the node.
     pub(super) fn at(&self, key: &str) -> Option<Self> {
         let node = self.node.get(key)?;
         let place = step(&self.place, key);
@@ -94,7 +94,7 @@ impl<'a> Leaf<'a> {
         all.map(leaf).collect()
     }
 
-    /// Where a field of it stands or could stand.
+    /// The place of a field, or of the node if the field is absent.
     pub(super) fn place(&self, key: &str) -> String {
         self.at(key).map_or(self.place.clone(), |it| it.place)
     }
@@ -128,7 +128,7 @@ impl<'a> Flat<'a> {
     /// The direction of the values at a place.
     pub(super) fn way_at(&self, at: &str) -> Way {
         match self.way {
-            Way::Both if at.starts_with("/reply ") => Way::Reply,
+            Way::Both if at.starts_with("/response ") => Way::Response,
             Way::Both if at.starts_with('/') => Way::Request,
             way => way,
         }
@@ -147,14 +147,14 @@ impl<'a> Flat<'a> {
         text: impl Into<String>,
     ) {
         let mut text = text.into();
-        // Of several schemas that are merged, each counts.
+        // If several schemas are merged, each counts.
         if let Some(Value::Said(known)) = self.value(row, key).filter(|_| row != "type") {
             text = format!("{known} and {text}");
         }
         self.add(row, key, leaf.place(key), Value::Said(text));
     }
 
-    /// Adds the fact that a part is here, with the row of the rule for a part that is new or gone.
+    /// Adds the fact that a part exists, with the row of the rule for a new or removed part.
     pub(super) fn present(&mut self, row: &'static str, place: &str, required: Option<bool>) {
         if let Some(required) = required {
             self.add("required", "", place.to_owned(), Value::Wide(!required));
@@ -169,7 +169,7 @@ impl<'a> Flat<'a> {
         fact.map(|it| &it.value)
     }
 
-    /// The types of a schema; none is any.
+    /// The types of a schema. An empty set means any type.
     pub(super) fn kinds(&self) -> BTreeSet<String> {
         match self.value("type", "") {
             Some(Value::Kinds(kinds)) => kinds.clone(),
@@ -177,7 +177,7 @@ impl<'a> Flat<'a> {
         }
     }
 
-    /// Fields that are compared as they are written, and those that nobody knows. Others are taken apart.
+    /// Adds the fields that are compared as written, and unknown fields. Handled fields are skipped.
     pub(super) fn fields(&mut self, leaf: &Leaf<'a>, handled: &str) {
         self.claims
             .extend(Claim::all(leaf.node, &leaf.place, &self.at));
@@ -191,13 +191,13 @@ impl<'a> Flat<'a> {
         for (key, value) in fields.filter(|it| !is_read_by_people(it.0)) {
             let row = match key.as_str() {
                 "servers" => "server",
-                "webhooks" | "callbacks" => "calls to you",
+                "webhooks" | "callbacks" => "webhooks and callbacks",
                 "links" => "links",
                 "$ref" if read::follow(self.root, &value.plain()).is_some() => continue,
                 "$ref" => "field",
                 key if is_handled(handled, key, value) => continue,
                 _ if self.way == Way::Both => "field",
-                key if self.is_told(key, value) => continue,
+                key if self.is_covered(key, value) => continue,
                 key => rules::keyword(key),
             };
             let mut text = match row {
@@ -227,8 +227,8 @@ pub(super) fn json(node: &Node) -> String {
 pub(super) fn bare(node: &Node) -> Node {
     match node {
         Node::Object(fields) => {
-            let kept = fields.iter().filter(|it| !is_read_by_people(it.0));
-            Node::Object(kept.map(|(key, it)| (key.clone(), bare(it))).collect())
+            let fields = fields.iter().filter(|it| !is_read_by_people(it.0));
+            Node::Object(fields.map(|(key, it)| (key.clone(), bare(it))).collect())
         }
         Node::List(items) => Node::List(items.iter().map(bare).collect()),
         other => other.clone(),

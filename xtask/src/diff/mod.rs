@@ -1,11 +1,11 @@
-//! Two versions of a document side by side: what changed for callers and for whom it breaks, what becomes of the SDK's
-//! public names, and of what is assumed. Nothing here writes code.
+//! Compares two versions of a document. The report lists the changes, the callers that they break, the affected public names
+//! of the SDK, and the affected assumptions. It writes no code.
 //!
-//! Both documents are flattened: a document, each operation and each schema is a map from a place and a rule to a fact. The
-//! maps are compared, those of schemas pair by pair along the references. `read` merges schemas and infers types, and the
-//! model has the public names. The facts come from the document itself, because the model holds only the facts that a client
-//! needs: it has no bodies of errors, no schemas of headers, and nothing below a value that stays raw JSON. A field that no
-//! rule knows is listed as not understood, so that nothing differs unnoticed.
+//! Both documents are flattened. The document, each operation and each schema become a map from a place and a rule to a fact.
+//! Then the maps are compared, and schemas are compared in pairs along the references. `read` merges schemas and infers types,
+//! and the model has the public names. The facts come from the document itself, because the model has only the facts that a
+//! client needs. It lacks error bodies, schemas of headers, and everything below a raw JSON value. A field that no rule covers
+//! is listed as not understood, so that no difference is missed.
 #![doc = include_str!("rules.md")]
 
 mod assumed;
@@ -40,7 +40,7 @@ use crate::{Result, assumptions, at, read};
 
 /// `contract-diff OLD NEW [--json|--markdown] [--app NAME]`.
 ///
-/// Ends with 0 if nothing breaks, with 1 if something does, and with 2 if nobody can tell.
+/// The exit status is 0 if nothing breaks, 1 if something breaks, and 2 if the result is unclear.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> ExitCode {
     match report(root, arguments) {
         Ok((text, status)) => {
@@ -60,7 +60,7 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
     while let Some(argument) = rest.next() {
         match *argument {
             "--json" | "--markdown" if !form.is_empty() && form != *argument => {
-                return Err("`--json` and `--markdown` exclude each other".to_owned());
+                return Err("`--json` and `--markdown` are mutually exclusive".to_owned());
             }
             "--json" | "--markdown" => form = argument,
             "--app" => app = Some(*rest.next().ok_or("`--app` needs a name")?),
@@ -69,7 +69,7 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
         }
     }
     let [old, new] = files[..] else {
-        return Err("contract-diff compares two files".to_owned());
+        return Err("contract-diff needs two files".to_owned());
     };
     let stem = |file| Path::new(file).file_stem().and_then(|it| it.to_str());
     let known = |name: &&str| App::named(name).is_some();
@@ -80,10 +80,10 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
         let text = std::fs::read_to_string(file).map_err(at(file))?;
         let node = Node::parse(&text).map_err(at(file))?;
         let version = node.text_at("openapi").unwrap_or_default();
-        let is_understood = version.starts_with("3.0.") || version.starts_with("3.1.");
-        is_understood
+        let is_supported = version.starts_with("3.0.") || version.starts_with("3.1.");
+        is_supported
             .then_some(node)
-            .ok_or_else(|| format!("{file}: this is no OpenAPI document of version 3.0 or 3.1"))
+            .ok_or_else(|| format!("{file}: this is not an OpenAPI 3.0 or 3.1 document"))
     };
     let register = std::fs::read_to_string(root.join("specs/ASSUMPTIONS.md")).unwrap_or_default();
     let (old, new) = (open(old)?, open(new)?);
@@ -91,7 +91,7 @@ fn report(root: &Path, arguments: &[&str]) -> Result<(String, u8)> {
     Ok((report.written(form)?, report.status()))
 }
 
-/// The operations of which anything is another on the wire, as in `POST /invoices`. An id is never sent.
+/// The operations with changes on the wire, such as `POST /invoices`. An ID is never sent.
 pub(crate) fn changed(old: &Node, new: &Node) -> BTreeSet<String> {
     let changes = Changes::of([old, new], &Pairs::of(old, new)).known;
     let changes = changes
@@ -101,7 +101,7 @@ pub(crate) fn changed(old: &Node, new: &Node) -> BTreeSet<String> {
     uses.map(|it| it.operation).collect()
 }
 
-/// What a new document says of the assumptions that the old one rests on, at the places of the old one.
+/// The verdicts of a new document on the assumptions of the old document, with their places in the old document.
 pub(crate) fn assumed(old: &Node, new: &Node, register: &str) -> Vec<Assumption> {
     judged(Pairs::of(old, new).verdicts, old, register)
 }
@@ -128,7 +128,7 @@ fn judged(mut verdicts: Verdicts, old: &Node, register: &str) -> Vec<Assumption>
     judged.collect()
 }
 
-/// A document of an application, with its model and what is refused in it.
+/// A document of an application, with its model and its rejections.
 struct Side<'a> {
     document: &'a Node,
     spec: Option<Spec>,
@@ -170,7 +170,7 @@ fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
     }
 }
 
-/// What a document is called.
+/// The title and version of a document.
 fn version(document: &Node) -> String {
     let info = document.at("info");
     let [title, version] = ["title", "version"].map(|it| info.at(it).plain());

@@ -1,4 +1,4 @@
-//! The public names of the generated clients: what appears, vanishes, is renamed or changes its type.
+//! Compares the public names of the generated clients, which are added, removed or renamed, or change their type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use crate::model::{Component, Kind, Operation, Reach, Reply, Spec, Ty};
 use crate::names::{group_type, pascal};
 use crate::write::rust::reply_type;
 
-/// What became of a public name.
+/// A change of a public name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Fate {
-    /// `appears`, `vanishes`, `is renamed` or `changes`.
+pub(super) struct NameChange {
+    /// `is added`, `is removed`, `is renamed` or `changes`.
     pub(super) how: &'static str,
     pub(super) name: String,
     pub(super) was: String,
@@ -20,7 +20,7 @@ pub(super) struct Fate {
     pub(super) breaks: bool,
 }
 
-/// Names with their types, by what they stand for: `op GET /people|query q`, a part after its owner.
+/// Names with their types, by their meaning, such as `op GET /people|query q`. A part follows its owner.
 #[derive(Default)]
 struct Public {
     names: BTreeMap<String, (String, String)>,
@@ -28,20 +28,20 @@ struct Public {
     types: BTreeMap<String, String>,
 }
 
-/// Compares the names. `routes` and `places` say which operation and which schema became which.
-pub(super) fn compare(old: &Spec, new: &Spec, routes: &Became, places: &Became) -> Vec<Fate> {
+/// Compares the names. `routes` and `places` map old operations and schemas to new ones.
+pub(super) fn compare(old: &Spec, new: &Spec, routes: &Became, places: &Became) -> Vec<NameChange> {
     let before = Public::of(old, routes, renames(old, new, places)).names;
     let after = Public::of(new, &Became::new(), Became::new()).names;
-    // Where the owner is not on both sides, that says it all.
+    // If the owner is not on both sides, only the owner is reported.
     let is_shown = |key: &str, other: &BTreeMap<String, _>| {
         let owner = key.rsplit_once('|').map(|it| it.0);
         owner.is_none_or(|it| other.contains_key(it))
     };
     let mut found = Vec::new();
     let mut add = |how, name: &str, was: &str, is: &str| {
-        let breaks = how != "appears" && (how != "changes" || types_differ(was, is));
+        let breaks = how != "is added" && (how != "changes" || types_differ(was, is));
         let [name, was, is] = [name, was, is].map(str::to_owned);
-        found.push(Fate {
+        found.push(NameChange {
             how,
             name,
             was,
@@ -58,7 +58,7 @@ pub(super) fn compare(old: &Spec, new: &Spec, routes: &Became, places: &Became) 
         };
         let is_method = key.starts_with("op ") && !key.contains('|');
         match after.get(key) {
-            None if is_shown(key, &after) => add("vanishes", name, ty, ""),
+            None if is_shown(key, &after) => add("is removed", name, ty, ""),
             Some((other, _)) if last(other) != last(name) || is_method && other != name => {
                 add("is renamed", name, name, other);
             }
@@ -68,7 +68,7 @@ pub(super) fn compare(old: &Spec, new: &Spec, routes: &Became, places: &Became) 
     }
     for (key, (name, ty)) in &after {
         if !before.contains_key(key) && is_shown(key, &before) {
-            add("appears", name, "", ty);
+            add("is added", name, "", ty);
         }
     }
     found
@@ -76,7 +76,7 @@ pub(super) fn compare(old: &Spec, new: &Spec, routes: &Became, places: &Became) 
 
 type Became = BTreeMap<String, String>;
 
-/// Types that have another name at the same place, unless one of the names stands for something else.
+/// Types with another name at the same place, unless one of the names has another meaning.
 fn renames(old: &Spec, new: &Spec, places: &Became) -> Became {
     let (before, after) = (&old.schemas.components, &new.schemas.components);
     let pair = |it: &Component| {
@@ -88,7 +88,7 @@ fn renames(old: &Spec, new: &Spec, places: &Became) -> Became {
     before.values().filter_map(pair).collect()
 }
 
-/// Whether signatures differ in more than names of arguments; two that change places differ.
+/// Whether signatures differ in more than names of arguments. Swapped arguments are a difference.
 fn types_differ(was: &str, is: &str) -> bool {
     let (was, is) = (arguments(was), arguments(is));
     was.1 != is.1 || was.0 == is.0
@@ -160,9 +160,9 @@ impl Public {
         let owner = format!("type {}", self.types.get(name).unwrap_or(name));
         let kind = match &component.kind {
             Kind::Struct(_) => "an object",
-            Kind::Enum { .. } => "an enumeration",
+            Kind::Enum { .. } => "an enum",
             Kind::Union { .. } => "a union",
-            Kind::Reference(_) => "a text of one form",
+            Kind::Reference(_) => "a string with a pattern",
             Kind::Constant(_) | Kind::Plain(_) => "",
         };
         self.add(&owner, "", name, kind);
@@ -216,7 +216,7 @@ fn signature(spec: &Spec, operation: &Operation) -> String {
     format!("{key}({}) -> {wrapper}<{reply}>", arguments.join(", "))
 }
 
-/// A type with the new names of what it consists of.
+/// A type with the new names of its parts.
 fn renamed(ty: &str, types: &Became) -> String {
     let parts = ty.split_inclusive(|it: char| !it.is_alphanumeric() && it != '_');
     let parts = parts.map(|part| {

@@ -1,21 +1,21 @@
-//! Documents, operations and security schemes, flattened.
+//! Flattened documents, operations and security schemes.
 
 use std::collections::BTreeSet;
 
 use super::flat::{Flat, Leaf, is_read_by_people, json};
 use super::rules::Way;
 use super::schema::gather;
-use super::value::{Access, NOBODY, Value, join};
+use super::value::{ANONYMOUS, Access, Value, join};
 use crate::names;
 use crate::node::{Node, step};
 use crate::read;
 
-/// The fields that are taken apart, with the JSON types that they must have.
+/// The handled fields, with their required JSON types.
 const DOCUMENT: &str = "openapi info tags paths:object components:object security:list";
 const OPERATION: &str = "operationId:text tags deprecated:flag security:list parameters:list requestBody:object \
                          responses:object get post put patch delete head options trace";
 const SCHEME: &str = "type scheme:text in:text name:text flows:object bearerFormat";
-/// The same for a parameter or a header, a body, a response, and a media type.
+/// The handled fields of parameters and headers.
 const VALUE: &str = "name:text in:text required:flag deprecated:flag style:text explode:flag schema:object content:object";
 const BODY: &str = "required:flag content:object";
 const REPLY: &str = "content:object headers:object";
@@ -25,7 +25,7 @@ const METHODS: [&str; 8] = [
     "get", "post", "put", "patch", "delete", "head", "options", "trace",
 ];
 
-/// Our fields that describe a service.
+/// The extensions that describe a service.
 const ABOUT: &str = "x-lifecycle x-metadata-operation x-runtime-status x-shows-envelope";
 
 /// An operation with the path item around it, or a security scheme.
@@ -101,7 +101,7 @@ impl<'a> Flat<'a> {
         let leaf = Leaf { place, node };
         for (key, field) in leaf.each("info") {
             if ABOUT.split(' ').any(|it| it == key) {
-                flat.said("about the service", &field, &key, field.node.plain());
+                flat.said("service metadata", &field, &key, field.node.plain());
             }
         }
         flat.fields(&leaf, DOCUMENT);
@@ -111,7 +111,7 @@ impl<'a> Flat<'a> {
     fn operation(root: &'a Node, top: &Top<'a>, old: &Top<'_>, is_moved: bool) -> Self {
         let own = &top.leaves[0];
         let mut flat = Self::of(root, Way::Both, &own.place);
-        // Where the whole path is the same, it does not matter how much of it is the server's.
+        // If the full path is the same, the length of the server's part doesn't matter.
         if is_moved {
             let (place, below) = served(root, &top.leaves);
             flat.add("server path", "", place, Value::Said(below));
@@ -155,15 +155,15 @@ impl<'a> Flat<'a> {
             let row = match status.starts_with('2') {
                 false => "error",
                 true if others.peek().is_none() => "only success",
-                true if others.any(|it| it.1.node.get("content") == content) => "success alike",
+                true if others.any(|it| it.1.node.get("content") == content) => "equal success",
                 true => "success",
             };
-            flat.part(row, &format!("/reply {status}"), reply, None, REPLY);
+            flat.part(row, &format!("/response {status}"), reply, None, REPLY);
         }
         flat
     }
 
-    /// Adds a parameter. One of the path goes by its old name, because names in the path are sent nowhere.
+    /// Adds a parameter. A path parameter uses its old name, because names of path parameters are never sent.
     fn parameter(&mut self, leaf: &Leaf<'a>, [own, path]: [&str; 2]) {
         let text = |key| leaf.node.text_at(key).unwrap_or_default();
         let (within, mut name) = (text("in"), text("name").to_owned());
@@ -188,7 +188,7 @@ impl<'a> Flat<'a> {
         self.part(row, &at, leaf, Some(required), VALUE);
     }
 
-    /// Adds a parameter, a body, a reply, or a header, with its contents.
+    /// Adds a parameter, a body, a response or a header, with its contents.
     fn part(
         &mut self,
         row: &'static str,
@@ -208,9 +208,9 @@ impl<'a> Flat<'a> {
             let header = header.resolved(self.root);
             let required = header.node.is_set("required");
             let at = step(at, &format!("header {}", name.to_lowercase()));
-            self.part("reply header", &at, &header, Some(required), VALUE);
+            self.part("response header", &at, &header, Some(required), VALUE);
         }
-        // JSON under another name is paired with JSON.
+        // JSON with another media type is paired with JSON.
         let contents = leaf.each("content");
         let is_json = |name: &str| contents.iter().position(|it| it.0.contains(name));
         let json = is_json("application/json")
@@ -231,7 +231,7 @@ impl<'a> Flat<'a> {
             self.contained(leaf);
         }
         if let Some(within) = within {
-            // How its items are written, whether said or not.
+            // The style of the value, stated or by default.
             let usual = match within {
                 "query" | "cookie" => "form",
                 _ => "simple",
@@ -251,7 +251,7 @@ impl<'a> Flat<'a> {
         self.at = around;
     }
 
-    /// Adds the schema of a message: any value, if there is none.
+    /// Adds the schema of a message. Without a schema, any value is allowed.
     fn contained(&mut self, leaf: &Leaf<'a>) {
         let schema = leaf.at("schema").map(|it| gather(self.root, &it));
         let schema = schema.unwrap_or_default();
@@ -269,9 +269,9 @@ impl<'a> Flat<'a> {
                     continue;
                 }
                 let url = value.plain();
-                // The host of ours is a placeholder.
+                // The host in our specs is a placeholder.
                 let path = url.split_once(".invalid").map_or(url.as_str(), |it| it.1);
-                flat.said("token address", leaf, &format!("{flow} {key}"), path);
+                flat.said("token URL", leaf, &format!("{flow} {key}"), path);
             }
         }
         flat.fields(leaf, SCHEME);
@@ -279,7 +279,7 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// Where the first server of an operation stands, and the path below which it serves.
+/// The place of the first server of an operation, and its base path.
 fn served(root: &Node, leaves: &[Leaf<'_>]) -> (String, String) {
     let own = leaves.iter().find_map(|it| it.at("servers"));
     let (place, node) = own.map_or(("/servers".to_owned(), root.at("servers")), |it| {
@@ -289,7 +289,7 @@ fn served(root: &Node, leaves: &[Leaf<'_>]) -> (String, String) {
     (place, path.unwrap_or_default())
 }
 
-/// How callers may authenticate.
+/// The ways in which callers may authenticate.
 fn alternatives(root: &Node, security: &Node) -> Access {
     let schemes = root.at("components").at("securitySchemes");
     let of = |(name, _): (&String, &Node)| schemes.get(name).map_or_else(|| name.clone(), kind);
@@ -297,19 +297,19 @@ fn alternatives(root: &Node, security: &Node) -> Access {
         let kinds: BTreeSet<String> = it.members().map(of).collect();
         let scopes = it.members().flat_map(|it| it.1.texts()).collect();
         match it.object() {
-            Some(schemes) if schemes.is_empty() => (NOBODY.to_owned(), scopes),
+            Some(schemes) if schemes.is_empty() => (ANONYMOUS.to_owned(), scopes),
             Some(_) => (join(&kinds, " and "), scopes),
             None => (json(it), scopes),
         }
     });
     let all: Access = all.collect();
     if all.is_empty() {
-        return Access::from([(NOBODY.to_owned(), BTreeSet::new())]);
+        return Access::from([(ANONYMOUS.to_owned(), BTreeSet::new())]);
     }
     all
 }
 
-/// What a security scheme is.
+/// The kind of a security scheme.
 fn kind(scheme: &Node) -> String {
     let text = |key| scheme.text_at(key).unwrap_or_default().to_lowercase();
     match (&*text("type"), &*text("scheme")) {

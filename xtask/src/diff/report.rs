@@ -1,4 +1,4 @@
-//! What is said of two documents: as text, as JSON, as Markdown.
+//! The report about two documents, as plain text, JSON or Markdown.
 
 use std::fmt::{self, Write as _};
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::assumed::Verdict;
 use super::change::{Change, Use};
-use super::names::Fate;
+use super::names::NameChange;
 use super::value::Difference;
 use crate::{Result, at};
 
@@ -16,9 +16,9 @@ pub(super) struct Report {
     pub(super) old: String,
     pub(super) new: String,
     pub(super) changes: Vec<Change>,
-    pub(super) names: Vec<Fate>,
+    pub(super) names: Vec<NameChange>,
     pub(super) assumptions: Vec<Assumption>,
-    /// Places with what differs there.
+    /// Places and their differences.
     pub(super) not_understood: Vec<(String, String)>,
     pub(super) refused: Vec<String>,
 }
@@ -32,11 +32,11 @@ pub(crate) struct Assumption {
 }
 
 impl Report {
-    /// 0: nothing breaks; 1: something does; 2: nobody can tell.
+    /// 0 if nothing breaks, 1 if something breaks, 2 if the result is unclear.
     pub(super) fn status(&self) -> u8 {
         let mut changes = self.changes.iter();
         let breaks = changes.any(|it| it.breaks_writers || it.breaks_readers);
-        // Of what is refused, nobody knows the names.
+        // The names of rejected parts are unknown.
         let renames = self.refused.is_empty() && self.names.iter().any(|it| it.breaks);
         let is_clear = self.not_understood.is_empty() && self.refused.is_empty();
         if breaks || renames {
@@ -69,11 +69,11 @@ impl Report {
         let (refused, odd) = (self.refused.len(), self.not_understood.len());
         match self.status() {
             0 if self.changes.is_empty() && self.names.is_empty() => "Nothing changed.".to_owned(),
-            0 => format!("Nothing breaks: {} changes.", self.changes.len()),
+            0 => format!("Not breaking: {} changes.", self.changes.len()),
             1 => format!(
-                "It breaks: {writers} changes for callers that write, {readers} for callers that read, {sources} names."
+                "Breaking: {writers} changes for callers that write, {readers} for callers that read, {sources} names."
             ),
-            _ => format!("It cannot tell: {refused} refused, {odd} not understood."),
+            _ => format!("Unclear: {refused} rejected, {odd} not understood."),
         }
     }
 
@@ -92,7 +92,7 @@ impl Report {
             ("Breaks callers that write and read", (true, true)),
             ("Breaks callers that write", (true, false)),
             ("Breaks callers that read", (false, true)),
-            ("Breaks nobody", (false, false)),
+            ("Breaks no callers", (false, false)),
         ] {
             let all = self.changes.iter();
             let all = all.filter(|it| (it.breaks_writers, it.breaks_readers) == breaks);
@@ -104,8 +104,8 @@ impl Report {
                 .filter(move |it| it.breaks == breaks)
                 .map(named)
         };
-        section("Names: breaks source code", names(true).collect());
-        section("Names: breaks nobody", names(false).collect());
+        section("Names that break source code", names(true).collect());
+        section("Names that break no source code", names(false).collect());
         let (rest, seen): (Vec<_>, Vec<_>) = self
             .assumptions
             .iter()
@@ -116,10 +116,10 @@ impl Report {
         section("Assumptions", seen.chain(rest).collect());
         let odd = self.not_understood.iter();
         section(
-            "Not understood: no rule knows it, so judge it by hand",
+            "Not understood (no rule covers these, so review them)",
             odd.map(|it| format!("{}: {}", it.0, it.1)).collect(),
         );
-        section("Refused", self.refused.clone());
+        section("Rejected", self.refused.clone());
         text + "\n" + &self.verdict() + "\n"
     }
 }
@@ -147,7 +147,7 @@ fn line(change: &Change) -> String {
     let place = format!("{}{more}", first.unwrap_or_default().trim());
     let values = match (&**was, &**is) {
         ("", "") => String::new(),
-        ("", one) | (one, "") => format!(" {}", code(one)),
+        ("", value) | (value, "") => format!(" {}", code(value)),
         (was, is) => format!(" {} -> {}", code(was), code(is)),
     };
     let mut pointers: Vec<&str> = vec![&change.difference.old, &change.difference.new];
@@ -158,28 +158,28 @@ fn line(change: &Change) -> String {
     format!("{}{values} ({pointers})", place.trim_start_matches(": "))
 }
 
-fn named(fate: &Fate) -> String {
-    let Fate {
+fn named(change: &NameChange) -> String {
+    let NameChange {
         how, name, was, is, ..
-    } = fate;
+    } = change;
     let [it, old, new] = [name, was, is].map(|it| code(it));
     match (*how, &**was, &**is) {
         (how, "", "") => format!("{it} {how}"),
-        ("is renamed", ..) => format!("{it} is renamed {new}"),
+        ("is renamed", ..) => format!("{it} is renamed to {new}"),
         (how, "", _) => format!("{it} {how}: {new}"),
         (how, _, "") => format!("{it} {how}: {old}"),
         (how, ..) => format!("{it} {how}: {old} -> {new}"),
     }
 }
 
-/// What begins and ends code within a line.
+/// The delimiter of code within a line.
 const CODE: char = '\u{1}';
 
 fn code(text: &str) -> String {
     format!("{CODE}{}{CODE}", text.replace(CODE, " "))
 }
 
-/// A line as it is shown. Texts of documents cannot end it, nor be markup.
+/// Formats a line. Strings from documents can't end the line or add markup.
 fn shown(line: &str, is_markdown: bool) -> String {
     let mut text = String::new();
     for (at, part) in line.split(CODE).enumerate() {
@@ -196,7 +196,7 @@ fn shown(line: &str, is_markdown: bool) -> String {
                 it => plain.push(it),
             }
         }
-        // The fence is longer than any within.
+        // The fence is longer than any run of backticks in the code.
         let ticks = plain.split(|it| it != '`').map(str::len).max().unwrap_or(0);
         let fence = "`".repeat(ticks + 1);
         let _ = match at % 2 {

@@ -1,4 +1,4 @@
-//! The table of `rules.md`, which people and this program read alike.
+//! The table of `rules.md`, which is both documentation and data.
 
 use std::fmt;
 
@@ -23,15 +23,15 @@ impl fmt::Display for How {
     }
 }
 
-/// Whether a part stands in requests, in replies, or concerns both.
+/// Whether a part occurs in requests, in responses, or in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Way {
     Request,
-    Reply,
+    Response,
     Both,
 }
 
-/// Whether a change breaks callers that write, and callers that read; none if the table has no such change.
+/// Whether a change breaks callers that write, and callers that read. `None` if the table has no such change.
 pub(super) fn verdict(what: &str, how: How, way: Way) -> Option<(bool, bool)> {
     let mut rows = TABLE
         .lines()
@@ -39,17 +39,17 @@ pub(super) fn verdict(what: &str, how: How, way: Way) -> Option<(bool, bool)> {
     let mut row = rows.find_map(|mut row| (row.next() == Some(what)).then_some(row))?;
     let cell = row.nth(how as usize).filter(|cell| !cell.is_empty())?;
     Some((
-        cell.contains('W') && way != Way::Reply,
+        cell.contains('W') && way != Way::Response,
         cell.contains('R') && way != Way::Request,
     ))
 }
 
-/// Keywords that only the service checks.
+/// Keywords that only the server checks.
 const CHECKED: &str = "multipleOf uniqueItems patternProperties propertyNames dependentRequired dependentSchemas dependencies \
                        unevaluatedProperties unevaluatedItems contains minContains maxContains contentMediaType \
                        contentEncoding not if then else prefixItems";
 
-/// The row for a keyword that is compared as it is written; no rule knows a `field`.
+/// The row for a keyword that is compared as written. No rule covers the row `field`.
 pub(super) fn keyword(key: &str) -> &'static str {
     match key {
         "pattern" => "pattern",

@@ -1,4 +1,4 @@
-//! Schemas, flattened: the reader merges them, and the notations of 3.0 and 3.1 give the same facts.
+//! Flattened schemas. The reader merges them, and the notations of 3.0 and 3.1 give the same facts.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -15,10 +15,10 @@ const SCHEMA: &str = "$defs definitions allOf:list oneOf:list anyOf:list nullabl
                       enum:list const minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength minItems \
                       maxItems minProperties maxProperties";
 
-/// Bounds that cannot be excluded themselves.
+/// Bounds that are always inclusive.
 const BOUNDS: &str = "minLength maxLength minItems maxItems minProperties maxProperties";
 
-/// The schemas that a value must match: one with all that it merges, and its alternative if there is only one.
+/// The schemas that a value must match. They are a schema with all schemas that it merges, and its only alternative, if any.
 pub(super) fn gather<'a>(root: &'a Node, leaf: &Leaf<'a>) -> Vec<Leaf<'a>> {
     let (mut found, mut seen, mut open) = (Vec::new(), HashSet::new(), vec![leaf.clone()]);
     while let Some(leaf) = open.pop() {
@@ -49,7 +49,7 @@ fn is_union(root: &Node, leaf: &Leaf<'_>) -> bool {
 }
 
 impl<'a> Flat<'a> {
-    /// The facts that some leaves state together. Fields of the other direction are left out.
+    /// The combined facts of leaves. Properties of the other direction are left out.
     pub(super) fn schema(root: &'a Node, leaves: &[Leaf<'a>], way: Way) -> Self {
         let mut flat = Self::outline(root, leaves, way);
         for leaf in leaves.iter().filter(|it| is_union(root, it)) {
@@ -61,16 +61,17 @@ impl<'a> Flat<'a> {
             leaf.map(|it| it.place(key)).unwrap_or_default()
         };
         let kinds = flat.kinds();
-        let further = "further members";
-        if kinds.contains("object") && flat.value(further, "").is_none() {
+        let others = "additional properties";
+        if kinds.contains("object") && flat.value(others, "").is_none() {
             let place = place("additionalProperties");
-            flat.add(further, "", place, Value::Wide(true));
+            flat.add(others, "", place, Value::Wide(true));
         }
         let has_null = |it: &Leaf<'_>| {
             let alternatives = it.each("oneOf").len() + it.each("anyOf").len();
             read::is_nullable(it.node) || alternatives > branches(root, it).len()
         };
-        // Of any value, null is one. Each schema that states a type must allow it; `nullable` may be in a schema without a type.
+        // A schema without types allows null. Otherwise, each schema that states a type must allow it. `nullable` may be in a schema
+        // without a type.
         if !kinds.is_empty() {
             let states_type = |it: &&Leaf<'_>| !self::kinds(it.node, true).is_empty();
             let (typed, others): (Vec<_>, Vec<_>) = leaves.iter().partition(states_type);
@@ -85,7 +86,7 @@ impl<'a> Flat<'a> {
         flat
     }
 
-    /// A schema without its variants, which may contain it again.
+    /// The facts of a schema without its variants, which may contain the schema again.
     fn outline(root: &'a Node, leaves: &[Leaf<'a>], way: Way) -> Self {
         let own = leaves.iter().find(|it| it.node.get("$ref").is_none());
         let mut flat = Self::of(root, way, own.map_or("", |it| &it.place));
@@ -94,7 +95,7 @@ impl<'a> Flat<'a> {
         }
         let stated = leaves.iter().map(|it| kinds(it.node, false));
         let stated = stated.filter(|it| !it.is_empty()).reduce(|all, it| {
-            // Types that contradict each other are listed together.
+            // Contradicting types are listed together.
             if all.is_disjoint(&it) {
                 return &all | &it;
             }
@@ -115,7 +116,7 @@ impl<'a> Flat<'a> {
             }
             for (row, at, key) in [
                 ("items", "[]", "items"),
-                ("further members", ".*", "additionalProperties"),
+                ("additional properties", ".*", "additionalProperties"),
             ] {
                 match leaf.at(key) {
                     Some(inner) if inner.node.members().next().is_some() => {
@@ -135,7 +136,7 @@ impl<'a> Flat<'a> {
             _ => "writeOnly",
         };
         for (name, (leaves, required)) in fields {
-            let row = ["member", "required member"][usize::from(required)];
+            let row = ["property", "required property"][usize::from(required)];
             if !leaves.iter().any(|it| it.node.is_set(elsewhere)) {
                 flat.within(row, format!(".{name}"), leaves, Some(required));
             }
@@ -143,7 +144,7 @@ impl<'a> Flat<'a> {
         flat
     }
 
-    /// Adds a schema within, and that it is there.
+    /// Adds an inner schema, and the fact that it exists.
     pub(super) fn within(
         &mut self,
         row: &'static str,
@@ -157,16 +158,16 @@ impl<'a> Flat<'a> {
             .map_or(self.place.clone(), |it| it.place.clone());
         self.present(row, &place, required);
         self.at = around;
-        // Of several schemas that are merged, each counts.
+        // If several schemas are merged, each counts.
         self.schemas.entry(at).or_default().extend(leaves);
     }
 
-    /// Whether a keyword adds nothing to the facts of its schema.
-    pub(super) fn is_told(&self, key: &str, value: &Node) -> bool {
+    /// Whether other facts of the schema already cover a keyword.
+    pub(super) fn is_covered(&self, key: &str, value: &Node) -> bool {
         match (key, value) {
             ("discriminator", _) => self.schemas.keys().any(|it| it.starts_with(".(")),
             ("uniqueItems", value) => *value == Node::Bool(false),
-            // The bounds or the type have it already.
+            // The bounds or the type already include it.
             ("format", Node::Text(format)) => match &**format {
                 "date" | "date-time" => !self.kinds().contains("string"),
                 other => self.kinds().contains("integer") && other.contains("int"),
@@ -256,7 +257,7 @@ impl<'a> Flat<'a> {
             let mapped = mapping.filter(|it| [Some(reference), name].contains(&it.1.text()));
             let mut labels: Vec<String> = mapped.map(|it| it.0.clone()).collect();
             if labels.is_empty() {
-                // By its constant, its name, its title, or as a last resort where it stands.
+                // The label is its constant, its name, its title, or its index.
                 let own = tag.and_then(|it| flat.schemas.get(&format!(".{it}")));
                 let own = own.map(|it| Self::outline(root, it, way));
                 let one = own.as_ref().and_then(Self::listed).map(|it| &it.all);
@@ -275,7 +276,7 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// The types that a schema states, or those that its other keywords imply, without null. A time is a type.
+/// The types that a schema states or that its other keywords imply, without null. Dates and times are separate types.
 fn kinds(node: &Node, is_inferred: bool) -> BTreeSet<String> {
     let mut kinds = node.at("type").texts();
     kinds.retain(|it| it != "null");

@@ -1,4 +1,4 @@
-//! Changes of our own specs, each of which must be reported rightly and alone.
+//! Changes of our own specs. Each change must be reported correctly and without other changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::report::Report;
 
 const MUTATIONS: &str = include_str!("mutations.md");
 
-/// What our specs have none of.
+/// A document with constructs that our specs lack.
 const SAMPLE: &str = r##"
 openapi: 3.1.0
 info: {title: Sample, version: "1"}
@@ -79,7 +79,7 @@ fn compare(app: &str, old: &Node, new: &Node) -> Report {
     super::compare(&side(app, old), &side(app, new), "")
 }
 
-/// The place of an operation (`@id`) or a schema (`#Name`), with what follows.
+/// Resolves a place that begins with an operation (`@id`) or a schema (`#Name`).
 fn pointer(document: &Node, place: &str) -> Option<String> {
     let (name, rest) = place[1..].split_once('/').unwrap_or((&place[1..], ""));
     let found = match &place[..1] {
@@ -121,7 +121,7 @@ fn mutated(document: &Node, place: &str, change: &str) -> Node {
     new
 }
 
-/// The rows of the table with so many columns.
+/// The rows of the table with this number of columns.
 fn rows<const COLUMNS: usize>() -> Vec<[&'static str; COLUMNS]> {
     let rows = MUTATIONS
         .lines()
@@ -130,7 +130,7 @@ fn rows<const COLUMNS: usize>() -> Vec<[&'static str; COLUMNS]> {
     cells.filter_map(|it| it.try_into().ok()).skip(2).collect()
 }
 
-/// A report in short: what changed and for whom it breaks, and what became of names.
+/// The changes of a report with the broken callers, and the changes of names.
 fn summary(report: &Report) -> [String; 2] {
     let changes = report.changes.iter().map(|it| {
         let writers = if it.breaks_writers { "W" } else { "" };
@@ -152,7 +152,7 @@ fn summary(report: &Report) -> [String; 2] {
 }
 
 #[test]
-fn each_change_is_reported_rightly_and_alone() {
+fn each_change_is_reported_correctly_and_alone() {
     let mut wrong = Vec::new();
     assert!(rows::<5>().len() > 90);
     let whole = SPECS.map(|app| (app, spec(app)));
@@ -165,7 +165,7 @@ fn each_change_is_reported_rightly_and_alone() {
         sides.collect::<Vec<_>>()
     });
     for [app, place, change, changes, names] in rows() {
-        // One of the paths is enough, unless the row concerns several.
+        // One of the paths is sufficient, unless the row concerns several paths.
         let is_small = !place.starts_with('/') && !change.contains("#/components");
         let named = place.split('/').next().unwrap_or_default();
         let fits = |it: &&(&str, Side<'_>)| {
@@ -184,7 +184,7 @@ fn each_change_is_reported_rightly_and_alone() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The same in the words of 3.1.
+/// Converts a document to OpenAPI 3.1.
 fn modern(node: &Node) -> Node {
     let members = match node {
         Node::Object(members) => members,
@@ -217,14 +217,14 @@ fn modern(node: &Node) -> Node {
 }
 
 #[test]
-fn nothing_is_reported_of_what_is_the_same() {
+fn equal_documents_have_no_changes() {
     for app in SPECS {
         let old = spec(app);
         assert_eq!(summary(&compare(app, &old, &old)), ["", ""]);
         let report = compare(app, &old, &modern(&old));
         assert_eq!(summary(&report), ["", ""]);
     }
-    // The name of a path parameter is sent nowhere, and arguments have no names in Rust.
+    // The name of a path parameter is never sent, and Rust arguments have no names.
     let old = spec("crm");
     let text = serde_json::to_string(&old).unwrap();
     let text = text
@@ -239,7 +239,7 @@ fn nothing_is_reported_of_what_is_the_same() {
     let coded = SAMPLE.replace("schemas/Thing\"", "schemas/Th%69ng\"");
     let [old, new] = [SAMPLE, &coded].map(|it| Node::parse(it).unwrap());
     assert_eq!(summary(&compare("crm", &old, &new)), ["", ""]);
-    // Nor does it matter how much of a path is the server's.
+    // The length of the server's part of a path doesn't matter.
     let text = SAMPLE.replace(
         "paths:",
         "servers: [{url: \"https://a.example/v1/\"}]\npaths:",
@@ -250,14 +250,14 @@ fn nothing_is_reported_of_what_is_the_same() {
 }
 
 #[test]
-fn the_last_line_and_the_status_say_whether_it_breaks() {
+fn the_last_line_and_the_exit_status_report_breaking_changes() {
     let old = spec("sample");
-    let breaks = "It breaks: 1 changes for callers that write, 0 for callers that read, 2 names.";
-    let unclear = "It cannot tell: 0 refused, 1 not understood.";
+    let breaks = "Breaking: 1 changes for callers that write, 0 for callers that read, 2 names.";
+    let unclear = "Unclear: 0 rejected, 1 not understood.";
     let values = "#Thing/properties/code/enum";
     for (place, change, status, last) in [
         ("/info/version", "= 2", 0, "Nothing changed."),
-        (values, "+ 3", 0, "Nothing breaks: 1 changes."),
+        (values, "+ 3", 0, "Not breaking: 1 changes."),
         ("#Thing/unheardOf", "= 1", 2, unclear),
         ("#Move/required", "= [to]", 1, breaks),
     ] {
@@ -273,12 +273,12 @@ fn the_last_line_and_the_status_say_whether_it_breaks() {
     }
 }
 
-/// What a vendor would publish: the same without anything of ours.
+/// The document without our extensions, as a vendor would publish it.
 fn published(node: &Node) -> Node {
     match node {
         Node::Object(members) => {
-            let kept = members.iter().filter(|(key, _)| !key.starts_with("x-"));
-            Node::Object(kept.map(|(key, it)| (key.clone(), published(it))).collect())
+            let rest = members.iter().filter(|(key, _)| !key.starts_with("x-"));
+            Node::Object(rest.map(|(key, it)| (key.clone(), published(it))).collect())
         }
         Node::List(items) => Node::List(items.iter().map(published).collect()),
         other => other.clone(),
@@ -286,7 +286,7 @@ fn published(node: &Node) -> Node {
 }
 
 #[test]
-fn what_is_assumed_is_confirmed_contradicted_or_void_where_it_is_shown() {
+fn documented_parts_confirm_contradict_or_void_assumptions() {
     assert!(rows::<4>().len() > 15);
     for [app, place, change, expected] in rows() {
         let old = spec(app);
@@ -302,7 +302,7 @@ fn what_is_assumed_is_confirmed_contradicted_or_void_where_it_is_shown() {
     }
 }
 
-/// Every place whose value means something to a program, with its parent.
+/// Every place whose value matters to a program, with its parent.
 fn places<'a>(node: &'a Node, parent: &'a Node, place: &str, found: &mut Vec<(String, &'a Node)>) {
     let means =
         |it: &(&String, &Node)| !is_read_by_people(it.0) && it.0 != "tags" && it.0 != "info";
@@ -315,7 +315,7 @@ fn places<'a>(node: &'a Node, parent: &'a Node, place: &str, found: &mut Vec<(St
     found.extend((place.matches('/').count() > 1).then(|| (place.to_owned(), parent)));
 }
 
-/// Whether a field says no more than what is there without it.
+/// Whether a document without the field has the same meaning.
 fn is_implied(document: &Node, parent: &Node, key: &str) -> bool {
     let says_nothing = |it: &Node| it.members().all(|it| is_read_by_people(it.0));
     let value = parent.at(key);
@@ -331,7 +331,8 @@ fn is_implied(document: &Node, parent: &Node, key: &str) -> bool {
     }
 }
 
-/// A document once with each of its paths, and the components that it reaches: a small one is compared in no time.
+/// The document split into one document per path, with the components that the path needs. Small documents are fast to
+/// compare.
 fn slices(document: &Node) -> Vec<Node> {
     let kept = |node: &Node, is_kept: &dyn Fn(&str) -> bool| {
         let kept = node.members().filter(|it| is_kept(it.0));
@@ -360,7 +361,7 @@ fn slices(document: &Node) -> Vec<Node> {
     slices.collect()
 }
 
-/// The kind of a place: its last three steps, without names that a document chooses and numbers of items.
+/// The kind of a place, which is its last three steps without names and indices.
 fn kind_of(place: &str) -> String {
     const NAMED: [&str; 6] = [
         "headers",
@@ -381,12 +382,12 @@ fn kind_of(place: &str) -> String {
     kinds[kinds.len().saturating_sub(3)..].join("/")
 }
 
-/// Two places of each kind in each document are changed: the comparison treats places of one kind alike, and the second may be
-/// the one that is sent rather than received. `LONG_TESTS` changes them all.
+/// Changes two places of each kind in each document. The comparison treats places of a kind the same, but one place may be
+/// sent and the other received. `LONG_TESTS` changes all places.
 #[test]
-fn nothing_changes_unnoticed() {
+fn every_change_is_detected() {
     let is_long = std::env::var_os("LONG_TESTS").is_some();
-    // All but the largest.
+    // All documents except the largest.
     for app in &SPECS[1..] {
         let (whole, mut seen) = (spec(app), BTreeSet::new());
         let mut tried: BTreeMap<String, usize> = BTreeMap::new();
@@ -397,7 +398,7 @@ fn nothing_changes_unnoticed() {
                 let key = place.rsplit('/').next().unwrap();
                 let is_item = !parent.items().is_empty();
                 let removed = (!is_implied(&old, parent, key)).then_some("-");
-                // The texts beside scopes are for people.
+                // The descriptions of scopes are for people.
                 let replaced = (!is_item && !place.contains("/scopes/")).then_some("= [odd]");
                 if !seen.insert(place.clone()) {
                     continue;
@@ -423,7 +424,7 @@ fn nothing_changes_unnoticed() {
     }
 }
 
-/// Schemas of which each holds the next one, in so many words.
+/// A chain of schemas in which each schema contains the next.
 fn chain(length: usize, link: &str, end: &str) -> Node {
     let links = (0..length).map(|at| {
         let next = format!("\"#/components/schemas/S{}\"", at + 1);
@@ -437,7 +438,7 @@ fn chain(length: usize, link: &str, end: &str) -> Node {
 }
 
 #[test]
-fn what_is_reached_in_many_ways_is_compared_once() {
+fn a_schema_with_many_references_is_compared_once() {
     for link in [
         "{allOf: [@, @, {properties: {b: {type: string}}}]}",
         "{type: object, properties: {a: @, b: @}, x-assumption: A07}",
@@ -450,7 +451,7 @@ fn what_is_reached_in_many_ways_is_compared_once() {
     }
 }
 
-/// The sample with two versions of a schema that is sent and received.
+/// The report for two versions of a schema that is sent and received.
 fn sent_and_received(schemas: [&str; 2]) -> Report {
     let change = "schema: {$ref: \"#/components/schemas/Change\"}";
     let text = SAMPLE.replace(change, "schema: {$ref: \"#/components/schemas/Thing\"}");
@@ -469,11 +470,11 @@ fn a_change_is_located_where_it_breaks_and_each_use_is_listed() {
     let uses = json.pointer("/changes/0/uses").unwrap().items().iter();
     let uses = uses.map(|it| (it.text_at("place").unwrap(), it.is_set("breaks_writers")));
     let uses: Vec<_> = uses.collect();
-    assert_eq!(uses, [("body.code", true), ("reply 200.code", false)]);
+    assert_eq!(uses, [("body.code", true), ("response 200.code", false)]);
 }
 
 #[test]
-fn lines_say_what_they_are_about_and_texts_of_documents_are_no_markup() {
+fn lines_name_their_subject_and_escape_strings_of_documents() {
     let known = "{enum: [a, \"`b\\n# `` <b>\", \"_c_\"]}";
     for (form, was, is, line) in [
         (
@@ -483,7 +484,7 @@ fn lines_say_what_they_are_about_and_texts_of_documents_are_no_markup() {
             "rule new `uniqueItems: true`",
         ),
         ("", "{odd: 1}", "{odd: 2}", "code: odd other: 1 -> 2"),
-        // Each schema that is merged counts.
+        // Each merged schema counts.
         (
             "",
             "{allOf: [{multipleOf: 2}, {multipleOf: 3}]}",
@@ -515,13 +516,13 @@ fn lines_say_what_they_are_about_and_texts_of_documents_are_no_markup() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_said_in_one_sentence() {
+fn an_error_about_arguments_or_documents_is_one_line() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let crm = root.join("specs/crm.yaml");
     let crm = crm.to_str().unwrap();
     let other = std::env::temp_dir().join(format!("contract-diff-{}.json", std::process::id()));
     let file = other.to_str().unwrap();
-    let version = "this is no OpenAPI document of version 3.0 or 3.1";
+    let version = "this is not an OpenAPI 3.0 or 3.1 document";
     for (text, arguments, message) in [
         ("{\"swagger\": \"2.0\"}", &[crm, file][..], version),
         ("{\"openapi\": \"3.2.0\"}", &[file, crm], version),
@@ -529,7 +530,7 @@ fn what_cannot_be_compared_is_said_in_one_sentence() {
         (
             "",
             &[crm, crm, "--json", "--markdown"],
-            "exclude each other",
+            "mutually exclusive",
         ),
     ] {
         std::fs::write(&other, text).unwrap();

@@ -1,4 +1,4 @@
-//! Two facts side by side: which rule their difference falls under, and which way it goes.
+//! Compares two facts. The result names the rule of their difference, and its direction.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -14,7 +14,7 @@ pub(super) struct Difference {
     pub(super) how: How,
     #[serde(skip)]
     pub(super) way: Way,
-    /// The place that it is about: `/body`, `.lines`.
+    /// The place of the difference, such as `/body` or `.lines`.
     #[serde(skip)]
     pub(super) at: String,
     /// JSON pointers.
@@ -38,12 +38,12 @@ impl Difference {
         }
     }
 
-    /// Whether it breaks callers that write, and callers that read; none if no rule knows it.
+    /// Whether it breaks callers that write, and callers that read. `None` if no rule covers it.
     pub(super) fn verdict(&self) -> Option<(bool, bool)> {
         rules::verdict(self.what, self.how, self.way)
     }
 
-    /// Where it is: in the new document, if that has it.
+    /// The pointer into the new document, or into the old document if the part is gone.
     pub(super) fn pointer(&self) -> &str {
         if self.new.is_empty() {
             &self.old
@@ -64,10 +64,10 @@ impl fmt::Display for Difference {
     }
 }
 
-/// Alternatives of how to authenticate, each with the scopes that it asks for.
+/// Alternative ways to authenticate, each with its required scopes.
 pub(super) type Access = BTreeSet<(String, BTreeSet<String>)>;
 
-/// Values in JSON, whether there may be others, and whether it is but one for ever.
+/// Values in JSON, whether other values are possible, and whether the value is a constant.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Values {
     pub(super) all: BTreeSet<String>,
@@ -75,22 +75,22 @@ pub(super) struct Values {
     pub(super) constant: bool,
 }
 
-/// What a fact states.
+/// The value of a fact.
 #[derive(Debug, PartialEq)]
 pub(super) enum Value {
     Said(String),
-    /// What admits more if it is true.
+    /// A flag that admits more values if it is true.
     Wide(bool),
-    /// A number, whether it is the lower bound, and whether it is excluded itself.
+    /// A number, whether it is the lower bound, and whether it is exclusive.
     Bound(f64, bool, bool),
-    /// Types; none is any.
+    /// Types. An empty set means any type.
     Kinds(BTreeSet<String>),
     Values(Values),
     Access(Access),
 }
 
 impl Value {
-    /// Whether one bound leaves fewer values than another.
+    /// Whether this bound admits fewer values than the other bound.
     pub(super) fn is_narrower(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Bound(new, lower, excluded), Self::Bound(old, _, was)) => {
@@ -102,10 +102,10 @@ impl Value {
     }
 }
 
-/// What differs in two facts: the row of its rule, which way it goes, and what was and is.
+/// A difference of two facts: the row of its rule, its direction, and the old and new value.
 type Found = (&'static str, How, [String; 2]);
 
-/// What two values of a row come to, or one and none.
+/// The differences of two values of a row. Either value may be absent.
 pub(super) fn differences(row: &'static str, values: [Option<&Value>; 2]) -> Vec<Found> {
     if values[0] == values[1] {
         return Vec::new();
@@ -119,7 +119,7 @@ pub(super) fn differences(row: &'static str, values: [Option<&Value>; 2]) -> Vec
             }
         }
         [Some(Value::Wide(_)), Some(Value::Wide(wide))] => narrower(!wide),
-        // The type says it already.
+        // The difference of types covers it.
         [None, Some(Value::Wide(_))] | [Some(Value::Wide(_)), None] => return Vec::new(),
         [old, Some(new @ Value::Bound(..))] => narrower(old.is_none_or(|it| new.is_narrower(it))),
         [Some(Value::Bound(..)), None] => How::Wider,
@@ -142,7 +142,7 @@ fn narrower(is_narrower: bool) -> How {
     }
 }
 
-/// Constants, enumerations, and texts of which some are known.
+/// Compares constants, enums, and strings with known values.
 fn listed(values: [Option<&Value>; 2]) -> Vec<Found> {
     let open = true;
     let any = Values {
@@ -154,7 +154,7 @@ fn listed(values: [Option<&Value>; 2]) -> Vec<Found> {
         _ => &any,
     });
     let (row, how) = match (was.constant, is.constant) {
-        // Of one value, it is the same whether it is called constant.
+        // A single allowed value and a constant are the same.
         _ if was.all == is.all && was.open == is.open => return Vec::new(),
         _ if was.all == is.all => ("values", narrower(was.open)),
         (true, true) => ("constant", How::Other),
@@ -179,13 +179,13 @@ fn access(old: &Access, new: &Access) -> Vec<Found> {
     let shown = |all: &BTreeSet<String>| join(all, " or ");
     if was != is {
         let how = match () {
-            () if is.contains(NOBODY) || is.is_superset(&was) => How::Wider,
-            () if was.contains(NOBODY) || was.is_superset(&is) => How::Narrower,
+            () if is.contains(ANONYMOUS) || is.is_superset(&was) => How::Wider,
+            () if was.contains(ANONYMOUS) || was.is_superset(&is) => How::Narrower,
             () => How::Other,
         };
         found.push(("authentication", how, [&was, &is].map(shown)));
     }
-    // A token that was enough still is, if one of the alternatives asks for no more.
+    // A former token still suffices if one of the alternatives requires no additional scope.
     let is_lost = |from: &Access, to: &Access| {
         let mut known = from
             .iter()
@@ -205,10 +205,10 @@ fn access(old: &Access, new: &Access) -> Vec<Found> {
     found
 }
 
-/// Who needs no authentication.
-pub(super) const NOBODY: &str = "nobody";
+/// The alternative without authentication.
+pub(super) const ANONYMOUS: &str = "none";
 
-/// A value for people, as its row has it.
+/// Formats a value for the report.
 fn text(row: &str, value: Option<&Value>) -> String {
     let text = match value {
         None | Some(Value::Access(_)) => String::new(),
@@ -216,7 +216,7 @@ fn text(row: &str, value: Option<&Value>) -> String {
         Some(Value::Wide(wide)) => {
             let names = match row {
                 "required" => ["required", "optional"],
-                "null" => ["never null", "null, too"],
+                "null" => ["never null", "null allowed"],
                 _ => ["none", "any"],
             };
             names[usize::from(*wide)].to_owned()
@@ -237,7 +237,7 @@ pub(super) fn join(all: &BTreeSet<String>, separator: &str) -> String {
     all.iter().cloned().collect::<Vec<_>>().join(separator)
 }
 
-/// Whether every value of some types is one of others; no type at all is any value.
+/// Whether every value of the narrow types is a value of the wide types. No type means any value.
 fn covers(wide: &BTreeSet<String>, narrow: &BTreeSet<String>) -> bool {
     let is_covered = |kind: &String| {
         let is_text = kind.starts_with("string") && wide.contains("string");
