@@ -1,6 +1,6 @@
 //! The applications whose clients are generated.
 
-/// An application of the suite, and the client crate that is generated for it.
+/// An application of the suite, and its generated client crate.
 #[derive(Debug)]
 pub(crate) struct App {
     /// The stem of its spec, and its name in the operation table.
@@ -21,7 +21,7 @@ pub(crate) const APPS: &[App] = &[
     app("platform", "sdk-platform"),
 ];
 
-/// The client of a document that is only tried: an application of that name in a package of its own.
+/// The application for a document that is only tried, with its client in a separate package.
 pub(crate) fn tried(name: &'static str) -> App {
     App {
         folder: ".",
@@ -31,7 +31,7 @@ pub(crate) fn tried(name: &'static str) -> App {
     }
 }
 
-/// A document as a vendor would publish it, adopted, so that every construct is compiled and called.
+/// The adopted sample, a document like a vendor's. Its tests compile and call every construct.
 pub(crate) const SAMPLE: App = App {
     name: "crm",
     package: "sdk-adopted",
@@ -49,7 +49,7 @@ const fn app(name: &'static str, package: &'static str) -> App {
 }
 
 impl App {
-    /// The application of that name.
+    /// The application with this name.
     pub(crate) fn named(name: &str) -> Option<&'static App> {
         APPS.iter().find(|app| app.name == name)
     }

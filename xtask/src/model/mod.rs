@@ -1,5 +1,5 @@
-//! What an application is for the generator: its operations, parameters, schemas and where each is known from, as plain
-//! data. Nothing here reads a document or writes code.
+//! The model of an application, with its operations, parameters, schemas and their provenance, as plain data. Nothing here
+//! reads a document or writes code.
 
 pub(crate) mod app;
 pub(crate) mod operation;

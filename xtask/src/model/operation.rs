@@ -1,11 +1,11 @@
-//! An operation: what it takes, what it returns, and what its statuses mean.
+//! An operation, with its parameters, body, response and statuses.
 
 use std::collections::BTreeSet;
 
 use super::schema::Use;
 use super::ty::Ty;
 
-/// The methods that occur.
+/// The supported HTTP methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
@@ -18,7 +18,7 @@ pub(crate) enum Method {
 impl Method {
     pub(crate) const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// The method as it stands on the wire.
+    /// The method in its wire form.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -29,7 +29,7 @@ impl Method {
         }
     }
 
-    /// The method as a spec writes it.
+    /// The key of the method in a spec.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -41,51 +41,51 @@ impl Method {
     }
 }
 
-/// How an operation is authenticated.
+/// The authentication of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Auth {
     Public,
     Bearer,
-    /// By the client credential itself: the token exchange.
+    /// With the client credential itself, for the token exchange.
     Client,
 }
 
-/// When a call may be retried.
+/// The condition under which a call may be retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Safety {
     Read,
-    /// By an idempotency key.
+    /// With an idempotency key.
     Keyed,
-    /// By HTTP: PUT and DELETE.
+    /// By the rules of HTTP, for PUT and DELETE.
     Idempotent,
     Unkeyed,
 }
 
-/// How the reply to a command says that it is a replay.
+/// The mark of a replay in the response to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Replay {
     NotShown,
     /// `x-replay-status`.
     Status(u16),
-    /// A required boolean member `replayed` of the result.
+    /// A required boolean field `replayed` of the result.
     Member,
 }
 
-/// What a success returns.
+/// The successful response of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
     /// JSON of one schema.
     Json(Use),
     /// No body.
     Empty,
-    /// A body of this media type, which is kept as it came.
+    /// A body of this media type, returned as received.
     Bytes(String),
-    /// Another one for each status, as an enumeration of that name.
+    /// A different response per status, as an enum with this name.
     Several { name: String, cases: Vec<Case> },
 }
 
 impl Reply {
-    /// The type of its JSON, if that is one and the same for each success.
+    /// The type of the JSON, if all successes have the same type.
     pub(crate) fn ty(&self) -> Option<&Ty> {
         match self {
             Self::Json(value) => Some(&value.ty),
@@ -93,13 +93,13 @@ impl Reply {
         }
     }
 
-    /// All types of JSON that it may have.
+    /// All possible types of the JSON.
     pub(crate) fn types(&self) -> Vec<&Ty> {
         match self {
             Self::Several { cases, .. } => {
                 cases.iter().filter_map(|case| case.reply.ty()).collect()
             }
-            one => one.ty().into_iter().collect(),
+            single => single.ty().into_iter().collect(),
         }
     }
 }
@@ -114,7 +114,7 @@ pub(crate) struct Case {
     pub(crate) reply: Reply,
 }
 
-/// A header of a success that the document describes.
+/// A documented header of a success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReplyHeader {
     pub(crate) name: String,
@@ -123,9 +123,9 @@ pub(crate) struct ReplyHeader {
 
 /// One operation.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Operation {
-    /// Its id in camel case: that of the document, or one derived from method and path.
+    /// The ID in camel case, from the document or derived from method and path.
     pub(crate) id: String,
     pub(crate) method: Method,
     pub(crate) path: String,
@@ -133,11 +133,11 @@ pub(crate) struct Operation {
     pub(crate) name: String,
     pub(crate) summary: String,
     pub(crate) description: String,
-    /// Where the contract speaks of it.
+    /// The section of the contract.
     pub(crate) source: String,
     pub(crate) deprecated: bool,
     pub(crate) auth: Auth,
-    /// Any one of them is enough.
+    /// Alternative scopes. Any of them is sufficient.
     pub(crate) scopes: Vec<String>,
     pub(crate) name_only: bool,
     pub(crate) assumptions: BTreeSet<String>,
@@ -152,18 +152,18 @@ pub(crate) struct Operation {
     pub(crate) schema_version: Option<String>,
     pub(crate) statuses: Statuses,
     pub(crate) exclusive: Vec<(String, String)>,
-    /// Whether the reference server has no handler for it, and serves it from its schema.
+    /// Whether the reference server serves it from its schema, without a handler.
     pub(crate) without_handler: bool,
 }
 
-/// What the statuses of an operation mean.
+/// The statuses of an operation, with their meanings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statuses {
     pub(crate) documented: Vec<(u16, String)>,
     pub(crate) otherwise: Option<String>,
 }
 
-/// Where a parameter stands.
+/// The place of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Path,
@@ -172,7 +172,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The place as the spec calls it.
+    /// The name of the place in a spec.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Path => "path",
@@ -182,10 +182,10 @@ impl Place {
     }
 }
 
-/// How a list stands in the query.
+/// The style of a list in the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// One parameter for each item.
+    /// One parameter per item.
     Repeated,
     Comma,
 }
@@ -210,9 +210,9 @@ pub(crate) struct Body {
     pub(crate) description: String,
     pub(crate) required: bool,
     pub(crate) form: bool,
-    /// The media type, if it is JSON under another name than `application/json`.
+    /// The media type, if it is JSON but not `application/json`.
     pub(crate) media_type: Option<String>,
-    /// A named component, an array of one, or any JSON.
+    /// A named component, an array of named components, or any JSON.
     pub(crate) value: Use,
 }
 
@@ -227,14 +227,14 @@ impl Operation {
             && !self.is_command()
     }
 
-    /// The parameter of that name.
+    /// The parameter with this name.
     pub(crate) fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters
             .iter()
             .find(|parameter| parameter.name == name)
     }
 
-    /// The fields of what a caller must hand in.
+    /// The names of the required arguments.
     pub(crate) fn arguments(&self) -> Vec<&str> {
         let required = self.parameters.iter().filter(|it| it.required);
         let fields = required.map(|parameter| &*parameter.field);
@@ -247,7 +247,7 @@ impl Operation {
         format!("{} {}", self.method.name(), self.path)
     }
 
-    /// How much of it the contract shows.
+    /// The part of it that the contract documents.
     pub(crate) fn provenance(&self) -> &'static str {
         if self.name_only {
             "name only"
@@ -256,12 +256,12 @@ impl Operation {
         }
     }
 
-    /// Whether it is a command: it may change something, and its reply is a receipt.
+    /// Whether it is a command, which may change data and returns a receipt.
     pub(crate) fn is_command(&self) -> bool {
         self.method != Method::Get && self.auth != Auth::Client
     }
 
-    /// What it returns, in one word.
+    /// The name of its result.
     pub(crate) fn output(&self) -> &'static str {
         if self.is_command() {
             "receipt"

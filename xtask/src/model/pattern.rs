@@ -1,7 +1,7 @@
-//! Patterns of the specs, compiled into pieces, so that no regular expression runs in a user's program.
+//! Patterns of the specs, compiled into pieces, so that no user's program runs a regular expression.
 //!
-//! The subset: anchored at both ends; literals, character classes, one group of alternatives; `{n}`, `{n,m}` and
-//! `+`. A class takes all it can, so a class of varying length may only stand at the end.
+//! The supported subset is anchored at both ends. It has literals, character classes, one group of alternatives, `{n}`,
+//! `{n,m}` and `+`. Classes are greedy, so a class of varying length may only be at the end.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -11,9 +11,9 @@ use crate::Result;
 /// A piece of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Exactly this text.
+    /// Exactly this string.
     Literal(String),
-    /// Between `min` and `max` characters out of these inclusive ranges.
+    /// `min` to `max` characters from these inclusive ranges.
     Class {
         ranges: Vec<(char, char)>,
         min: u32,
@@ -24,9 +24,9 @@ pub(crate) enum Piece {
 /// A compiled pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// The pattern as a spec writes it.
+    /// The pattern in the spec.
     pub(crate) source: String,
-    /// Its alternatives, each as pieces one after the other.
+    /// Its alternatives, each a sequence of pieces.
     pub(crate) alternatives: Vec<Vec<Piece>>,
 }
 
@@ -42,7 +42,7 @@ impl Pattern {
         })
     }
 
-    /// A text of this form, for examples: of the last alternative, which is the most telling one.
+    /// An example of a matching string. It matches the last alternative, which is the most specific.
     pub(crate) fn sample(&self) -> String {
         let pieces = self.alternatives.last().into_iter().flatten();
         pieces.map(Piece::sample).collect()
@@ -54,7 +54,7 @@ impl Piece {
         match self {
             Self::Literal(text) => text.clone(),
             Self::Class { ranges, min, .. } => {
-                // The ranges take turns, so that the text shows what is allowed: `A0B1C2`.
+                // The ranges alternate, so that the example shows all of them, as in `A0B1C2`.
                 let nth = |at: usize| {
                     let (low, high) = ranges[at % ranges.len()];
                     let step = u32::try_from(at / ranges.len()).unwrap_or_default()
@@ -82,7 +82,7 @@ fn alternatives(source: &str) -> Option<Vec<Vec<Piece>>> {
         .filter(|_| is_end)
 }
 
-/// The alternatives of a group, or a single empty one where there is no group.
+/// The alternatives of a group, or a single empty alternative if there is no group.
 fn group(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<Vec<Piece>>> {
     if rest.next_if_eq(&'(').is_none() {
         return Some(vec![Vec::new()]);
@@ -94,7 +94,7 @@ fn group(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<Vec<Piece>>> {
     rest.next_if_eq(&')').map(|_| branches)
 }
 
-/// Joins adjacent literals; none where a greedy match could go wrong.
+/// Joins adjacent literals. `None` if a greedy match could fail.
 fn joined(pieces: Vec<Piece>) -> Option<Vec<Piece>> {
     let last = pieces.len().saturating_sub(1);
     let mut joined: Vec<Piece> = Vec::new();
@@ -108,7 +108,7 @@ fn joined(pieces: Vec<Piece>) -> Option<Vec<Piece>> {
     Some(joined)
 }
 
-/// Literals and classes up to a group, an alternative or the end.
+/// Parses literals and classes up to a group, an alternative or the end.
 fn sequence(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<Piece>> {
     let mut pieces = Vec::new();
     while let Some(next) = rest.next_if(|next| !"(|)".contains(*next)) {
@@ -130,7 +130,7 @@ fn sequence(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<Piece>> {
     Some(pieces)
 }
 
-/// The characters and ranges of a class that is neither empty nor negated, and has no escapes.
+/// Parses the characters and ranges of a class that is neither empty nor negated, and has no escapes.
 fn class(rest: &mut Peekable<Chars<'_>>) -> Option<Vec<(char, char)>> {
     let mut ranges = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Which components a client needs: those that requests or replies contain.
+//! The components that a client needs, which are the components in requests and responses.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use super::schema::{Kind, Schemas};
 use super::spec::Spec;
 use super::ty::Ty;
 
-/// The components of one spec by where they occur.
+/// The components of a spec by their uses.
 #[derive(Default)]
 pub(crate) struct Reach {
     /// In request bodies.
     pub(crate) requests: BTreeSet<String>,
-    /// In replies.
+    /// In responses.
     pub(crate) replies: BTreeSet<String>,
-    /// As a whole reply.
+    /// As an entire response.
     pub(crate) whole_replies: BTreeSet<String>,
     /// In parameters.
     pub(crate) parameters: BTreeSet<String>,
@@ -49,7 +49,7 @@ impl Reach {
     }
 }
 
-/// Adds the components that a type contains, its own included.
+/// Adds the component of a type, and all components that it contains.
 pub(crate) fn follow(schemas: &Schemas, ty: &Ty, found: &mut BTreeSet<String>) {
     let own = |name: &String| Ty::Named(name.clone());
     if let Ty::Page {

@@ -1,4 +1,4 @@
-//! The schemas of a spec: the named components, their fields, and how values are used.
+//! The schemas of a spec, with their named components, fields and uses of values.
 
 use std::collections::BTreeSet;
 
@@ -6,52 +6,52 @@ use indexmap::IndexMap;
 
 use super::{Parameter, Pattern, Ty};
 
-/// Members in the order in which a document has them.
+/// Fields in the order of the document.
 pub(crate) type Map<T> = IndexMap<String, T>;
 
-/// A value where it is used: as a member, a parameter or a body.
+/// The use of a value as a field, a parameter or a body.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Use {
     pub(crate) ty: Ty,
     pub(crate) nullable: bool,
     pub(crate) description: String,
     pub(crate) default: Option<String>,
-    /// A value that the document gives as an example.
+    /// The example in the document.
     pub(crate) example: Option<String>,
-    /// Rules that the documentation states and the service alone checks, such as `uniqueItems`.
+    /// Rules that only the server checks, such as `uniqueItems`. The docs mention them.
     pub(crate) stated: Vec<String>,
-    /// The assumptions that this use rests on.
+    /// The assumptions about this use.
     pub(crate) assumptions: BTreeSet<String>,
-    /// Those among them without which not even the type would be known.
+    /// The assumptions about its type.
     pub(crate) type_assumptions: BTreeSet<String>,
 }
 
-/// A member of an object.
+/// A field of an object.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Property {
     pub(crate) name: String,
-    /// The name of its field.
+    /// The Rust name of the field.
     pub(crate) field: String,
     pub(crate) required: bool,
     pub(crate) deprecated: bool,
-    /// Only in replies.
+    /// Only in responses.
     pub(crate) read_only: bool,
     /// Only in requests.
     pub(crate) write_only: bool,
     pub(crate) value: Use,
-    /// Whether it is behind a pointer, because it contains its object.
+    /// Whether it is boxed, because it contains its object.
     pub(crate) boxed: bool,
 }
 
 impl Property {
-    /// Whether its field is an `Option`.
+    /// Whether the Rust field is an `Option`.
     pub(crate) fn is_option(&self) -> bool {
         !self.required || self.value.nullable
     }
 }
 
-/// One value of an enumeration.
+/// A value of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
     /// The value on the wire.
@@ -64,37 +64,37 @@ pub(crate) struct Choice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) name: String,
-    /// The component that it holds, an object.
+    /// The component of its object.
     pub(crate) component: String,
-    /// The values of the discriminator that mean it.
+    /// The values of the discriminator that select it.
     pub(crate) values: Vec<String>,
 }
 
-/// What a named component is.
+/// The kind of a named component.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// An object with members.
+    /// An object with fields.
     Struct(Vec<Property>),
-    /// A set of values; closed when the contract shows all of them.
+    /// A set of values. It is closed if the contract documents all values.
     Enum { values: Vec<Choice>, closed: bool },
-    /// One of several objects, told apart by a member.
+    /// One of several objects, with a discriminator.
     Union { tag: String, variants: Vec<Variant> },
-    /// Text of one form.
+    /// A string with a pattern.
     Reference(Pattern),
-    /// Text that never varies.
+    /// A constant string.
     Constant(String),
-    /// Another name for a type that is not declared.
+    /// An alias of a type that is not declared.
     Plain(Ty),
 }
 
-/// How much of a component the contract shows.
+/// The part of a component that the contract documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
-    /// At least that it is there, and of what kind.
+    /// At least its existence and its kind.
     Documented,
-    /// Nothing: it rests on its assumption as a whole.
+    /// Nothing. The entire component is assumed.
     Assumed,
-    /// Its name.
+    /// Only its name.
     NameOnly,
 }
 
@@ -103,20 +103,20 @@ pub(crate) enum Provenance {
 pub(crate) struct Component {
     /// The name of its type.
     pub(crate) name: String,
-    /// Where its schema stands in the document, as a JSON pointer.
+    /// The JSON pointer to its schema.
     pub(crate) place: String,
-    /// The place whose fields it has. It differs from `place` for an alias and for a lone branch.
+    /// The place whose fields it has. It differs from `place` for an alias and for a single branch.
     pub(crate) fields_at: String,
     pub(crate) description: String,
     pub(crate) deprecated: bool,
     pub(crate) provenance: Provenance,
     pub(crate) kind: Kind,
-    /// The assumptions that it rests on as a whole.
+    /// The assumptions about the entire component.
     pub(crate) assumptions: BTreeSet<String>,
 }
 
 impl Component {
-    /// The members of an object, and none of anything else.
+    /// The fields of an object. Other kinds have none.
     pub(crate) fn members(&self) -> &[Property] {
         match &self.kind {
             Kind::Struct(members) => members,
@@ -124,7 +124,7 @@ impl Component {
         }
     }
 
-    /// Whether it is the tag of a variant, as its union states it.
+    /// Whether it is the constant tag of a union's variant.
     pub(crate) fn is_stated(&self) -> bool {
         self.fields_at.ends_with('*')
     }
@@ -142,22 +142,22 @@ pub(crate) struct Schemas {
 }
 
 impl Schemas {
-    /// The component of a type, if it has one of its own.
+    /// The component of a type, if it has a named component.
     pub(crate) fn named(&self, ty: &Ty) -> Option<&Component> {
         self.components.get(ty.name()?)
     }
 
-    /// What the component of a type is.
+    /// The kind of a type's component.
     pub(crate) fn kind(&self, ty: &Ty) -> Option<&Kind> {
         self.named(ty).map(|component| &component.kind)
     }
 
-    /// The members of an object with a component of its own.
+    /// The fields of an object with a named component.
     pub(crate) fn members(&self, ty: &Ty) -> &[Property] {
         self.named(ty).map_or(&[], Component::members)
     }
 
-    /// Whether there is a secret anywhere in a type.
+    /// Whether a type contains a secret at any depth.
     pub(crate) fn holds_secret(&self, ty: &Ty) -> bool {
         self.search_secret(ty, &mut BTreeSet::new())
     }
@@ -185,7 +185,7 @@ impl Schemas {
         }
     }
 
-    /// The type as Rust writes it.
+    /// The Rust type.
     pub(crate) fn rust(&self, ty: &Ty) -> String {
         match ty {
             Ty::Named(name) => match self.kind(ty) {
@@ -209,7 +209,7 @@ impl Schemas {
         }
     }
 
-    /// The type of the field of a member.
+    /// The Rust type of a field.
     pub(crate) fn field(&self, member: &Property) -> String {
         let ty = self.rust(&member.value.ty);
         let ty = if member.boxed {
@@ -224,7 +224,7 @@ impl Schemas {
         }
     }
 
-    /// The type of a parameter.
+    /// The Rust type of a parameter.
     pub(crate) fn parameter(&self, parameter: &Parameter) -> String {
         let ty = self.rust(&parameter.value.ty);
         if parameter.required {
@@ -234,12 +234,12 @@ impl Schemas {
         }
     }
 
-    /// Whether values of a type are strings of Rust.
+    /// Whether values of a type are Rust strings.
     pub(crate) fn is_text(&self, ty: &Ty) -> bool {
         matches!(ty, Ty::Text { secret: false, .. }) || self.constant(ty).is_some()
     }
 
-    /// The constant that a type stands for.
+    /// The constant of a type.
     pub(crate) fn constant(&self, ty: &Ty) -> Option<&str> {
         match self.kind(ty)? {
             Kind::Constant(value) => Some(value),

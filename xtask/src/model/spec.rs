@@ -1,20 +1,20 @@
-//! An application as its spec describes it.
+//! The model of a spec.
 
 use super::app::App;
 use super::operation::Operation;
 use super::schema::Schemas;
 
-/// One spec.
+/// The spec of an application.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) app: &'static App,
     pub(crate) title: String,
     pub(crate) version: String,
-    /// What its service may say of its status: the lifecycle of the contract, or the runtime status.
+    /// The statuses that its server may report, which are the lifecycle of the contract and the runtime status.
     pub(crate) statuses: Vec<String>,
-    /// The id of the operation that reports the metadata of its service.
+    /// The ID of the operation that reports metadata.
     pub(crate) metadata: Option<String>,
-    /// Whether the contract shows the envelope of its errors.
+    /// Whether the contract documents the envelope of its errors.
     pub(crate) shows_envelope: bool,
     /// Groups that have operations, in the order of `tags`.
     pub(crate) groups: Vec<Group>,
@@ -31,7 +31,7 @@ pub(crate) struct Group {
     pub(crate) description: String,
 }
 
-/// An operation that is left out by `x-sdk-skip`.
+/// An operation that `x-sdk-skip` leaves out.
 #[derive(Debug)]
 pub(crate) struct Skipped {
     pub(crate) route: String,
@@ -44,7 +44,7 @@ impl Spec {
         self.app.spec()
     }
 
-    /// The operation that reports the metadata of its service.
+    /// The operation that reports metadata.
     pub(crate) fn metadata_operation(&self) -> Option<&Operation> {
         let id = self.metadata.as_deref()?;
         self.operations.iter().find(|operation| operation.id == id)

@@ -18,8 +18,7 @@ const HIDDEN: &[&str] = &[
     "encode_segment",
 ];
 
-/// Names that generated code imports from `sdk-core`. Every client re-exports them, so a program depends on its client
-/// alone.
+/// Names that generated code imports from `sdk-core`. Every client re-exports them, so a program depends only on its client.
 const USED: &[&str] = &[
     "CallOptions",
     "Date",
@@ -43,7 +42,7 @@ const USED: &[&str] = &[
     "Timestamp",
 ];
 
-/// Further names that every client re-exports. `testing` needs a feature.
+/// Other names that every client re-exports. `testing` needs a feature.
 const SHARED: &[&str] = &[
     "AccessToken",
     "App",
@@ -145,14 +144,14 @@ pub(crate) fn shared() -> impl Iterator<Item = &'static str> {
     USED.iter().chain(SHARED).copied()
 }
 
-/// The names that generated code uses without a path, and where they come from.
+/// The names that generated code uses without a path, with their modules.
 pub(crate) fn imports<'a>() -> impl Iterator<Item = (&'a str, &'a str)> {
     let used = USED.iter().map(|it| (*it, "sdk_core"));
     let hidden = HIDDEN.iter().map(|it| (*it, "sdk_core::codegen"));
     used.chain(hidden).chain([("BTreeMap", "std::collections")])
 }
 
-/// The names that no schema, group or operation may become a type of.
+/// The type names that schemas, groups and operations must not use.
 pub(crate) fn taken_types() -> impl Iterator<Item = &'static str> {
     let others = ["Client", "IntoFuture", "IntoIterator"];
     let imports = imports().map(|it| it.0);
@@ -160,23 +159,23 @@ pub(crate) fn taken_types() -> impl Iterator<Item = &'static str> {
     imports.chain(shared).chain(others)
 }
 
-/// Whether no group may become a method of this name of the client.
+/// Whether the client already has a method with this name, so that no group may have it.
 pub(crate) fn is_taken_group(name: &str) -> bool {
     CLIENT.contains(&name)
 }
 
-/// Whether no operation may become a method of this name of its group.
+/// Whether a group already has a method with this name, so that no operation may have it.
 pub(crate) fn is_taken_method(name: &str) -> bool {
-    // What every value turns itself into comes before a method that borrows it.
+    // A method of `Into` takes precedence over a method that borrows its receiver.
     ["clone", "into", "try_into"].contains(&name)
 }
 
-/// Whether no parameter may become a field and a setter of this name of a builder.
+/// Whether a builder already has a field or method with this name, so that no parameter may have it.
 pub(crate) fn is_taken_setter(name: &str) -> bool {
     BUILDER.contains(&name)
 }
 
-/// Whether no member may become a field and a setter of this name.
+/// Whether a struct already has a field or method with this name, so that no field may have it.
 pub(crate) fn is_taken_field(name: &str) -> bool {
     ["clone", "default", "extra", "member", "new", "validate"].contains(&name)
 }

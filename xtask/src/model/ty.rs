@@ -3,18 +3,18 @@
 /// The type of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Ty {
-    /// A component that has a type of its own.
+    /// A named component.
     Named(String),
     /// Any JSON value.
     Value,
-    /// An object whose members are not shown.
+    /// An object with undocumented fields.
     Record,
-    /// A page: the type of its items, and the component of its further members.
+    /// A page, with the type of its items and the component of its other fields.
     Page {
         items: Box<Ty>,
         members: Option<String>,
     },
-    /// Text, with its bounds in characters.
+    /// A string, with its bounds in characters.
     Text {
         min: Option<u64>,
         max: Option<u64>,
@@ -38,7 +38,7 @@ pub(crate) enum Ty {
         min: Option<u64>,
         max: Option<u64>,
     },
-    /// An object whose members all have one type, under names that nobody knows beforehand.
+    /// An object with arbitrary keys, whose values have the same type.
     Map(Box<Ty>),
     /// An item of an array or a value of a map that may be null.
     Nullable(Box<Ty>),
@@ -53,7 +53,7 @@ impl Ty {
         }
     }
 
-    /// The type that an array, a map or a page is made of.
+    /// The type of the items of an array, a map or a page.
     pub(crate) fn inner(&self) -> Option<&Ty> {
         match self {
             Self::Array { items, .. } | Self::Page { items, .. } => Some(items),
@@ -93,13 +93,13 @@ impl Ty {
                 range => format!("a list{range} items, each {}", items.words()),
             },
             Self::Text { min, max, .. } => match range(*min, *max) {
-                none if none.is_empty() => "text".to_owned(),
-                range => format!("text{range} characters"),
+                none if none.is_empty() => "a string".to_owned(),
+                range => format!("a string{range} characters"),
             },
             Self::Integer { .. } | Self::Count { .. } => "an integer".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Boolean => "true or false".to_owned(),
-            Self::Map(values) => format!("an object, each member {}", values.words()),
+            Self::Map(values) => format!("an object, each value {}", values.words()),
             Self::Nullable(inner) => format!("{} or null", inner.words()),
             Self::Named(name) => format!("of the schema `{name}`"),
             Self::Timestamp => "a date-time".to_owned(),
