@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use crate::clients::{Failure, Target, sdk::Sdk};
 use crate::payload::token;
 use crate::system::{mark, open_files};
-use crate::{allocations, walk};
+use crate::{allocations, listing};
 
 /// The number of uses after all items exist, in turn.
 pub const USES: usize = 10_000;
@@ -210,10 +210,10 @@ async fn connections(count: usize, origin: &str) -> Result<Seen, Failure> {
 }
 
 async fn pages(pages: usize, origin: &str) -> Result<Seen, Failure> {
-    let walked = walk::run(origin, pages, 1, false).await?;
+    let listed = listing::run(origin, pages, 1, false).await?;
     Ok(Seen {
-        made: walked.items,
-        held: walked.held,
+        made: listed.items,
+        held: listed.held,
         micros: 0.0,
     })
 }

@@ -4,6 +4,7 @@ pub mod allocations;
 pub mod clients;
 pub mod growth;
 pub mod guard;
+pub mod listing;
 pub mod load;
 pub mod micro;
 pub mod model;
@@ -13,7 +14,6 @@ pub mod report;
 pub mod server;
 pub mod system;
 pub mod token;
-pub mod walk;
 
 #[global_allocator]
 static ALLOCATOR: allocations::Counting = allocations::Counting;

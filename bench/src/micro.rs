@@ -14,7 +14,7 @@ const TIMES: u64 = 20_000;
 
 /// The measured parts, without the empty loop around them.
 pub const PARTS: [&str; 4] = [
-    "live token, as a call takes it",
+    "live token, in a call",
     "live token, `bearer().await`",
     "disabled span with nine fields",
     "disabled event",

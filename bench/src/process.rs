@@ -15,7 +15,7 @@ use crate::load::{Done, Job, Until, Work};
 use crate::report::ratio;
 use crate::server::{Counters, Server};
 use crate::system::number;
-use crate::{micro, walk};
+use crate::{listing, micro};
 
 /// The protocols between client and server. Without TLS, HTTP/2 uses prior knowledge.
 pub const TRANSPORTS: [&str; 4] = ["HTTP/1.1", "HTTP/2", "HTTP/1.1, TLS", "HTTP/2, TLS"];
@@ -23,12 +23,12 @@ pub const TRANSPORTS: [&str; 4] = ["HTTP/1.1", "HTTP/2", "HTTP/1.1, TLS", "HTTP/
 /// The time limit of a worker, ample even under callgrind.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// The task of a worker. It prints [`Done`], the allocations of each part, [`walk::Walked`], or [`growth::Seen`].
+/// The task of a worker. It prints [`Done`], the allocations of each part, [`listing::Listed`], or [`growth::Seen`].
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Task {
     Load(Job),
     Parts(String),
-    Walk(String, usize, usize, bool),
+    List(String, usize, usize, bool),
     Grow(Many, usize, String),
 }
 
@@ -37,8 +37,8 @@ impl Task {
         match self {
             Self::Load(job) => print(&job.run_by_name().await?),
             Self::Parts(origin) => print(&micro::parts(&origin).await?),
-            Self::Walk(origin, pages, each, by_page) => {
-                print(&walk::run(&origin, pages, each, by_page).await?)
+            Self::List(origin, pages, each, by_page) => {
+                print(&listing::run(&origin, pages, each, by_page).await?)
             }
             Self::Grow(many, count, origin) => print(&growth::run(many, count, &origin).await?),
         }

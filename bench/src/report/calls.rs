@@ -12,14 +12,14 @@ const CLIENTS: [(&str, &str, bool); 12] = rows! {
     "reqwest", "**reqwest, handwritten**", true;
     "reqwest-tuned", "reqwest, hand-tuned", true;
     "reqwest-middleware", "reqwest-middleware with retry", false;
-    "progenitor", "progenitor as it comes", false;
+    "progenitor", "progenitor, unmodified", false;
     "octocrab", "octocrab", false;
     "sdk", "**this SDK**", true;
     "sdk-decoded", "this SDK, records decoded into a struct", false;
     "sdk-sliced", "this SDK, records decoded into a struct of `Text`", false;
-    "sdk-borrowed", "this SDK, records, and then views of them", false;
-    "sdk-lean", "**this SDK, lean transport**", true;
-    "sdk-lean-decoded", "the same, records decoded into a struct", false;
+    "sdk-borrowed", "this SDK, raw records, then views", false;
+    "sdk-lean", "**this SDK, hyper transport**", true;
+    "sdk-lean-decoded", "this SDK, hyper transport, records decoded into a struct", false;
 };
 
 /// The index of reqwest, the base of all comparisons.

@@ -20,16 +20,16 @@ struct Cost {
 type Row = (Many, &'static str, bool, fn(&Cost) -> Option<f64>);
 
 const ROWS: [Row; 10] = rows! {
-    Installations, "an installation: microseconds to make it", false, |it| Some(it.micros);
-    Installations, "an installation: bytes, while it is idle", true, |it| Some(it.bytes);
-    Installations, "an installation: instructions to make it", true, |it| it.making;
-    Installations, "a call of each in turn, in memory: instructions", true, |it| it.using;
+    Installations, "an installation: microseconds to create it", false, |it| Some(it.micros);
+    Installations, "an idle installation: bytes", true, |it| Some(it.bytes);
+    Installations, "an installation: instructions to create it", true, |it| it.making;
+    Installations, "a call of each installation in turn, in memory: instructions", true, |it| it.using;
     Tokens, "a live token of 770 characters: bytes, with its entry", true, |it| Some(it.bytes);
-    Tokens, "the lookup of each in turn: instructions", true, |it| it.using;
+    Tokens, "the lookup of each token in turn: instructions", true, |it| it.using;
     Connections, "an idle HTTP/1.1 connection: bytes", true, |it| Some(it.bytes);
-    Connections, "a page of one item beside so many: instructions", true, |it| it.using;
-    Pages, "a page of one item in a walk of so many: instructions", true, |it| it.making;
-    Pages, "such a walk at its end: bytes", false, |it| Some(it.bytes_of_all);
+    Connections, "a page of one item with this many idle connections: instructions", true, |it| it.using;
+    Pages, "a page of one item in a list of this many pages: instructions", true, |it| it.making;
+    Pages, "the end of such a list: bytes", false, |it| Some(it.bytes_of_all);
 };
 
 pub async fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
@@ -66,11 +66,11 @@ pub async fn measure(bench: &Bench, report: &mut Report) -> Result<(), Failure> 
         }
         report.note(format!("{many:?}, growth"), worst);
     }
-    let head = "each of so many | 10 | 100 | 1,000 | 10,000 | last against first";
+    let head = "number of items | 10 | 100 | 1,000 | 10,000 | last against first";
     report.table(head, &lines);
     if let Some(bytes) = growth::suite() {
         report.paragraph(&format!(
-            "An idle suite with connections of its own and a CRM client holds {bytes} bytes."
+            "An idle suite with its own connections and a CRM client holds {bytes} bytes."
         ));
     }
     Ok(())

@@ -40,7 +40,7 @@ pub async fn measure(bench: &Bench, effort: u64, report: &mut Report) -> Result<
             rows.push(row);
         }
     }
-    report.paragraph("Processor time of a command in microseconds, and KiB that each one in flight adds to the peak of one alone.");
+    report.paragraph("Processor time of a command in microseconds, and the KiB that each command in flight adds to the peak of a single command.");
     report.table("transport, client | 1 | 64 | 1,024 | 10,000", &rows);
     Ok(())
 }

@@ -82,7 +82,7 @@ pub async fn run(quick: bool, write: bool) -> Result<(), Failure> {
     let mut report = Report::default();
     report.paragraph("## One call");
     calls::measure(&bench, effort, &mut report).await?;
-    report.paragraph("## Tokens, tracing, walks");
+    report.paragraph("## Tokens, tracing, lists");
     parts::measure(&bench, effort, &mut report).await?;
     report.paragraph("## Growth");
     in_flight::measure(&bench, effort, &mut report).await?;

@@ -2,10 +2,10 @@
 
 use super::{Report, median, ratio, shown};
 use crate::clients::Failure;
+use crate::listing::{Listed, STRETCH};
 use crate::micro::{self, PARTS};
 use crate::process::{Bench, Task};
 use crate::token::{self, CALLERS, EXCHANGE, Storm};
-use crate::walk::{STRETCH, Walked};
 
 const STORMS: [(Storm, &str); 4] = rows! {
     Storm::Success, "expired";
@@ -20,7 +20,7 @@ const PAGES: usize = 20_000;
 pub async fn measure(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Failure> {
     tokens(bench, report).await?;
     small(bench, report).await?;
-    walks(bench, effort, report).await?;
+    lists(bench, effort, report).await?;
     eprintln!("calls in memory");
     report.note("in memory", Some(micro::in_memory().await?));
     Ok(())
@@ -47,7 +47,7 @@ async fn tokens(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
     let share = token::renewals(&bench.origin()).await?;
     report.note("renewal", Some(share * 300.0));
     report.paragraph(&format!(
-        "{CALLERS} callers at once; an exchange takes {exchange} ms, and what the network adds."
+        "{CALLERS} concurrent callers. An exchange takes {exchange} ms plus the network time."
     ));
     let head = "token | exchanges | served | failed | p50 wait, ms | p99 wait, ms | longest, ms";
     report.table(head, &rows);
@@ -70,39 +70,39 @@ async fn small(bench: &Bench, report: &mut Report) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn walks(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Failure> {
-    let walk = |pages, limit, by_page| {
-        eprintln!("a walk over {pages} pages");
-        Task::Walk(bench.origin(), pages, limit, by_page)
+async fn lists(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Failure> {
+    let task = |pages, limit, by_page| {
+        eprintln!("a list of {pages} pages");
+        Task::List(bench.origin(), pages, limit, by_page)
     };
     let some = 100 * effort as usize;
-    let (_, by_items): (Walked, _) = bench.work(&walk(some, 50, false), true).await?;
-    let (_, by_page): (Walked, _) = bench.work(&walk(some, 50, true), true).await?;
+    let (_, by_items): (Listed, _) = bench.work(&task(some, 50, false), true).await?;
+    let (_, by_page): (Listed, _) = bench.work(&task(some, 50, true), true).await?;
     let against_loop = ratio(by_items.get(1).copied(), by_page.get(1).copied());
     report.note("items against loop", against_loop);
-    let (walked, _): (Walked, _) = bench.work(&walk(PAGES, 50, false), false).await?;
-    let (micros, memory) = (walked.micros, walked.memory);
+    let (listed, _): (Listed, _) = bench.work(&task(PAGES, 50, false), false).await?;
+    let (micros, memory) = (listed.micros, listed.memory);
     let added = memory[memory.len() - 1] - memory[0];
-    report.note("walk, added memory", Some(added));
+    report.note("list, added memory", Some(added));
     // A single stretch is not significant.
     let (first, rest) = micros.split_at(micros.len() / 4);
     let last = &rest[rest.len() - first.len()..];
     let [first, last] = [first, last].map(|quarter| median(quarter.iter().copied()));
     let slowdown = ratio(last, first);
-    let (_, counts): (Walked, _) = bench.work(&walk(PAGES, 1, false), true).await?;
+    let (_, counts): (Listed, _) = bench.work(&task(PAGES, 1, false), true).await?;
     let thousand = |at| Some(counts.get(at)? / STRETCH as f64);
     let [second, last] = [2, PAGES / STRETCH].map(thousand);
-    report.note("walk, last against second", ratio(last, second));
+    report.note("list, last against second", ratio(last, second));
     let rows = rows! {
         "`items()` against a loop over pages, instructions", shown(against_loop, 4);
-        "items of the long walk", walked.items.to_string();
-        "memory after its first thousand pages, KiB", memory[0].to_string();
-        "more than that at its end, KiB", added.to_string();
-        "processor time of its last quarter against its first, medians", shown(slowdown, 3);
-        "the same walk with pages of one item: instructions per page in the second thousand", shown(second, 0);
-        "and in the last thousand", shown(last, 0);
+        "items of the long list", listed.items.to_string();
+        "memory after the first thousand pages, KiB", memory[0].to_string();
+        "memory added until the end, KiB", added.to_string();
+        "processor time of the last quarter against the first, medians", shown(slowdown, 3);
+        "pages of one item: instructions per page in the second thousand", shown(second, 0);
+        "pages of one item: instructions per page in the last thousand", shown(last, 0);
     };
     let rows = rows.map(|(title, figure)| format!("{title} | {figure}"));
-    report.table("walk | figure", &rows);
+    report.table("list | figure", &rows);
     Ok(())
 }

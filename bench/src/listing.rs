@@ -13,7 +13,7 @@ use crate::system::{mark, processor, status};
 pub const STRETCH: usize = 1000;
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Walked {
+pub struct Listed {
     pub items: usize,
     /// The processor microseconds of one page, in each stretch.
     pub micros: Vec<f64>,
@@ -30,16 +30,16 @@ pub async fn run(
     pages: usize,
     each: usize,
     by_page: bool,
-) -> Result<Walked, Failure> {
+) -> Result<Listed, Failure> {
     let sdk = Sdk::new(&Target::plain("sdk", origin)).await?;
     let cursor = |pages: usize| format!("w{pages:012}");
     let mut warm = sdk.list(each).cursor(cursor(20)).items();
     while warm.try_next().await?.is_some() {}
     drop(warm);
-    let mut walked = Walked {
+    let mut listed = Listed {
         micros: Vec::with_capacity(64),
         memory: Vec::with_capacity(64),
-        ..Walked::default()
+        ..Listed::default()
     };
     mark();
     allocations::start();
@@ -47,7 +47,7 @@ pub async fn run(
         let mut next = Some(cursor(pages));
         while let Some(cursor) = next {
             let page = sdk.list(each).cursor(cursor).await?;
-            walked.items += page.items()?.iter().map(black_box).count();
+            listed.items += page.items()?.iter().map(black_box).count();
             next = page.next_cursor().map(str::to_owned);
         }
     } else {
@@ -55,19 +55,19 @@ pub async fn run(
         let mut before = processor();
         while let Some(item) = items.try_next().await? {
             black_box(item);
-            walked.items += 1;
-            if walked.items.is_multiple_of(STRETCH * each) {
+            listed.items += 1;
+            if listed.items.is_multiple_of(STRETCH * each) {
                 mark();
-                walked.micros.push((processor() - before) / STRETCH as f64);
-                walked.memory.push(status("VmRSS:"));
+                listed.micros.push((processor() - before) / STRETCH as f64);
+                listed.memory.push(status("VmRSS:"));
                 before = processor();
             }
         }
-        walked.held = allocations::held();
+        listed.held = allocations::held();
     }
     mark();
-    match walked.items == pages * each {
-        true => Ok(walked),
-        false => Err(format!("{} items instead of {pages} times {each}", walked.items).into()),
+    match listed.items == pages * each {
+        true => Ok(listed),
+        false => Err(format!("{} items instead of {pages} times {each}", listed.items).into()),
     }
 }
