@@ -25,7 +25,7 @@ impl TokenSource for TokenFile {
             match text.trim() {
                 // The sidecar is writing the file. The SDK calls this again after about a second.
                 "" => Err(TokenError::unavailable("the token file is empty")),
-                // The file has no lifetime. This sidecar replaces the token after 60 s, half its lifetime.
+                // The file states no lifetime. This sidecar replaces the token after 60 s, half its lifetime.
                 token => Ok(AccessToken::new(token).with_lifetime(Duration::from_secs(60))),
             }
         })
