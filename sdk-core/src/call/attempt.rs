@@ -237,7 +237,12 @@ fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
 
     let bytes = Bytes::from_owner(Shared(Arc::clone(key)));
     let mut value = HeaderValue::from_maybe_shared(bytes).map_err(|error| {
-        Error::invalid("Idempotency-Key", "be a valid header value", "invalid characters").with_cause(error)
+        Error::invalid(
+            "Idempotency-Key",
+            "be a valid header value",
+            "invalid characters",
+        )
+        .with_cause(error)
     })?;
     value.set_sensitive(true);
     Ok(value)

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::transport::loopback::is_plain_loopback;
 
 /// Returns the error for an invalid setting. `name` is the variable or builder method that set it.
-pub(crate) fn refused(name: &str, rule: &str, value: &str) -> Error {
+pub(crate) fn invalid_setting(name: &str, rule: &str, value: &str) -> Error {
     Error::configuration(format!("`{name}` must {rule}: got {value}"))
 }
 
@@ -25,42 +25,42 @@ pub(crate) enum Purpose {
 /// Errors don't repeat the whole address, because it may contain a password or a key.
 pub(crate) fn parse_url(
     name: &str,
-    text: &str,
+    value: &str,
     purpose: Purpose,
     insecure_http: bool,
 ) -> Result<Url, Error> {
-    let refused = |rule: &str, value: &str| Err(refused(name, rule, value));
-    let url = match Url::parse(text) {
+    let invalid = |rule: &str, got: &str| Err(invalid_setting(name, rule, got));
+    let url = match Url::parse(value) {
         Ok(url) => url,
         Err(error) => {
             let got = format!("an invalid URL ({error})");
-            let refused = refused("be an absolute URL, such as https://host.example", &got);
-            return refused.map_err(|refused: Error| refused.with_cause(error));
+            let rule = "be an absolute URL, such as https://host.example";
+            return Err(invalid_setting(name, rule, &got).with_cause(error));
         }
     };
     if !url.username().is_empty() || url.password().is_some() {
         let rule = "have no user name and no password";
-        return refused(rule, "a URL with user information");
+        return invalid(rule, "a URL with user information");
     }
     if url.fragment().is_some() {
-        return refused("have no fragment", "a URL with a `#`");
+        return invalid("have no fragment", "a URL with a `#`");
     }
     if url.query().is_some() && purpose == Purpose::Base {
-        return refused(
+        return invalid(
             "have no query, because paths are appended to it",
             "a URL with a `?`",
         );
     }
-    let shown = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
+    let origin = format!("{}://{}", url.scheme(), url.host_str().unwrap_or_default());
     match url.scheme() {
         // The parser rejects both schemes without a host.
         "https" => Ok(url),
         "http" if insecure_http || is_plain_loopback(&url) => Ok(url),
         "http" => {
             let rule = "be HTTPS, or HTTP to loopback (`allow_insecure_http` lifts this rule)";
-            refused(rule, &shown)
+            invalid(rule, &origin)
         }
-        _ => refused("be an http or https URL with a host", &shown),
+        _ => invalid("be an http or https URL with a host", &origin),
     }
 }
 

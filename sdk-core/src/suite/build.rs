@@ -13,7 +13,7 @@ use crate::options::CallOptions;
 use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::secret::redactor::RecentSecrets;
-use crate::suite::address::{Purpose, refused};
+use crate::suite::address::{Purpose, invalid_setting};
 use crate::suite::builder::{Authentication, SuiteBuilder};
 use crate::suite::sources::{Key, Setting};
 use crate::suite::{ApplicationConfig, Applications, Audience, Shared, Suite, address};
@@ -68,7 +68,7 @@ impl SuiteBuilder {
         let agent = self.agent().map_err(|error| errors.push(error));
         errors.extend(label_error);
         if self.max_in_flight == Some(0) {
-            errors.push(refused("max_in_flight", "be at least 1", "0"));
+            errors.push(invalid_setting("max_in_flight", "be at least 1", "0"));
         }
         let mut addresses: Vec<Url> = applications
             .iter()
@@ -166,7 +166,7 @@ impl SuiteBuilder {
                 // The audience is sent in a form and appears in messages.
                 if value.is_empty() || value.contains(char::is_control) {
                     let rule = "be a non-empty string without control characters";
-                    errors.push(refused(&name, rule, &format!("{value:?}")));
+                    errors.push(invalid_setting(&name, rule, &format!("{value:?}")));
                 }
                 Arc::new(Audience {
                     value: value.to_owned(),
@@ -233,7 +233,7 @@ impl SuiteBuilder {
             let Setting { value, name, .. } = self.sources.next_to_secret(key)?;
             if !is_sound(value) {
                 let got = one_line(&format!("{value:?}"));
-                errors.push(refused(&name, rule, &got));
+                errors.push(invalid_setting(&name, rule, &got));
             }
             Some(value)
         };
@@ -302,7 +302,7 @@ impl SuiteBuilder {
             "be 1 to {most} visible characters without brackets; single spaces are allowed only between words"
         );
         let got = one_line(&format!("{label:?}"));
-        (None, Some(refused("label", &rule, &got)))
+        (None, Some(invalid_setting("label", &rule, &got)))
     }
 
     /// Returns the user agent of all requests. Suites share the default value, because a process may have many suites.
@@ -321,7 +321,7 @@ impl SuiteBuilder {
                     "contain only visible ASCII characters",
                     format!("{agent:?}"),
                 );
-                refused("user_agent", rule, &one_line(&got)).with_cause(error)
+                invalid_setting("user_agent", rule, &one_line(&got)).with_cause(error)
             })
     }
 }
@@ -330,7 +330,7 @@ impl SuiteBuilder {
 fn checked(credential: ClientCredentials, errors: &mut Vec<Error>) -> Arc<dyn CredentialSource> {
     for field in credential.empty_fields() {
         let rule = format!("have a {field}");
-        errors.push(refused("credentials", &rule, "an empty string"));
+        errors.push(invalid_setting("credentials", &rule, "an empty string"));
     }
     Arc::new(credential)
 }
@@ -355,7 +355,7 @@ fn variable_prefix(installation: &str) -> Result<String, Error> {
         lengths.end()
     );
     let got = one_line(&format!("{installation:?}"));
-    Err(refused("installation", &rule, &got))
+    Err(invalid_setting("installation", &rule, &got))
 }
 
 /// Returns the suite's variables of the process environment. Adds an error for each value that is not UTF-8.
@@ -367,7 +367,7 @@ fn process_variables(prefix: &str, errors: &mut Vec<Error>) -> Vec<(String, Stri
     for (name, value) in named.filter(|(name, _)| name.starts_with(&prefix)) {
         match value.into_string() {
             Ok(value) => variables.push((name, value)),
-            Err(_) => errors.push(refused(&name, "be UTF-8", "invalid UTF-8")),
+            Err(_) => errors.push(invalid_setting(&name, "be UTF-8", "invalid UTF-8")),
         }
     }
     variables

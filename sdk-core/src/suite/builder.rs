@@ -13,8 +13,8 @@ use crate::policy::random::RandomSource;
 use crate::policy::retry::RetryPolicy;
 use crate::suite::sources::{Key, SettingSources};
 use crate::suite::{Suite, scopes_of};
-use crate::token::credentials::{ClientCredentials, IntoCredentials};
 use crate::token::credentials::CredentialSource;
+use crate::token::credentials::{ClientCredentials, IntoCredentials};
 use crate::token::policy::TokenPolicy;
 use crate::token::source::TokenSource;
 use crate::transport::connections::TransportChoice;
@@ -64,12 +64,12 @@ impl Suite {
     /// | variable | meaning |
     /// |---|---|
     /// | `SUITE_CLIENT_ID`, `SUITE_CLIENT_SECRET` | the client credential |
-    /// | `SUITE_CORE_URL` | base URL of the Platform, which also exchanges the token |
-    /// | `SUITE_TOKEN_URL` | the token endpoint, if it is not the Platform's `/oauth/token` |
-    /// | `SUITE_CRM_URL`, `SUITE_CALENDAR_URL`, `SUITE_ACCOUNTING_URL` | routed origins, each needed by its client only |
+    /// | `SUITE_CORE_URL` | the Platform's base URL, whose `/oauth/token` issues tokens by default |
+    /// | `SUITE_TOKEN_URL` | the token endpoint, if it is not the Platform's |
+    /// | `SUITE_CRM_URL`, `SUITE_CALENDAR_URL`, `SUITE_ACCOUNTING_URL` | the origins of the applications; each is required only by its own client |
     /// | `SUITE_<APP>_AUDIENCE` | the audience of an application, if it is not its origin |
-    /// | `SUITE_TOKEN_AUTH_METHOD` | how the credential is presented: `client_secret_basic` (the default) or `client_secret_post` |
-    /// | `SUITE_TOKEN_AUDIENCE_FIELD` | the form field with the audience, such as `resource`, if it is not `audience` |
+    /// | `SUITE_TOKEN_AUTH_METHOD` | the authentication method: `client_secret_basic` (default) or `client_secret_post` |
+    /// | `SUITE_TOKEN_AUDIENCE_FIELD` | the form field for the audience, such as `resource`; `audience` by default |
     ///
     /// The last two variables describe the credential from the same source. If the credential is set in code, they are
     /// ignored. Use [`with_authentication`](ClientCredentials::with_authentication) and

@@ -20,7 +20,7 @@ use crate::policy::budget::RetryBudgets;
 use crate::policy::concurrency::ConcurrencyLimit;
 use crate::policy::random::RandomSource;
 use crate::secret::redactor::Redactor;
-use crate::suite::address::refused;
+use crate::suite::address::invalid_setting;
 use crate::token::cache::TokenCache;
 use crate::token::source::TokenRequest;
 use crate::transport::connections::Connections;
@@ -230,13 +230,13 @@ fn scopes_of<S: AsRef<str>>(
         named.extend(scope.as_ref().split_whitespace().map(str::to_owned));
     }
     if named.is_empty() {
-        return Err(refused(call, "name at least one scope", "none"));
+        return Err(invalid_setting(call, "name at least one scope", "none"));
     }
     let is_scope = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
     match named.iter().find(|scope| !scope.bytes().all(is_scope)) {
         Some(invalid) => {
             let rule = "name scopes of visible ASCII characters, without quotes and backslashes";
-            Err(refused(call, rule, &format!("{invalid:?}")))
+            Err(invalid_setting(call, rule, &format!("{invalid:?}")))
         }
         None => Ok(named),
     }
