@@ -33,7 +33,7 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeMismatch {
     pub(crate) object: &'static str,
-    pub(crate) member: &'static str,
+    pub(crate) field: &'static str,
     pub(crate) count: u32,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct TypeMismatch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConstantMismatch {
     pub(crate) object: &'static str,
-    pub(crate) member: &'static str,
+    pub(crate) field: &'static str,
     pub(crate) expected: &'static str,
     pub(crate) found: String,
 }
@@ -94,10 +94,10 @@ pub(super) fn slice_or_copy(text: &str) -> ByteString {
 }
 
 /// Records a field whose type differs from the assumed type.
-pub(super) fn note_type(object: &'static str, member: &'static str) {
+pub(super) fn note_type(object: &'static str, field: &'static str) {
     let first = TypeMismatch {
         object,
-        member,
+        field,
         count: 0,
     };
     CONTEXT.with(|it| {

@@ -206,7 +206,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for TypedOrRaw<T> {
 pub fn typed<T>(
     value: Result<T, RawJson>,
     object: &'static str,
-    member: &'static str,
+    field: &'static str,
     extra: &mut Members,
 ) -> Option<T> {
     let other = match value {
@@ -214,21 +214,21 @@ pub fn typed<T>(
         Err(other) => other,
     };
     if !other.is_null() {
-        note_type(object, member);
+        note_type(object, field);
     }
-    extra.push_received(member, other);
+    extra.push_received(field, other);
     None
 }
 
 /// Records the first constant with an unexpected value. Used by generated code.
 #[doc(hidden)]
-pub fn constant(object: &'static str, member: &'static str, expected: &'static str, found: &str) {
+pub fn constant(object: &'static str, field: &'static str, expected: &'static str, found: &str) {
     if found == expected {
         return;
     }
     note_constant(|| ConstantMismatch {
         object,
-        member,
+        field,
         expected,
         found: found.to_owned(),
     });
@@ -387,7 +387,7 @@ mod tests {
         });
         let expected = TypeMismatch {
             object: "Badge",
-            member: "tone",
+            field: "tone",
             count: 2,
         };
         assert_eq!(seen.types, Some(expected));

@@ -266,7 +266,7 @@ impl Received<'_> {
         tracing::warn!(
             name: "suite.reply.types",
             object = first.object,
-            member = first.member,
+            field = first.field,
             count = first.count,
             "fields do not match their assumed type, or exceed it, and are preserved in `extra`"
         );
@@ -311,21 +311,21 @@ impl Received<'_> {
     fn other_constant(&self, mismatch: &ConstantMismatch) -> Result<(), Unreadable> {
         let ConstantMismatch {
             object,
-            member,
+            field,
             expected,
             found,
         } = mismatch;
         let found = (self.redact)(found);
         if !self.rules.lenient {
             return Err(Unreadable::Malformed(format!(
-                "at `{member}`: expected the constant {expected}, found {found}"
+                "at `{field}`: expected the constant {expected}, found {found}"
             )));
         }
         self.mismatch.set(true);
         tracing::warn!(
             name: "suite.reply.constant",
             object,
-            member,
+            field,
             expected,
             found,
             "a constant has an unexpected value"

@@ -83,7 +83,7 @@ impl<T> Page<T> {
         let fields: Vec<_> = known.map(str::to_owned).chain(extra).collect();
         let fields = one_line(&fields.join(", "));
         Some(format!(
-            "the page has no `items` (assumed: A07); it has only {fields}"
+            "the page has no `items` (assumption A07); it has only {fields}"
         ))
     }
 

@@ -35,7 +35,7 @@ fn another_type_than_assumed_is_preserved_and_reported_once_for_a_response() {
     assert_eq!(serde_json::to_value(&*found).unwrap(), presentation());
     let warnings = events.lines("WARN", &["do not match their assumed type"]);
     assert_eq!(warnings.len(), 1);
-    let phrase = r#"object="ActionField" member="key" count=6"#;
+    let phrase = r#"object="ActionField" field="key" count=6"#;
     assert_says(&warnings[0], &[phrase]);
 }
 
@@ -68,7 +68,7 @@ fn a_number_out_of_range_is_preserved_and_reported_and_every_instant_is_accepted
     assert_eq!(warnings.len(), 1, "only one warning");
     let words = ["do not match their assumed type, or exceed it"];
     assert_says(&warnings[0], &words);
-    assert_says(&warnings[0], &[r#"member="recordVersion" count=2"#]);
+    assert_says(&warnings[0], &[r#"field="recordVersion" count=2"#]);
 }
 
 #[test]
