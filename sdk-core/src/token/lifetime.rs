@@ -30,7 +30,7 @@ pub(super) fn effective(stated: Option<Duration>, secret: &str, policy: &TokenPo
 /// The instants at which a token changes its phase.
 #[expect(
     clippy::struct_field_names,
-    reason = "`_at` says that the fields are instants, not durations"
+    reason = "the suffix `_at` marks instants, not durations"
 )]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Schedule {
