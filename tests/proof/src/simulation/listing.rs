@@ -17,7 +17,7 @@ use super::suites::Seat;
 
 /// The stored state of a listing.
 #[derive(Clone)]
-pub(super) struct Kept {
+pub(super) struct Progress {
     number: u64,
     at: usize,
     list: usize,
@@ -29,21 +29,21 @@ pub(super) struct Kept {
 pub(super) async fn work(seats: Vec<Seat>, store: Store, slot: usize, mut rng: Rng) {
     let stage = seats[0].stage.clone();
     while !stage.is_calm() || locked(&store.listings)[slot].is_some() {
-        let kept = locked(&store.listings)[slot].clone();
-        let kept = kept.unwrap_or_else(|| begin(&seats, &store, slot, &mut rng));
-        let seat = seats.iter().find(|it| it.at == kept.at);
+        let progress = locked(&store.listings)[slot].clone();
+        let progress = progress.unwrap_or_else(|| begin(&seats, &store, slot, &mut rng));
+        let seat = seats.iter().find(|it| it.at == progress.at);
         let seat = seat.expect("a seat for each installation");
         // Only the call of a single page can be rejected.
         if rng.bool() || stage.simulation.sdk == Sdk::RejectsAll {
-            one_page(seat, &store, slot, kept, &mut rng).await;
+            one_page(seat, &store, slot, progress, &mut rng).await;
         } else {
-            many(seat, &store, slot, kept, &mut rng).await;
+            many(seat, &store, slot, progress, &mut rng).await;
         }
         sleep(Duration::from_millis(rng.u64(0..1_500))).await;
     }
 }
 
-fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Kept {
+fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Progress {
     let (seat, list) = (&seats[rng.usize(..seats.len())], rng.usize(..LISTS.len()));
     let number = seat.stage.next(Number::Listing);
     seat.stage.count("listings");
@@ -52,39 +52,46 @@ fn begin(seats: &[Seat], store: &Store, slot: usize, rng: &mut Rng) -> Kept {
         installation: seat.installation().number,
         list: LISTS[list].to_owned(),
     });
-    let kept = Kept {
+    let progress = Progress {
         number,
         at: seat.at,
         list,
         checkpoint: None,
     };
-    locked(&store.listings)[slot] = Some(kept.clone());
-    kept
+    locked(&store.listings)[slot] = Some(progress.clone());
+    progress
 }
 
 /// Returns the pages from the stored checkpoint on.
-fn pages(seat: &Seat, kept: &Kept, options: &Options, rng: &mut Rng) -> Pages<Record> {
+fn pages(seat: &Seat, progress: &Progress, options: &Options, rng: &mut Rng) -> Pages<Record> {
     let limit = rng.u32(5..=50);
     macro_rules! pages {
         ($group:ident) => {
             with_options!(seat.crm.$group().list().limit(limit), options, CALL[0]).pages()
         };
     }
-    let pages = match LISTS[kept.list] {
+    let pages = match LISTS[progress.list] {
         "people" => pages!(people),
         "organizations" => pages!(organizations),
         "opportunities" => pages!(opportunities),
         _ => pages!(tasks),
     };
-    match &kept.checkpoint {
+    match &progress.checkpoint {
         Some(stored) => pages.resume(serde_json::from_str(stored).expect("it was stored")),
         None => pages,
     }
 }
 
 /// Stores records permanently, together with the checkpoint after them.
-fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record], at: &Checkpoint) {
-    let listing = kept.number;
+fn save(
+    seat: &Seat,
+    store: &Store,
+    slot: usize,
+    progress: &Progress,
+    records: &[Record],
+    at: &Checkpoint,
+) {
+    let listing = progress.number;
     for record in records {
         seat.stage.count("listings: records stored");
         seat.stage.record(Event::Took {
@@ -97,15 +104,15 @@ fn keep(seat: &Seat, store: &Store, slot: usize, kept: &Kept, records: &[Record]
         seat.stage.count("listings ended");
         seat.stage.record(Event::ListingEnded { listing });
         listings[slot] = None;
-    } else if let Some(kept) = &mut listings[slot] {
-        kept.checkpoint = Some(serde_json::to_string(at).expect("a checkpoint is JSON"));
+    } else if let Some(progress) = &mut listings[slot] {
+        progress.checkpoint = Some(serde_json::to_string(at).expect("a checkpoint is JSON"));
     }
 }
 
 /// Reads one page as its own call.
-async fn one_page(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng) {
+async fn one_page(seat: &Seat, store: &Store, slot: usize, progress: Progress, rng: &mut Rng) {
     let options = Options::draw(&seat.stage, rng);
-    let mut pages = pages(seat, &kept, &options, rng);
+    let mut pages = pages(seat, &progress, &options, rng);
     let about = seat.about("page", Kind::Read);
     let page = async {
         pages
@@ -115,14 +122,14 @@ async fn one_page(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut
     };
     if let Some(Ok(page)) = about.make(&options, page).await {
         let records = page.items().unwrap_or_default();
-        keep(seat, store, slot, &kept, records, &pages.checkpoint());
+        save(seat, store, slot, &progress, records, &pages.checkpoint());
     }
 }
 
 /// Reads items until a failure, a random stop or the end. All pages belong to one call without a total deadline.
-async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng) {
+async fn many(seat: &Seat, store: &Store, slot: usize, progress: Progress, rng: &mut Rng) {
     let options = Options::draw(&seat.stage, rng);
-    let mut items = pages(seat, &kept, &options, rng).items();
+    let mut items = pages(seat, &progress, &options, rng).items();
     if rng.bool() {
         items = items.read_ahead();
     }
@@ -131,17 +138,18 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
     about.deadline = None;
     // The error of a page is not recorded, because the attempts of this call cover all its pages.
     let _open = about.begin(&options);
-    let keep = |records: &[Record], at: Checkpoint| keep(seat, store, slot, &kept, records, &at);
+    let save =
+        |records: &[Record], at: Checkpoint| save(seat, store, slot, &progress, records, &at);
     let (mut records, mut taken) = (Vec::new(), 0);
     while taken < enough {
         match items.try_next().await {
             Ok(Some(record)) => records.push(record),
-            Ok(None) => return keep(&records, items.checkpoint()),
+            Ok(None) => return save(&records, items.checkpoint()),
             Err(error) => {
                 seat.stage.log(&error);
                 // The consumer decides whether to store the items before the failure.
                 if rng.bool() {
-                    keep(&records, items.checkpoint());
+                    save(&records, items.checkpoint());
                 }
                 return;
             }
@@ -149,7 +157,7 @@ async fn many(seat: &Seat, store: &Store, slot: usize, kept: Kept, rng: &mut Rng
         if records.len() == batch {
             let at = items.checkpoint();
             let ended = at.is_finished();
-            keep(&records, at);
+            save(&records, at);
             if ended {
                 return;
             }

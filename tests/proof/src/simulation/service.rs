@@ -8,7 +8,7 @@ use suite_checker::Event;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::listing::Kept;
+use super::listing::Progress;
 use super::network::Network;
 use super::outbox::Row;
 use super::stage::locked;
@@ -22,7 +22,7 @@ const A_YEAR: Duration = Duration::from_secs(365 * 86_400);
 #[derive(Clone)]
 pub(super) struct Store {
     pub(super) rows: Arc<Mutex<Vec<Row>>>,
-    pub(super) listings: Arc<Mutex<Vec<Option<Kept>>>>,
+    pub(super) listings: Arc<Mutex<Vec<Option<Progress>>>>,
 }
 
 /// The properties of a service.

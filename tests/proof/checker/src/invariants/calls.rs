@@ -110,8 +110,8 @@ fn timed(call: &Call<'_>, attempt: &Request<'_>, found: &mut Found) {
     let is_drop = |(at, outcome): (u64, &Outcome)| *outcome == Outcome::Dropped && at <= end + TICK;
     let dropped = call.outcome.is_none_or(is_drop);
     let given_up = how == End::Abandoned && end + TICK < deadline && !dropped;
-    let kept = took <= timeout + TICK && !(given_up && took + TICK < timeout);
-    found.require("an attempt respects its timeout", end, kept, || {
+    let satisfied = took <= timeout + TICK && !(given_up && took + TICK < timeout);
+    found.require("an attempt respects its timeout", end, satisfied, || {
         format!("{call}: {attempt} took {took} of {timeout}")
     });
 }
@@ -138,11 +138,11 @@ fn fails(facts: &Facts<'_>, call: &Call<'_>, at: u64, failed: &Failed, found: &m
         },
     );
     let settled = facts.calm.is_none_or(|calm| call.began < calm + AFTERMATH);
-    let kept = settled || failed.effect == Effect::Refused && !failed.tokenless;
+    let satisfied = settled || failed.effect == Effect::Refused && !failed.tokenless;
     found.require(
         "calls succeed after all faults have ended",
         at,
-        kept,
+        satisfied,
         || format!("{call} failed: {kind}, {:?}", failed.effect),
     );
 }

@@ -80,8 +80,8 @@ fn attempts(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
         });
         let invariant = "a command without a key is resent only if it had no effect";
         let without_effect = !attempt.is_open(call.kind) && !attempt.succeeded();
-        let kept = call.kind != Kind::Unkeyed || at + 1 == made.len() || without_effect;
-        found.require(invariant, call.began, kept, || {
+        let satisfied = call.kind != Kind::Unkeyed || at + 1 == made.len() || without_effect;
+        found.require(invariant, call.began, satisfied, || {
             format!("{call}: {attempt} was followed by another")
         });
     }
@@ -148,7 +148,7 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, at: u64, failed: &Failed, found:
 /// Checks that an error reports the effect of its call as the network and the service observed it.
 fn effect<'a>(facts: &Facts<'a>, call: &Call<'a>, at: u64, failed: &Failed, found: &mut Found) {
     let any = |is: fn(&Request<'a>) -> bool| facts.attempts(call).any(is);
-    let (invariant, kept) = match failed.effect {
+    let (invariant, satisfied) = match failed.effect {
         Effect::NotSent => (
             "not sent: the service received nothing",
             !any(Request::was_sent) && !facts.resends_open(call),
@@ -162,7 +162,7 @@ fn effect<'a>(facts: &Facts<'a>, call: &Call<'a>, at: u64, failed: &Failed, foun
             facts.is_open(call),
         ),
     };
-    found.require(invariant, at, kept, || {
+    found.require(invariant, at, satisfied, || {
         let seen = facts.attempts(call).map(|it| (it.id, it.status(), it.end));
         let (kind, effect, seen) = (&failed.kind, failed.effect, seen.collect::<Vec<_>>());
         format!("{call}: {kind} says {effect:?} after {seen:?}")

@@ -50,11 +50,11 @@ fn capped(facts: &Facts<'_>, found: &mut Found) {
         }
         *taken += 1;
         let most = facts.suites.get(&it.suite).and_then(|it| it.0);
-        let kept = most.is_none_or(|most| *taken <= most);
+        let satisfied = most.is_none_or(|most| *taken <= most);
         found.require(
             "concurrent attempts stay within the limit",
             *at,
-            kept,
+            satisfied,
             || format!("{it}: {taken} of {most:?}"),
         );
     }
@@ -124,10 +124,10 @@ fn has_room(facts: &Facts<'_>, place: (u32, &str), from: Micros, until: Micros) 
 /// tokens.
 fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, failed: &Failed, found: &mut Found) {
     let exchanged = |it: &Request<'_>| it.suite == call.suite && it.departed <= at;
-    let kept = !call.attempts.is_empty()
+    let satisfied = !call.attempts.is_empty()
         || !call.has_time(at)
         || failed.tokenless && facts.exchanges().any(exchanged);
-    found.require("a call is attempted", at, kept, || {
+    found.require("a call is attempted", at, satisfied, || {
         format!("{call} until {:?}", call.deadline)
     });
 }
@@ -191,8 +191,8 @@ fn repeated(
     let budget = facts.suites.get(&call.suite).map_or(0, |it| it.1);
     let failed = failures.get(&(call.suite, last.place().1));
     let paid = failed.is_none_or(|it| it.iter().filter(|it| **it <= at).count() < budget);
-    let kept = !(may_pass && made < most as usize && time && paid);
-    found.require("a temporary failure is retried", at, kept, || {
+    let satisfied = !(may_pass && made < most as usize && time && paid);
+    found.require("a temporary failure is retried", at, satisfied, || {
         format!("{call} made {made} of {most} attempts until {deadline}")
     });
 }
@@ -210,8 +210,8 @@ fn renewed(facts: &Facts<'_>, call: &Call<'_>, at: Micros, found: &mut Found) {
         let before = it.departed <= at && it.id != last.id;
         it.place() == last.place() && before && (exchanged || rejected(it))
     });
-    let kept = !call.has_time(at) || renewed;
-    found.require("a rejected token is renewed", at, kept, || {
+    let satisfied = !call.has_time(at) || renewed;
+    found.require("a rejected token is renewed", at, satisfied, || {
         format!("{call} gave up with token {token}")
     });
 }

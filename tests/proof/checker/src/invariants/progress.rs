@@ -21,8 +21,11 @@ pub(crate) fn check(facts: &Facts<'_>, found: &mut Found) {
             Event::Faultless => faultless = true,
             Event::Returned { call, outcome } if faultless => {
                 let invariant = "without faults only rejected calls fail";
-                let kept = !matches!(outcome, Outcome::Error(it) if it.effect != Effect::Refused);
-                found.require(invariant, *at, kept, || format!("call {call}: {outcome:?}"));
+                let satisfied =
+                    !matches!(outcome, Outcome::Error(it) if it.effect != Effect::Refused);
+                found.require(invariant, *at, satisfied, || {
+                    format!("call {call}: {outcome:?}")
+                });
             }
             Event::Stuck { limit } => {
                 found.require("a simulation ends within its limits", *at, false, || {

@@ -37,10 +37,13 @@ pub(crate) fn check(facts: &Facts<'_>, found: &mut Found) {
             Event::Settled { command, reference } => {
                 waiting.remove(command);
                 let commits = commits(command);
-                let kept = commits == [reference];
-                found.require("a stored receipt has exactly one commit", *at, kept, || {
-                    format!("command {command}: {reference}, commits {commits:?}")
-                });
+                let satisfied = commits == [reference];
+                found.require(
+                    "a stored receipt has exactly one commit",
+                    *at,
+                    satisfied,
+                    || format!("command {command}: {reference}, commits {commits:?}"),
+                );
             }
             Event::Parked {
                 command,
@@ -49,13 +52,13 @@ pub(crate) fn check(facts: &Facts<'_>, found: &mut Found) {
                 reason,
             } => {
                 let keyed = waiting.remove(command).is_some_and(|(_, keyed)| keyed);
-                let kept = *refused || (*was_sent && !keyed);
-                found.require("a command is parked for a reason", *at, kept, || {
+                let satisfied = *refused || (*was_sent && !keyed);
+                found.require("a command is parked for a reason", *at, satisfied, || {
                     format!("command {command}, keyed: {keyed}, sent: {was_sent}: {reason}")
                 });
                 let commits = commits(command);
-                let kept = !refused || commits.is_empty();
-                found.require("a rejected command had no effect", *at, kept, || {
+                let satisfied = !refused || commits.is_empty();
+                found.require("a rejected command had no effect", *at, satisfied, || {
                     format!("command {command} committed {commits:?}: {reason}")
                 });
             }

@@ -78,8 +78,8 @@ fn resent(facts: &Facts<'_>, found: &mut Found) {
             let rejected = &facts.rejections;
             rejected.range((token, *at + 1)..(token, until.max(*at + 1)))
         });
-        let kept = rejected_again.next().is_none();
-        found.require("a revoked token is not sent again", now, kept, || {
+        let satisfied = rejected_again.next().is_none();
+        found.require("a revoked token is not sent again", now, satisfied, || {
             format!("call {}: token {token}", attempt.call)
         });
         if matches!(request.status(), Some(200..=299 | 403 | 404 | 409 | 422)) {
