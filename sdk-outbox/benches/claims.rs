@@ -1,12 +1,12 @@
-//! Commands that workers claim, send and settle per second, with few and many commands waiting.
+//! Measures how many commands workers claim, send and settle per second, with few and many waiting commands.
 //!
 //! ```text
 //! bash .ci/postgres cargo bench -p sdk-outbox --features sqlite,postgres
 //! ```
 //!
-//! The transport answers within the process, so the database and the worker take all of the time. Arguments after `--` restrict
-//! the measurement: `sqlite` or `postgres`, the numbers of waiting commands, `lanes=0,1000`, `workers=1,4` and `seconds=4`. With
-//! `snapshot`, another connection to PostgreSQL keeps an old snapshot open.
+//! The transport responds in process, so only the database and the worker take time. Arguments after `--` restrict the
+//! measurement: `sqlite` or `postgres`, the numbers of waiting commands, `lanes=0,1000`, `workers=1,4` and `seconds=4`.
+//! With `snapshot`, another connection to PostgreSQL keeps an old snapshot open.
 
 use std::error::Error;
 use std::path::Path;
@@ -24,10 +24,10 @@ use tokio_postgres::{Config, NoTls};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Enough that a claim takes a batch.
+/// So many slots that a claim takes a batch.
 const IN_FLIGHT: usize = 32;
 
-/// A row of the table.
+/// A row of the printed table.
 struct Cell {
     rows: u64,
     lanes: u64,
@@ -75,7 +75,7 @@ async fn main() -> Result<(), Failure> {
 }
 
 impl Cell {
-    /// Repeats a round until the time is over, because few commands are soon settled.
+    /// Repeats rounds until the time is over, because a few commands are settled quickly.
     async fn measure(&self, store: &str) -> Result<f64, Failure> {
         let (mut settled, mut time) = (0, Duration::ZERO);
         while time < self.time {
@@ -91,7 +91,7 @@ impl Cell {
     }
 
     async fn sqlite(&self, left: Duration) -> Result<(u64, Duration), Failure> {
-        // Not in a temporary folder, which may be in memory.
+        // A temporary folder may be in memory, so the database is elsewhere.
         let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("claims.db");
         let delete = || {
             for end in ["", "-wal", "-shm"] {
@@ -220,7 +220,7 @@ fn client(answers: &Answers) -> Result<Client, sdk_core::Error> {
     Client::new(&suite)
 }
 
-/// Answers every command immediately, and counts them.
+/// A transport that responds to every command immediately, and counts the commands.
 #[derive(Clone, Default)]
 struct Answers(Arc<AtomicU64>);
 

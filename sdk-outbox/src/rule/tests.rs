@@ -1,4 +1,4 @@
-//! The rule against a second reading of its table, over everything that a store can know.
+//! Compares the rule with a second implementation of its table, for all combinations of facts.
 
 use sdk_core::PreparedCommand;
 use serde_json::json;
@@ -7,11 +7,11 @@ use super::*;
 
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// The limits that the documentation promises. No other test depends on them.
+/// The documented limits. No other test checks them.
 const MAX_AGE: Duration = Duration::from_secs(24 * 3_600);
 const MAX_ATTEMPTS: u32 = 300;
 
-/// What a store can know of a command.
+/// The facts about a command that a store can have.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     replayable: bool,
@@ -25,8 +25,8 @@ struct Facts {
 }
 
 impl Facts {
-    /// Whether the command itself still says that it was sent.
-    fn told(&self) -> bool {
+    /// Whether the command's own record that it was sent still counts.
+    fn was_sent(&self) -> bool {
         self.says_sent && self.approved.is_none()
     }
 }
@@ -47,7 +47,7 @@ fn outcomes() -> Vec<Option<StoredOutcome>> {
     all
 }
 
-/// How a service can recognize a command that is sent again.
+/// How an application can recognize a resent command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recognized {
     Never,
@@ -55,7 +55,7 @@ enum Recognized {
     Exact,
 }
 
-/// A stored command with these facts. The rule ignores its digest.
+/// Builds a stored command with these facts. The rule ignores its digest.
 fn command(by: Recognized, says_sent: bool, prepared: Option<SystemTime>) -> PreparedCommand {
     let mut form = json!({
         "version": 2,
@@ -78,7 +78,7 @@ fn command(by: Recognized, says_sent: bool, prepared: Option<SystemTime>) -> Pre
     serde_json::from_value(form).unwrap()
 }
 
-/// The row of the table that decides.
+/// Returns the row of the table that decides.
 fn row(facts: &Facts, now: SystemTime) -> usize {
     use ErrorKind::{Conflict, InvalidInput, NotFound, PreparedCommand, Rejected};
     let failed = match facts.outcome {
@@ -86,7 +86,7 @@ fn row(facts: &Facts, now: SystemTime) -> usize {
         _ => None,
     };
     let unknown = failed.is_some_and(|(effect, _)| effect == Effect::Unknown);
-    let sent = unknown || facts.told() || facts.lease_expired || facts.first_sent.is_some();
+    let sent = unknown || facts.was_sent() || facts.lease_expired || facts.first_sent.is_some();
     let since = facts.first_sent.or(facts.approved).or(facts.prepared);
     let rows = [
         facts.outcome == Some(StoredOutcome::Done),
@@ -106,8 +106,8 @@ fn row(facts: &Facts, now: SystemTime) -> usize {
 }
 
 #[test]
-fn the_rule_is_its_table_whatever_a_store_knows() {
-    // A whole number of milliseconds, because the stored form rounds to them.
+fn the_rule_follows_its_table_for_all_facts() {
+    // The time is in whole milliseconds, because the stored form rounds to them.
     let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_300_000);
     let (second, skew) = (Duration::from_secs(1), HOUR / 12);
     let times = [
@@ -162,7 +162,7 @@ fn the_rule_is_its_table_whatever_a_store_knows() {
     assert!(!seen.contains(&0), "{seen:?}");
 }
 
-/// The row that such a step comes from.
+/// Returns the row that results in this step.
 fn row_of(step: &StoredStep) -> usize {
     match step {
         StoredStep::Done => 1,
@@ -177,14 +177,14 @@ fn row_of(step: &StoredStep) -> usize {
     }
 }
 
-/// Checks what must hold whatever the table says.
+/// Checks the invariants that don't depend on the table.
 fn assert_keeps_its_invariants(facts: &Facts, step: &StoredStep, now: SystemTime) {
     match step {
-        // A command that just failed waits at least, and one that just succeeded is never sent again.
+        // A command that just failed has to wait, and a command that just succeeded is never resent.
         StoredStep::Send => assert!(facts.outcome.is_none(), "{facts:?}"),
         StoredStep::SendAt(at) => {
             let wait = at.duration_since(now).unwrap();
-            // A server can make it wait, for an hour at most.
+            // A server can delay the command by at most an hour.
             let Some(StoredOutcome::Failed { retry_after, .. }) = facts.outcome else {
                 panic!("{facts:?}: {wait:?}");
             };
@@ -197,15 +197,15 @@ fn assert_keeps_its_invariants(facts: &Facts, step: &StoredStep, now: SystemTime
             let harmless =
                 matches!(reason, ParkReason::Refused { effect, .. } if *effect != Effect::Unknown);
             assert_eq!(reason.to_string().contains("check whether"), !harmless);
-            // A refusal says nothing about an earlier sending.
-            let before = facts.told() || facts.lease_expired || facts.first_sent.is_some();
+            // A rejection shows nothing about an earlier attempt.
+            let before = facts.was_sent() || facts.lease_expired || facts.first_sent.is_some();
             assert!(!(harmless && before), "{facts:?}: {reason}");
         }
     }
 }
 
 #[test]
-fn each_setting_moves_its_limit_and_commands_do_not_come_back_together() {
+fn each_setting_moves_its_limit_and_backoffs_differ_between_commands() {
     let now = SystemTime::now();
     let failed = StoredOutcome::Failed {
         effect: Effect::NotSent,
@@ -233,7 +233,7 @@ fn each_setting_moves_its_limit_and_commands_do_not_come_back_together() {
     let of_age = |age| row_of(&patient.next(&fresh(Recognized::ByKey), now + age));
     assert_eq!((of_age(47 * HOUR), of_age(49 * HOUR)), (9, 6));
 
-    // At least once, whatever is set.
+    // The rule allows at least one attempt.
     let once = rule.with_max_attempts(0);
     let fresh = fresh(Recognized::ByKey);
     assert_eq!(once.next(&fresh, now), StoredStep::Send);

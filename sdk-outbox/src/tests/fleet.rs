@@ -1,4 +1,4 @@
-//! PostgreSQL alone: locks between workers and services, privileges, and connections that end.
+//! Tests that only concern PostgreSQL: locks between workers and services, privileges, and lost connections.
 
 use std::time::Duration;
 
@@ -13,14 +13,15 @@ use crate::store::Store;
 
 const EVENTS: Operation = Operation::SubmitEventCommand;
 
-/// Long enough to see that a statement waits for a lock.
+/// A time after which a statement evidently waits for a lock.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// Longer than a statement takes on a busy machine, and shorter than the session waits for a lock.
+/// A time limit for statements. It is longer than a statement takes on a busy machine, and shorter than the lock
+/// timeout.
 const LIMIT: Duration = Duration::from_secs(5);
 
 #[tokio::test]
-async fn a_worker_needs_no_right_but_those_on_the_tables() {
+async fn a_worker_needs_only_privileges_on_the_tables() {
     let Some(lab) = Lab::<Postgres>::open().await else {
         return;
     };
@@ -62,7 +63,7 @@ async fn a_lane_among_many_commands_does_not_wait_for_the_next_poll() {
 }
 
 #[tokio::test]
-async fn a_database_that_ends_its_connections_or_does_not_respond_loses_nothing() {
+async fn no_command_is_lost_if_the_database_ends_connections() {
     let Some(lab) = Lab::<Postgres>::open().await else {
         return;
     };
@@ -111,7 +112,7 @@ async fn a_database_that_ends_its_connections_or_does_not_respond_loses_nothing(
 }
 
 #[tokio::test]
-async fn a_row_that_somebody_else_holds_keeps_nobody_waiting() {
+async fn a_locked_row_does_not_block_claims_of_other_rows() {
     let Some(lab) = Lab::<Postgres>::open().await else {
         return;
     };
@@ -135,7 +136,7 @@ async fn a_row_that_somebody_else_holds_keeps_nobody_waiting() {
 }
 
 #[tokio::test]
-async fn a_lane_is_stored_into_by_one_transaction_at_a_time() {
+async fn one_transaction_at_a_time_enqueues_into_a_lane() {
     let Some(lab) = Lab::<Postgres>::open().await else {
         return;
     };
@@ -159,15 +160,14 @@ async fn a_lane_is_stored_into_by_one_transaction_at_a_time() {
 }
 
 #[tokio::test]
-async fn a_command_admitted_while_the_head_of_its_lane_is_finished_is_neither_a_second_head_nor_stuck()
- {
+async fn a_command_admitted_while_its_lanes_head_is_settled_becomes_the_next_head() {
     let Some(lab) = Lab::<Postgres>::open().await else {
         return;
     };
     lab.place("1", Some("lane")).await;
     let other = Postgres::open(&lab.place).await;
     let first = lab.claim(1).await.remove(0);
-    // Holds the settlement at its commit.
+    // The trigger stops the settlement at its commit.
     lab.raw(
         "CREATE FUNCTION hold() RETURNS trigger LANGUAGE plpgsql AS
             'BEGIN PERFORM pg_advisory_xact_lock(94, 36); RETURN NULL; END';
@@ -193,7 +193,7 @@ async fn a_command_admitted_while_the_head_of_its_lane_is_finished_is_neither_a_
         }
         lab.place("2", Some("lane")).await;
         other.store.maintain().await.unwrap();
-        // The head that is being finished is still there for everybody else.
+        // Until the commit, other connections still see the head.
         assert_eq!(lab.raw(heads).await, [["1"]]);
         drop(holder);
     };

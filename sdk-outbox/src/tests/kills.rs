@@ -1,7 +1,7 @@
-//! Worker processes that are killed or stopped at every step, while the test counts what the server commits.
+//! Kills or stops worker processes at every step, and counts the commits of the server.
 //!
-//! A worker process is this test binary, which runs the test `worker_process` with the variables that [`run`] sets. Each of the
-//! two tests does 15 runs, and 300 with `LONG_TESTS`.
+//! A worker process is this test binary, which runs the test `worker_process` with the variables that [`run`] sets.
+//! Each of the two tests does 15 runs, and 300 with `LONG_TESTS`.
 
 mod arena;
 mod run;
@@ -22,19 +22,20 @@ use crate::{StoredRule, Worker};
 use arena::Arena;
 use run::run;
 
-/// The shortest that a worker takes.
+/// The shortest lease that a worker accepts.
 const LEASE: Duration = Duration::from_secs(1);
 
 /// The installations of the commands. Each failure in a row doubles the pause of its installation.
 const INSTALLATIONS: [&str; 6] = ["north", "east", "south", "west", "inland", "abroad"];
 
-/// How many runs go on at the same time.
+/// The number of concurrent runs.
 const CONCURRENT: usize = 8;
 
-/// The step at which this process stops, and how often it reaches it until then.
+/// The step at which this process stops, and the number of times that it still has to reach the step.
 static STOP: OnceLock<(String, AtomicU32)> = OnceLock::new();
 
-/// The worker has come so far. If this is its step, a shell stops it and says so.
+/// Records that the worker reached this step. If this is the step of [`STOP`], a shell stops this process and prints
+/// `stopped`.
 pub(crate) fn reached(step: &str) {
     if let Some((stop, left)) = STOP.get()
         && stop == step
@@ -52,7 +53,7 @@ fn worker_process() {
     };
     thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
-        // The test that started this process is gone.
+        // Standard input is closed, so the test that started this process has ended.
         std::process::exit(0);
     });
     if let Ok(stop) = std::env::var("KILLS_STOP") {
@@ -72,7 +73,7 @@ async fn work<S: Arena>(place: &str) {
     let outbox = loop {
         match S::try_open(&place).await {
             Ok(outbox) => break S::with_receipts(outbox),
-            // The database is being started again, or a worker stopped in a transaction.
+            // The database is restarting, or a stopped worker holds a transaction.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     };
@@ -82,7 +83,7 @@ async fn work<S: Arena>(place: &str) {
         .poll(Duration::from_millis(50))
         .rule(StoredRule::default().with_backoff(backoff));
     for installation in INSTALLATIONS {
-        // Every fault is the worker's matter.
+        // The client doesn't retry, so that the worker handles every fault.
         let suite = Suite::builder().environment().retry(RetryPolicy::none());
         let suite = suite.label(installation).build().unwrap();
         worker = worker.sender(sdk_calendar::Client::new(&suite).unwrap());
@@ -90,7 +91,7 @@ async fn work<S: Arena>(place: &str) {
     worker.run(std::future::pending()).await.unwrap();
 }
 
-/// What the runs on a store found.
+/// The results of all runs on a store.
 #[derive(Default)]
 struct Tally {
     commands: usize,
@@ -105,7 +106,7 @@ struct Tally {
     connections_ended: usize,
     /// The steps at which a worker was killed or stopped.
     steps: BTreeSet<&'static str>,
-    /// Promises that were broken.
+    /// The guarantees that were broken.
     broken: Vec<String>,
 }
 
@@ -121,7 +122,7 @@ fn workers_killed_or_stopped_at_any_step_lose_and_repeat_nothing_on_postgres() {
     }
 }
 
-/// Does all runs, several at a time, and holds them to what an outbox promises.
+/// Runs all runs, several at a time, and asserts the guarantees of an outbox.
 fn all_runs<S: Arena>() {
     let is_long = std::env::var_os("LONG_TESTS").is_some();
     let runs = if is_long { 300 } else { S::steps().count() };

@@ -1,7 +1,7 @@
 //! Tests of the worker and of both stores, against the reference server.
 //!
-//! The tests on PostgreSQL run if `OUTBOX_DATABASE` names a database, as under `.ci/postgres`. Each test has tables of
-//! its own.
+//! The tests on PostgreSQL run if `OUTBOX_DATABASE` names a database, as under `.ci/postgres`. Each test has its
+//! own tables.
 
 mod fleet;
 pub(crate) mod kills;
@@ -27,34 +27,34 @@ use crate::sqlite::Sqlite;
 use crate::store::{Claim, Settlement, Store, Wanted};
 use crate::{Entry, Error, Outbox, State, Worker};
 
-/// Longer than any test takes.
+/// A lease that doesn't expire during a test.
 const LEASE: Duration = Duration::from_secs(60);
 
 /// A store under test.
 pub(crate) trait TestStore: Store {
-    /// Where its database is.
+    /// The location of its database.
     type Place: Clone + Send + Sync + 'static;
 
-    /// Whether bodies have a table of their own.
+    /// Whether bodies are in a separate table.
     const HAS_BODY_TABLE: bool;
 
-    /// The statement that the documentation gives to users of other drivers.
+    /// Returns the documented statement for other drivers.
     fn documented_statement() -> String;
 
-    /// A program with another driver that runs a statement.
+    /// Returns a program that runs a statement with another driver.
     fn other_driver(place: &Self::Place, statement: &str) -> Command;
 
-    /// The database of a name, empty at first, if there can be one here.
+    /// Returns the location of an empty database with this name, if this machine can have one.
     fn at(name: &str) -> Option<Self::Place>;
 
     fn place() -> Option<Self::Place> {
         Self::at(&unique())
     }
 
-    /// Opens the outbox with a connection of its own.
+    /// Opens the outbox with a new connection.
     async fn try_open(place: &Self::Place) -> Result<Outbox<Self>, Error>;
 
-    /// Stores a command with a connection of its own.
+    /// Stores a command with a new connection.
     async fn try_enqueue(place: &Self::Place, entry: &Entry<'_>) -> Result<i64, Error>;
 
     async fn open(place: &Self::Place) -> Outbox<Self> {
@@ -65,14 +65,14 @@ pub(crate) trait TestStore: Store {
         Self::try_enqueue(place, entry).await.unwrap()
     }
 
-    /// Runs statements with a connection of its own, and returns all rows, as text.
+    /// Runs statements with a new connection, and returns all rows as strings.
     async fn try_raw(place: &Self::Place, sql: &str) -> Result<Vec<Vec<String>>, Error>;
 
     async fn raw(place: &Self::Place, sql: &str) -> Vec<Vec<String>> {
         Self::try_raw(place, sql).await.unwrap()
     }
 
-    /// Removes what a test leaves behind. PostgreSQL's database is temporary.
+    /// Removes the files of a test. PostgreSQL's database is temporary.
     fn remove(_place: &Self::Place) {}
 }
 
@@ -190,7 +190,7 @@ impl TestStore for Postgres {
     }
 }
 
-/// The first block of SQL in the documentation of a module.
+/// Returns the first SQL block in the documentation of a module.
 fn documented(module: &str) -> String {
     let block = module
         .split("```sql")
@@ -211,7 +211,7 @@ async fn client(place: &Config) -> Result<tokio_postgres::Client, Error> {
     Ok(client)
 }
 
-/// Different in each test of each process.
+/// Returns a name that is unique among tests and processes.
 fn unique() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!(
@@ -221,7 +221,7 @@ fn unique() -> String {
     )
 }
 
-/// Removes the place of a test when it ends.
+/// Removes the database of a test when the test ends.
 struct Remains<S: TestStore>(S::Place);
 
 impl<S: TestStore> Drop for Remains<S> {
@@ -230,7 +230,7 @@ impl<S: TestStore> Drop for Remains<S> {
     }
 }
 
-/// A store with an outbox, and a suite to send to.
+/// An outbox, and a server and a client to send its commands.
 pub(crate) struct Lab<S: TestStore> {
     pub(crate) place: S::Place,
     pub(crate) outbox: Outbox<S>,
@@ -240,7 +240,7 @@ pub(crate) struct Lab<S: TestStore> {
 }
 
 impl<S: TestStore> Lab<S> {
-    /// With a server in memory.
+    /// Opens an outbox, with a server in memory.
     async fn open() -> Option<Self> {
         let place = S::place()?;
         let server = ReferenceServer::in_memory();
@@ -261,24 +261,24 @@ impl<S: TestStore> Lab<S> {
         S::enqueue(&self.place, &entry).await
     }
 
-    /// Admits what is new, and claims as many commands.
+    /// Admits all new commands, and claims at most this many.
     async fn claim(&self, free: usize) -> Vec<Claim> {
         while self.outbox.store.maintain().await.unwrap() {}
         claim(&self.outbox, free, LEASE).await
     }
 
-    /// A worker with the Calendar as its only sender.
+    /// Returns a worker with the Calendar as its only sender.
     fn worker(&self) -> Worker<S> {
         Worker::new(self.outbox.clone()).sender(self.calendar.clone())
     }
 
-    /// Runs a worker until it has nothing left to do.
+    /// Runs a worker until no unsent command is left.
     async fn work_off(&self, worker: Worker<S>) {
         let idle = idle(&self.outbox, Duration::from_millis(100));
         worker.run(idle).await.unwrap();
     }
 
-    /// The only parked command: its reason and its note.
+    /// Returns the reason and the note of the only parked command.
     async fn parked(&self) -> (String, String) {
         let mut parked = self.outbox.list(State::Parked).await.unwrap();
         assert_eq!(parked.len(), 1, "{parked:?}");
@@ -290,20 +290,20 @@ impl<S: TestStore> Lab<S> {
         S::raw(&self.place, sql).await
     }
 
-    /// How many commands are in a state.
+    /// Returns the number of commands in a state.
     async fn count(&self, state: State) -> u64 {
         self.outbox.status().await.unwrap().count(state)
     }
 
-    /// The titles that the server committed, in this order.
+    /// Returns the titles that the server committed, in order.
     fn committed(&self) -> Vec<String> {
         committed(&self.server)
     }
 }
 
-/// Waits until no command is left for a worker, and looks that often.
+/// Waits until no unsent command is left, and checks at this interval.
 async fn idle<S: Store>(outbox: &Outbox<S>, every: Duration) {
-    // More often than any test needs.
+    // The limit only stops a test that is stuck.
     for _ in 0..1000 {
         let status = outbox.status().await.unwrap();
         if status.oldest.is_none() {
@@ -322,7 +322,7 @@ async fn both(sqlite: impl AsyncFnOnce(Lab<Sqlite>), postgres: impl AsyncFnOnce(
     }
 }
 
-/// Claims as many commands of the Calendar.
+/// Claims at most this many commands of the Calendar.
 async fn claim<S: Store>(outbox: &Outbox<S>, free: usize, lease: Duration) -> Vec<Claim> {
     let wanted = Wanted {
         application: "calendar",
@@ -333,7 +333,7 @@ async fn claim<S: Store>(outbox: &Outbox<S>, free: usize, lease: Duration) -> Ve
     outbox.store.claim(&[wanted], lease).await.unwrap()
 }
 
-/// A receipt for a claim.
+/// Returns the result of a claim whose command succeeded.
 fn done(claim: &Claim) -> Settlement {
     let receipt = StoredReceipt {
         http_status: 201,
@@ -343,7 +343,7 @@ fn done(claim: &Claim) -> Settlement {
     Settlement::done(claim, receipt)
 }
 
-/// A client of a server in memory, for an installation.
+/// Returns a client of a server in memory, for an installation.
 fn calendar(server: &ReferenceServer, installation: Option<&str>) -> Client {
     let suite = Suite::builder()
         .transport(server.service())
@@ -355,7 +355,7 @@ fn calendar(server: &ReferenceServer, installation: Option<&str>) -> Client {
     Client::new(&suite.build().unwrap()).unwrap()
 }
 
-/// A command that can be replayed.
+/// Returns a command with a key.
 fn keyed(calendar: &Client, title: &str) -> PreparedCommand {
     let delivery = EventCommand::create()
         .collection_reference("deliveries")
@@ -368,13 +368,13 @@ fn keyed(calendar: &Client, title: &str) -> PreparedCommand {
     call.idempotency_key(key).prepare().unwrap()
 }
 
-/// A command that can't be replayed.
+/// Returns a command without a key, which is not replayable.
 fn unkeyed(calendar: &Client, title: &str) -> PreparedCommand {
     let response = calendar.attendance().respond(json!({"title": title}));
     response.prepare().unwrap()
 }
 
-/// The titles that a server committed, in this order: once for each request that was not a replay.
+/// Returns the titles that a server committed, in order. Replays don't count.
 fn committed(server: &ReferenceServer) -> Vec<String> {
     let mut requests = server.requests_for(Operation::SubmitEventCommand);
     requests.extend(server.requests_for(Operation::RespondAttendance));

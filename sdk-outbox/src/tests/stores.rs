@@ -1,4 +1,4 @@
-//! What both stores promise the worker and the operator.
+//! Tests of the guarantees that both stores give to the worker and to operators.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use super::{LEASE, Lab, TestStore, both, claim, done, keyed};
 use crate::store::{Claim, Settlement};
 use crate::{Entry, Error, State, sqlite};
 
-/// A lease that has ended as soon as it began.
+/// A lease that expires immediately.
 const NO_LEASE: Duration = Duration::ZERO;
 
 fn later(claim: &Claim, first_sent: Option<SystemTime>) -> Settlement {
@@ -17,7 +17,7 @@ fn parked(claim: &Claim) -> Settlement {
     Settlement::parked(claim, "refused", None, "400".to_owned())
 }
 
-/// All that a claim can become.
+/// Returns every possible result of a claim.
 fn all(claim: &Claim) -> [Settlement; 4] {
     [
         later(claim, None),
@@ -41,11 +41,11 @@ impl<S: TestStore> Lab<S> {
 }
 
 #[tokio::test]
-async fn a_token_counts_once() {
-    both(token, token).await;
+async fn a_claim_is_settled_once() {
+    both(settled_once, settled_once).await;
 }
 
-async fn token<S: TestStore>(lab: Lab<S>) {
+async fn settled_once<S: TestStore>(lab: Lab<S>) {
     let id = lab.place("a", None).await;
     let claim = lab.claim_one().await;
     assert_eq!((claim.command.id, claim.command.attempts), (id, 0));
@@ -58,7 +58,7 @@ async fn token<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn a_worker_whose_lease_ended_changes_nothing_but_leaves_a_note_that_it_was_applied() {
+async fn a_worker_whose_lease_expired_changes_only_the_late_note() {
     both(stale, stale).await;
 }
 
@@ -80,14 +80,14 @@ async fn stale<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn the_first_sending_is_remembered_from_the_claim_on_and_forgotten_if_it_had_no_effect() {
+async fn a_claim_stores_the_first_sending_and_a_result_without_effect_clears_it() {
     both(first_sent, first_sent).await;
 }
 
 async fn first_sent<S: TestStore>(lab: Lab<S>) {
     lab.place("a", None).await;
     let first = lab.claim_one().await;
-    // If this process died now, the next one would have to believe that it was sent.
+    // If this process crashed now, the next worker would have to assume that the command was sent.
     let stored = "SELECT first_sent FROM sdk_outbox";
     assert_ne!(lab.raw(stored).await[0][0], "");
     assert!(lab.settle(&first, &later(&first, Some(first.at))).await);
@@ -110,7 +110,7 @@ async fn first_sent<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn a_lane_is_sent_one_after_another_and_stays_with_its_head() {
+async fn a_lane_sends_one_command_at_a_time_and_waits_for_its_head() {
     both(lane, lane).await;
 }
 
@@ -124,10 +124,10 @@ async fn lane<S: TestStore>(lab: Lab<S>) {
     claims.sort_by_key(|it| it.command.id);
     let claimed: Vec<i64> = claims.iter().map(|it| it.command.id).collect();
     assert_eq!(claimed, [ids[0], free]);
-    // Admitted while a worker has the head.
+    // This command is admitted while a worker has claimed the head.
     ids.push(lab.place("3", Some("lane")).await);
     assert!(lab.claim(9).await.is_empty());
-    // Later: it stays the head, and is sent before the second.
+    // The first command is due later. It stays the head, so it is sent before the second.
     assert!(lab.settle(&claims[0], &later(&claims[0], None)).await);
     let head = lab.claim_one().await;
     assert_eq!(head.command.id, ids[0]);
@@ -221,7 +221,7 @@ async fn share<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn an_operator_sees_counts_reasons_and_the_oldest_and_purges_what_has_ended() {
+async fn an_operator_gets_counts_and_the_oldest_command_and_purges_settled_commands() {
     both(operator, operator).await;
 }
 
@@ -274,7 +274,7 @@ async fn operator<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn a_flood_of_new_commands_is_admitted_in_batches() {
+async fn many_new_commands_are_admitted_in_batches() {
     both(flood, flood).await;
 }
 
@@ -290,7 +290,7 @@ async fn flood<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn tables_of_a_later_release_are_left_alone() {
+async fn tables_of_a_later_release_are_rejected() {
     both(too_new, too_new).await;
 }
 
@@ -303,7 +303,7 @@ async fn too_new<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn a_lane_or_reference_that_does_not_fit_is_rejected_before_anything_is_stored() {
+async fn an_invalid_lane_or_reference_is_rejected_before_anything_is_stored() {
     both(invalid, invalid).await;
 }
 
@@ -323,7 +323,7 @@ async fn invalid<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test]
-async fn an_outbox_that_must_exist_is_not_created() {
+async fn open_existing_creates_no_outbox() {
     let folder = std::env::temp_dir().join(format!("sdk-outbox-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("other.db");
@@ -339,7 +339,7 @@ async fn an_outbox_that_must_exist_is_not_created() {
     assert_eq!(
         std::fs::read(&path).unwrap(),
         before,
-        "nor is its journal changed"
+        "its journal mode has changed"
     );
     sqlite::Outbox::open(&path).await.unwrap();
     sqlite::Outbox::open_existing(&path).await.unwrap();

@@ -1,4 +1,4 @@
-//! Trouble around an outbox: unreadable rows, databases that fail, and SQL of the caller that fails.
+//! Tests with unreadable rows, failing databases, and failing SQL of the caller.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::{Error, State};
 const EVENTS: Operation = Operation::SubmitEventCommand;
 
 #[tokio::test]
-async fn a_row_that_nobody_can_read_is_parked_and_the_others_continue() {
+async fn an_unreadable_row_is_parked_and_the_others_continue() {
     both(unreadable, unreadable).await;
 }
 
@@ -59,7 +59,7 @@ async fn unreadable<S: TestStore>(lab: Lab<S>) {
             "its stored form has version 3, but this SDK reads only 1 to 2",
         ]
     );
-    // Nothing is lost: each row has its body.
+    // Each row still has its body.
     assert_eq!(
         lab.raw(&format!("SELECT count(command) FROM {table}"))
             .await,
@@ -75,7 +75,7 @@ async fn the_callers_sql_is_committed_with_the_receipt_on_sqlite() {
     lab.outbox = lab.outbox.on_receipt(|work, stored, receipt| {
         let insert = "INSERT INTO orders VALUES (?1, ?2)";
         work.execute(insert, [stored.reference.as_deref(), Some(&receipt.body)])?;
-        // Its second one breaks a rule of the caller's own table.
+        // The second insert violates the UNIQUE constraint of the caller's table.
         let again = stored.reference.as_deref() == Some("bad");
         again
             .then(|| work.execute(insert, ["bad", ""]))
@@ -123,13 +123,13 @@ async fn receipts<S: TestStore>(lab: Lab<S>) {
     assert_eq!(reason, "not_settled");
     assert!(note.to_lowercase().contains("unique"), "{note}");
     assert!(note.ends_with("it was applied, with status 201"), "{note}");
-    // The details of the database may quote a row.
+    // The note must not contain the database's details, which may quote a row.
     assert!(!note.contains("Key ("), "{note}");
     assert_eq!(lab.count(State::Waiting).await, 1);
 }
 
 #[tokio::test]
-async fn sql_of_the_caller_that_panics_hangs_or_spoils_the_transaction_parks_the_command() {
+async fn caller_sql_that_panics_hangs_or_breaks_the_transaction_parks_the_command() {
     let lab = Lab::<Sqlite>::open().await.unwrap();
     lab.place("panics", None).await;
     let outbox = lab.outbox.clone();
@@ -166,7 +166,7 @@ async fn sql_of_the_caller_that_panics_hangs_or_spoils_the_transaction_parks_the
 }
 
 impl Lab<Sqlite> {
-    /// Changes the connection of the outbox itself.
+    /// Sets a pragma on the outbox's own connection.
     async fn pragma(&self, pragma: &str) {
         let connection = self.outbox.store.connection.lock().await;
         connection
@@ -176,7 +176,7 @@ impl Lab<Sqlite> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_full_disk_or_a_locked_file_is_waited_for() {
+async fn a_worker_waits_out_a_full_disk_or_a_locked_file() {
     for (fail, restore) in [
         ("max_page_count = 1", "max_page_count = 1000000"),
         ("busy_timeout = 1", "busy_timeout = 5000"),
@@ -216,7 +216,7 @@ async fn a_full_disk_or_a_locked_file_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_written_is_an_error_that_says_so() {
+async fn a_read_only_file_or_an_invalid_path_is_a_clear_error() {
     let lab = Lab::<Sqlite>::open().await.unwrap();
     lab.place("a", None).await;
     lab.pragma("query_only = ON").await;
@@ -257,7 +257,7 @@ async fn a_file_that_cannot_be_written_is_an_error_that_says_so() {
 }
 
 #[tokio::test]
-async fn another_driver_enqueues_by_the_documented_statement_alone() {
+async fn another_driver_enqueues_with_the_documented_statement() {
     both(by_plain_sql, by_plain_sql).await;
 }
 

@@ -1,4 +1,4 @@
-//! What a worker does with commands, on a paused clock where time matters.
+//! Tests of the worker. Tests that depend on time use a paused clock.
 
 use std::collections::BTreeMap;
 use std::future::ready;
@@ -15,7 +15,7 @@ const EVENTS: Operation = Operation::SubmitEventCommand;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl Lab<Sqlite> {
-    /// On a clock that the test may have paused.
+    /// Opens an outbox on tokio's clock, which the test may pause.
     async fn on_tokio_clock() -> Self {
         let mut lab = Self::open().await.unwrap();
         lab.outbox = lab.outbox.with_tokio_clock();
@@ -24,7 +24,7 @@ impl Lab<Sqlite> {
 }
 
 #[tokio::test]
-async fn every_command_is_sent_in_the_order_of_its_lane_and_gets_its_receipt() {
+async fn every_command_is_sent_in_lane_order_and_gets_its_receipt() {
     both(everything, everything).await;
 }
 
@@ -51,7 +51,7 @@ async fn everything<S: TestStore>(lab: Lab<S>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_outage_of_a_day_is_survived_with_ever_longer_pauses_and_then_the_command_is_parked() {
+async fn pauses_grow_during_an_outage_and_after_a_day_the_command_is_parked() {
     let lab = Lab::on_tokio_clock().await;
     lab.place("a", None).await;
     let outage = lab.server.fault(EVENTS).status(503);
@@ -66,7 +66,7 @@ async fn an_outage_of_a_day_is_survived_with_ever_longer_pauses_and_then_the_com
         lasted > DAY && lasted < DAY + Duration::from_secs(1900),
         "{lasted:?}"
     );
-    // Ten minutes apart in the end, each with the retries of its call.
+    // The attempts are up to ten minutes apart, and each call has retries.
     let attempts = lab.server.attempts(EVENTS);
     assert!((200..1000).contains(&attempts), "{attempts}");
     outage.remove();
@@ -77,7 +77,7 @@ async fn an_outage_of_a_day_is_survived_with_ever_longer_pauses_and_then_the_com
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_without_a_key_whose_response_was_lost_is_never_sent_again() {
+async fn a_command_without_a_key_whose_response_was_lost_is_never_resent() {
     let lab = Lab::on_tokio_clock().await;
     let command = unkeyed(&lab.calendar, "a");
     Sqlite::enqueue(&lab.place, &Entry::new(&command)).await;
@@ -101,7 +101,7 @@ async fn a_call_ends_before_its_lease_does() {
     let worker = lab.worker().lease(lease);
     let others = Sqlite::open(&lab.place).await.with_tokio_clock();
     let steal = async {
-        // Another worker takes back what has no lease any more, and would count an attempt.
+        // If the lease expired during the call, another worker would release the command.
         for _ in 0..60 {
             sleep(Duration::from_millis(100)).await;
             let expired = "SELECT count(*) FROM sdk_outbox WHERE lease_expired";
@@ -114,7 +114,7 @@ async fn a_call_ends_before_its_lease_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_command_for_which_this_process_has_no_sender_is_left_to_another() {
+async fn a_worker_ignores_commands_without_a_matching_sender() {
     let lab = Lab::on_tokio_clock().await;
     let command = keyed(&lab.calendar, "other");
     let entry = Entry::new(&command).installation("other");
@@ -134,7 +134,7 @@ async fn a_command_for_which_this_process_has_no_sender_is_left_to_another() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_wake_up_saves_the_wait_for_the_next_poll() {
+async fn wake_ends_the_wait_for_the_next_poll() {
     let lab = Lab::on_tokio_clock().await;
     let worker = lab.worker().poll(Duration::from_secs(3600));
     let commit = async {
@@ -190,12 +190,12 @@ async fn the_callers_check_runs_before_each_attempt_and_can_park_the_command() {
         parked,
         ("check_failed".to_owned(), "not approved".to_owned())
     );
-    // Once for the bad one, and twice for the good one, whose first call failed.
+    // The bad command is checked once, and the good command twice, because its first call failed.
     assert_eq!(checks.load(std::sync::atomic::Ordering::Relaxed), 3);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_check_that_hangs_or_panics_parks_its_command_and_holds_up_nobody() {
+async fn a_check_that_hangs_or_panics_parks_its_command_and_delays_no_other() {
     let lab = Lab::on_tokio_clock().await;
     for title in ["hangs", "panics", "good"] {
         lab.place(title, None).await;
@@ -222,7 +222,7 @@ async fn a_check_that_hangs_or_panics_parks_its_command_and_holds_up_nobody() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn at_its_end_a_worker_settles_what_is_in_flight_and_leaves_the_rest_as_it_is() {
+async fn at_shutdown_a_worker_settles_calls_in_flight_and_claims_nothing_more() {
     let lab = Lab::on_tokio_clock().await;
     for number in 0..10 {
         lab.place(&number.to_string(), None).await;
@@ -239,7 +239,7 @@ async fn at_its_end_a_worker_settles_what_is_in_flight_and_leaves_the_rest_as_it
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_outlasts_the_end_of_its_worker_is_in_doubt() {
+async fn a_call_dropped_at_shutdown_has_an_unknown_effect() {
     let lab = Lab::on_tokio_clock().await;
     lab.place("keyed", None).await;
     let command = unkeyed(&lab.calendar, "unkeyed");
@@ -260,7 +260,7 @@ async fn a_call_that_outlasts_the_end_of_its_worker_is_in_doubt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_installation_that_is_down_is_tried_now_and_then_and_delays_no_other() {
+async fn an_installation_that_is_down_is_retried_after_pauses_and_delays_no_other() {
     let lab = Lab::on_tokio_clock().await;
     let (up, down) = (ReferenceServer::in_memory(), ReferenceServer::in_memory());
     let outage = down.fault_everywhere().refuse_connection();
@@ -268,7 +268,7 @@ async fn an_installation_that_is_down_is_tried_now_and_then_and_delays_no_other(
     for number in 0..100 {
         let label = ["up", "down"][number % 2];
         let command = keyed(&lab.calendar, &number.to_string());
-        // The audiences of both servers are those of the lab's.
+        // Both servers have the same audiences as the lab's server.
         let entry = Entry::new(&command).installation(label);
         Sqlite::enqueue(&lab.place, &entry).await;
     }
@@ -283,7 +283,7 @@ async fn an_installation_that_is_down_is_tried_now_and_then_and_delays_no_other(
     let tried = lab
         .raw("SELECT sum(attempts), max(attempts) FROM sdk_outbox WHERE installation = 'down'")
         .await;
-    // The pauses grow to a minute: after the first four commands, some ten in ten minutes.
+    // The pauses grow to a minute. After the first four commands, about ten attempts fit into ten minutes.
     let tried: u32 = tried[0][0].parse().unwrap();
     assert!((8..40).contains(&tried), "{tried}");
     outage.remove();
@@ -291,7 +291,7 @@ async fn an_installation_that_is_down_is_tried_now_and_then_and_delays_no_other(
     assert_eq!(committed(&down).len(), 50);
 }
 
-/// The 99th percentile of the waiting times of the commands for the installations `a` and `b`.
+/// Returns the 99th percentile of the waiting time of commands for the installations `a` and `b`.
 async fn waiting(slow: Option<Duration>) -> Duration {
     let lab = Lab::on_tokio_clock().await;
     let servers = ["a", "b", "c"].map(|label| (label, ReferenceServer::in_memory()));
@@ -352,7 +352,7 @@ async fn fault_94_an_installation_that_takes_30_seconds_does_not_make_the_others
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rule_of_the_caller_decides_when_a_command_is_parked() {
+async fn the_callers_rule_decides_when_a_command_is_parked() {
     let lab = Lab::on_tokio_clock().await;
     lab.place("a", None).await;
     lab.server.fault(EVENTS).status(503);
@@ -362,7 +362,7 @@ async fn a_rule_of_the_caller_decides_when_a_command_is_parked() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_status_is_received_every_half_minute() {
+async fn on_status_receives_a_status_every_30_seconds() {
     let lab = Lab::on_tokio_clock().await;
     lab.place("a", None).await;
     let seen: std::sync::Arc<std::sync::Mutex<Vec<u64>>> = std::sync::Arc::default();

@@ -1,4 +1,4 @@
-//! What a run needs of each database: a history of all changes, a receipt in a table of the service, and disturbances.
+//! Support for runs on each database: a history of all changes, a table of receipts, and disturbances.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 use crate::{Entry, Error, Outbox};
 
-/// The steps of both stores.
+/// The steps that both stores have.
 const STEPS: [&str; 13] = [
     "admitted, not committed",
     "expired lease claimed",
@@ -34,9 +34,9 @@ const STEPS: [&str; 13] = [
 /// The commands that are neither done nor dropped.
 pub(super) const OPEN: &str = "SELECT id, lane, state FROM sdk_outbox WHERE state < 5";
 
-/// What must not be found at the end.
+/// Queries that must return no rows at the end, with the problem that a row shows.
 pub(super) const BROKEN: [(&str, &str); 4] = [
-    ("stuck, as each lane without a head is", OPEN),
+    ("a command is stuck", OPEN),
     (
         "receipts and done commands differ",
         "SELECT id, state FROM sdk_outbox WHERE (SELECT count(*) FROM receipts WHERE receipts.id = sdk_outbox.id)
@@ -56,13 +56,14 @@ pub(super) const BROKEN: [(&str, &str); 4] = [
 
 pub(super) trait Arena: TestStore {
     const NAME: &'static str;
-    /// How many workers end a run.
+    /// The number of workers that finish a run.
     const WORKERS: usize;
-    /// The steps of this store only.
+    /// The steps that only this store has.
     const STEPS: [&'static str; 2];
-    /// Makes the tables of receipts and changes. A change says whether its command is sent later, and whether its lease expired.
+    /// Creates the tables of receipts and changes. A change records whether its command is due later, and whether its
+    /// lease expired.
     const TABLES: &'static str;
-    /// Removes what is still there after a run.
+    /// Removes the tables of a run.
     const REMOVE: &'static str = "";
 
     fn steps() -> impl Iterator<Item = &'static str> + Clone {
@@ -134,7 +135,7 @@ impl Arena for Postgres {
     async fn disturb(place: &Config, number: usize, tally: &Mutex<Tally>) {
         let moment = Rng::with_seed(number as u64).u64(300..2000);
         sleep(Duration::from_millis(moment)).await;
-        // Only in long runs.
+        // Only long runs kill the database.
         if number % 25 == 17
             && let Ok(kill) = std::env::var("OUTBOX_DATABASE_KILL")
         {
@@ -145,7 +146,7 @@ impl Arena for Postgres {
         } else if number % 5 == 3 {
             let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE application_name = current_setting('application_name') AND pid <> pg_backend_pid()";
-            // Without a connection there is nothing to end.
+            // If this statement fails, the database is down and has no connections.
             let ended = Self::try_raw(place, end).await.unwrap_or_default();
             tally.lock().unwrap().connections_ended += ended.len();
         }

@@ -1,4 +1,4 @@
-//! One run: a fresh store, a server with faults, workers that are killed or stopped, and an operator.
+//! A run has a new store, a server with faults, workers that are killed or stopped, and an operator.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::{INSTALLATIONS, LEASE, Tally};
 use crate::State;
 use crate::{Entry, Outbox};
 
-/// Much longer than any run takes, unless it is stuck.
+/// The time after which a run counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The titles, in the order of storing. The first letter is the lane, if there is one.
@@ -27,7 +27,7 @@ const COMMANDS: [&str; 12] = [
     "a0", "b1", "a2", "-3", "b4", "-5", "a6", "a7", "b8", "b9", "aA", "aB",
 ];
 
-/// The operations of commands with a key, as two of three are, and without one.
+/// The operations of commands with a key (two of three commands) and without a key.
 const OPERATIONS: [Operation; 2] = [SubmitEventCommand, RespondAttendance];
 
 struct Run<'a, S: Arena> {
@@ -37,7 +37,7 @@ struct Run<'a, S: Arena> {
     place: S::Place,
     outbox: Outbox<S>,
     server: ReferenceServer,
-    /// Whether nothing more will happen but by workers and the operator, and what the struck worker sent has arrived.
+    /// Whether all disturbances are over, and all requests of the killed or stopped worker have arrived.
     is_over: Cell<bool>,
     tally: &'a Mutex<Tally>,
 }
@@ -89,10 +89,10 @@ pub(super) async fn run<S: Arena>(number: usize, tally: &Mutex<Tally>) {
 }
 
 impl<S: Arena> Run<'_, S> {
-    /// Commands that need several attempts, and some that take longer than their deadline.
+    /// Sets faults, so that some commands need several attempts and some take longer than their deadline.
     fn set_faults(&self) {
         let mut rng = Rng::with_seed(self.number as u64);
-        // Of each installation one, and none of the last two.
+        // One command of three installations has a fault, and no command of the last two installations.
         let mut keyed = [0, 1, 3].map(|at| at + 6 * rng.usize(..2));
         rng.shuffle(&mut keyed);
         let fault = |at: usize| {
@@ -107,7 +107,7 @@ impl<S: Arena> Run<'_, S> {
         fault(8).times(1).delay(slow);
     }
 
-    /// Stores commands, one after another. Where the database fails, looks whether a command was stored.
+    /// Stores commands one after another. After a database failure, checks whether the command was stored.
     async fn store(&self, commands: Range<usize>, pause: u64) {
         let mut rng = Rng::with_seed(self.number as u64);
         let calendar = calendar(&self.server, None);
@@ -127,7 +127,7 @@ impl<S: Arena> Run<'_, S> {
         }
     }
 
-    /// Kills or stops a worker at its step, and has others take over.
+    /// Kills or stops a worker at its step, and starts other workers that take over.
     async fn strike(&self, workers: &mut Vec<Child>) {
         if self.step.contains("lease") {
             let mut first = self.start(Some("2 claimed".to_owned()));
@@ -148,23 +148,23 @@ impl<S: Arena> Run<'_, S> {
         }
         workers.extend((0..S::WORKERS).map(|_| self.start(None)));
         if continues {
-            // In some rounds, PostgreSQL ends the transaction in which it is stopped.
+            // In some rounds, the pause is so long that PostgreSQL ends the transaction of the stopped worker.
             let is_long = round % 4 > 1 && self.step.ends_with("not committed");
             sleep(if is_long { LEASE * 6 } else { LEASE * 4 / 3 }).await;
             let id = worker.id().unwrap().to_string();
             let signal = Command::new("kill").args(["-CONT", &id]).status().await;
             assert!(signal.unwrap().success());
             workers.push(worker);
-            // Its calls have a shorter deadline.
+            // The deadline of its calls is shorter than the lease, so its requests have arrived after this time.
             sleep(LEASE).await;
         }
     }
 
-    /// Decides about parked commands, until all are done or dropped.
+    /// Decides about parked commands until all commands are done or dropped.
     async fn operate(&self) {
         while !self.is_over.get() || !self.rows(OPEN).await.is_empty() {
             let parked = self.outbox.list(State::Parked).await.unwrap_or_default();
-            // What was sent before it was parked arrives meanwhile.
+            // Requests that were sent before their command was parked arrive in the meantime.
             sleep(LEASE / 3).await;
             for parked in parked {
                 let decided = if committed(&self.server).contains(&parked.reference.unwrap()) {
@@ -179,7 +179,7 @@ impl<S: Arena> Run<'_, S> {
         }
     }
 
-    /// Compares what the server committed with what was stored, and looks at all changes that the database saw.
+    /// Compares the server's commits with the stored commands, and checks the history of changes.
     async fn check(&self) {
         let titles = committed(&self.server);
         let is_lost = |title: &&&str| !titles.iter().any(|it| it == **title);
@@ -187,17 +187,17 @@ impl<S: Arena> Run<'_, S> {
         let commits = OPERATIONS.map(|it| self.server.commits(it));
         let commits = usize::try_from(commits[0] + commits[1]).unwrap();
         let duplicated = (commits + lost).saturating_sub(COMMANDS.len());
-        // No title is less than the one that was stored before it in its lane.
+        // Titles of a lane sort in the order in which they were stored.
         let is_sorted = |lane: &&str| titles.iter().filter(|it| it.starts_with(*lane)).is_sorted();
         let disordered = ["a", "b"].iter().filter(|it| !is_sorted(it)).count();
         let mut broken = Vec::new();
         if [lost, duplicated, disordered] != [0; 3] {
             broken.push(format!("the server committed {titles:?}"));
         }
-        for (what, sql) in BROKEN {
+        for (problem, sql) in BROKEN {
             let rows = self.rows(sql).await;
             if !rows.is_empty() {
-                broken.push(format!("{what}: {rows:?}"));
+                broken.push(format!("{problem}: {rows:?}"));
             }
         }
         let counts = "SELECT count(CASE WHEN later THEN 1 END), count(CASE WHEN expired THEN 1 END) FROM changes";
@@ -220,7 +220,7 @@ impl<S: Arena> Run<'_, S> {
         loop {
             match S::try_raw(&self.place, sql).await {
                 Ok(rows) => return rows,
-                // Another run killed the database, or this one ended its connections.
+                // Another run killed the database, or this run ended its connections.
                 Err(_) => sleep(Duration::from_millis(50)).await,
             }
         }
@@ -241,7 +241,7 @@ impl<S: Arena> Run<'_, S> {
     }
 }
 
-/// Waits until a worker is stopped at its step, which it may never reach.
+/// Waits until a worker is stopped at its step. Returns false if it doesn't reach the step in time.
 async fn is_stopped(worker: &mut Child) -> bool {
     let mut lines = BufReader::new(worker.stdout.as_mut().unwrap()).lines();
     let stopped = async {
