@@ -330,8 +330,8 @@ fn decisions_are_listed_per_rule_and_actions_per_operation() {
     let paths = format!("  /p's: {{post: {post}, put: {put}, get: {{x-sdk-nam: a, {DONE}}}}}\n");
     let plan = folder.plan(&document(&paths), &[]).unwrap();
     let proposed = "Proposed, for --accept (2)
-  - {target: \"$.paths['/p\\\\'s'].post\", update: {\"x-sdk-skip\":\"its `$ref` refers to nothing in this document\"}}
-  - {target: \"$.paths['/p\\\\'s'].put\", update: {\"x-sdk-skip\":\"a body is JSON or a form, not a/xml\"}}
+  - {target: \"$.paths['/p\\\\'s'].post\", update: {\"x-sdk-skip\":\"its `$ref` has no target in this document\"}}
+  - {target: \"$.paths['/p\\\\'s'].put\", update: {\"x-sdk-skip\":\"a body must be JSON or a form, not a/xml\"}}
 ";
     assert!(plan.report.ends_with(proposed), "{}", plan.report);
     assert_eq!(plan.open, 3, "{}", plan.report);

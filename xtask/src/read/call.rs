@@ -1,13 +1,13 @@
-//! An operation as it is written, before anything is made of it.
+//! A raw operation of a document.
 
 use super::reader::annotations;
 use crate::model::Method;
 use crate::node::Node;
 
-/// The header that the runtime adds to keyed commands by itself.
+/// The header that the runtime adds to keyed commands.
 pub(super) const KEY_HEADER: &str = "Idempotency-Key";
 
-/// An operation as it is written.
+/// A raw operation.
 pub(super) struct Call<'a> {
     pub(super) method: Method,
     pub(super) path: String,
@@ -25,7 +25,7 @@ impl Call<'_> {
     }
 }
 
-/// What an operation is called.
+/// The names of an operation.
 pub(super) struct Names {
     pub(super) id: String,
     pub(super) group: String,
@@ -48,7 +48,7 @@ pub(super) fn is_json(media: &str) -> bool {
     ) || media.ends_with("+json")
 }
 
-/// What a body or a parameter is about, if it says so.
+/// The description of a body, a parameter or a header.
 pub(super) fn description(node: &Node) -> String {
     annotations(node).description
 }

@@ -1,13 +1,13 @@
-//! Compares the types of fields with those that progenitor found. Both start from `form`, so a mistake there shows in neither:
-//! the second reading is `tests/probe.rs`.
+//! Compares the types of fields with the types that progenitor found. Both start from `form`, so this doesn't detect errors in
+//! `form`. `tests/probe.rs` does.
 
 use super::graph::{Found, Objects};
 use crate::findings::{Findings, Weight};
 use crate::model::{Component, Kind, Operation, Schemas, Ty};
 use crate::node::step;
 
-/// Makes a field raw JSON of which progenitor makes something else, and says which fields are boxed and which
-/// parameters count.
+/// Turns a field into raw JSON if progenitor finds another type. Also decides which fields are boxed and which parameters
+/// are counts.
 pub(super) fn compare(
     schemas: &mut Schemas,
     operations: &mut [Operation],
@@ -30,23 +30,23 @@ pub(super) fn compare(
                     is_for(&known, found, ty)
                 }
                 Some(found) => is_for(&known, found, ty),
-                // The tag of a variant that does not describe it.
+                // The tag of a variant whose schema does not describe it.
                 None => known.named(ty).is_some_and(Component::is_stated),
             };
             if fits {
                 continue;
             }
             let rule = match field {
-                Some(field) => format!("progenitor makes {:?} of {ty:?}", field.found),
+                Some(field) => format!("progenitor reads {ty:?} as {:?}", field.found),
                 None => {
-                    "progenitor leaves no type of it: its schemas contradict each other".to_owned()
+                    "progenitor finds no type, because its schemas contradict each other".to_owned()
                 }
             };
             findings.add(
                 Weight::Raw,
                 &step(&place, &member.name),
                 rule,
-                "it stays raw JSON, unless the overlay says more",
+                "it is raw JSON, unless the overlay describes it further",
             );
             member.boxed = false;
             member.value.ty = Ty::Value;
@@ -64,7 +64,7 @@ pub(super) fn compare(
     }
 }
 
-/// Whether progenitor found the type that was read. What is kept raw can be anything.
+/// Whether progenitor found the type that was read. Raw JSON matches any type.
 fn is_for(schemas: &Schemas, found: &Found, ty: &Ty) -> bool {
     let is_object = matches!(schemas.kind(ty), Some(Kind::Struct(_)));
     match (found, ty) {

@@ -1,4 +1,4 @@
-//! Names that a vendor's document does not give: ids, groups and methods, out of ids, tags and paths.
+//! Derives IDs, groups and methods that a vendor's document lacks from IDs, tags and paths.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::call::Call;
 use crate::model::Method;
 use crate::names;
 
-/// An id in camel case: the document's own, or one of method and path.
+/// The ID in camel case, from the document or derived from method and path.
 pub(super) fn id(call: &Call<'_>) -> String {
     let own = call.raw.text_at("operationId").map(names::camel);
     own.filter(|id| id.starts_with(|first: char| first.is_ascii_alphabetic()))
@@ -20,7 +20,7 @@ pub(super) fn id(call: &Call<'_>) -> String {
         })
 }
 
-/// The group: the first tag, or else the first telling part of the path.
+/// The group, which is the first tag or the first meaningful part of the path.
 pub(super) fn group(call: &Call<'_>) -> String {
     if let Some(group) = call.raw.text_at("x-sdk-group") {
         return group.to_owned();
@@ -38,19 +38,19 @@ pub(super) fn group(call: &Call<'_>) -> String {
     }
 }
 
-/// The group of a tag, which may say where it belongs: `crm/contacts`.
+/// The group of a tag, which may have a parent, as in `crm/contacts`.
 pub(super) fn of_tag(tag: &str) -> String {
     names::snake(tag.rsplit(['/', '>']).next().unwrap_or(tag))
 }
 
-/// The method in its group: the id without what the group says already, or else the action that the path ends in.
+/// The method in its group, which is the ID without the words of the group, or the action at the end of the path.
 pub(super) fn method(call: &Call<'_>, group: &str) -> String {
     if let Some(name) = call.raw.text_at("x-sdk-method") {
         return name.to_owned();
     }
     let of_group: BTreeSet<String> = names::words(group).iter().map(|it| stem(it)).collect();
-    let given = call.raw.text_at("operationId").unwrap_or_default();
-    let mut words: Vec<String> = names::words(given);
+    let id = call.raw.text_at("operationId").unwrap_or_default();
+    let mut words: Vec<String> = names::words(id);
     words.retain(|word| {
         let noise = is_version(word)
             || matches!(
@@ -59,7 +59,7 @@ pub(super) fn method(call: &Call<'_>, group: &str) -> String {
             );
         !noise && !of_group.contains(&stem(word))
     });
-    // A read of what a later write takes must not be called as that write: `get_create_model`.
+    // A read of the model for a write must not have the name of the write, as in `get_create_model`.
     let writes = [
         "create", "add", "update", "replace", "set", "delete", "remove",
     ];
@@ -88,9 +88,9 @@ pub(super) fn method(call: &Call<'_>, group: &str) -> String {
     }
 }
 
-fn verb(method: Method, one: bool) -> &'static str {
+fn verb(method: Method, is_single: bool) -> &'static str {
     match method {
-        Method::Get if one => "get",
+        Method::Get if is_single => "get",
         Method::Get => "list",
         Method::Post => "create",
         Method::Put => "replace",
@@ -99,7 +99,7 @@ fn verb(method: Method, one: bool) -> &'static str {
     }
 }
 
-/// The parts of a path that say what it is about.
+/// The meaningful parts of a path.
 fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|part| {
         !part.is_empty() && !part.starts_with('{') && !is_version(part) && *part != "api"
@@ -112,7 +112,7 @@ fn is_version(word: &str) -> bool {
     })
 }
 
-/// A word without its plural.
+/// The singular of a word.
 fn stem(word: &str) -> String {
     if matches!(word, "people" | "persons") {
         return "person".to_owned();

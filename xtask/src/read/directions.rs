@@ -1,4 +1,4 @@
-//! Fields that only requests or only responses have: a component with such fields that stands in both becomes two.
+//! Fields that only requests or only responses have. A component with such fields that occurs in both becomes two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use crate::model::reach::follow;
 use crate::model::{Component, Kind, Operation, Property, Schemas, Ty};
 use crate::names::free_type;
 
-/// Takes the fields out that a direction does not have, and splits what stands in both.
+/// Removes the fields that a direction does not have, and splits components that occur in both directions.
 pub(super) fn split(
     schemas: &mut Schemas,
     operations: &mut [Operation],
@@ -26,7 +26,7 @@ pub(super) fn split(
     let inputs = inputs(schemas, sent.intersection(&received), taken);
     for (name, input) in &inputs {
         let mut component = schemas.components[name].clone();
-        let rule = format!("`{name}` has members of one direction only: requests take `{input}`");
+        let rule = format!("`{name}` has fields of one direction only, so requests take `{input}`");
         findings.add(Weight::Renamed, &component.place, rule, "");
         component.name.clone_from(input);
         component.place.push_str("/input*");
@@ -42,7 +42,7 @@ pub(super) fn split(
         body.value.ty.each_name(&rename);
     }
     for (name, component) in &mut schemas.components {
-        // What contains an input without being one itself stands in requests only.
+        // A component that contains an input but is not an input occurs only in requests.
         let in_requests = sent.contains(name) && !received.contains(name);
         match &mut component.kind {
             Kind::Union { variants, .. } if in_requests => {
@@ -58,7 +58,7 @@ pub(super) fn split(
                         member.value.ty.each_name(&rename);
                     }
                 } else {
-                    members.retain(stands_in_responses);
+                    members.retain(occurs_in_responses);
                     for member in members.iter_mut().filter(|it| it.write_only) {
                         member.required = false;
                     }
@@ -73,7 +73,7 @@ pub(super) fn split(
     }
 }
 
-/// The names of what requests take instead of components in which a direction lacks a field.
+/// The names of the input types for components in which a direction lacks a field.
 fn inputs<'a>(
     schemas: &Schemas,
     both: impl Iterator<Item = &'a String>,
@@ -95,24 +95,24 @@ fn inputs<'a>(
     both.filter(differs).map(input).collect()
 }
 
-/// A service that repeats a secret although it should not must find it redacted.
-fn stands_in_responses(member: &Property) -> bool {
+/// A write-only secret also has a field in responses, so that it is redacted if a server repeats it.
+fn occurs_in_responses(member: &Property) -> bool {
     !member.write_only || matches!(member.value.ty, Ty::Text { secret: true, .. })
 }
 
-/// The finding about fields that a component has in one direction only.
+/// The finding about fields that a component has in only one direction.
 fn dropped(name: &str, before: &[Property], members: &[Property], in_requests: bool) -> String {
-    let is_dropped = |it: &&Property| members.iter().all(|kept| kept.name != it.name);
+    let is_dropped = |it: &&Property| members.iter().all(|member| member.name != it.name);
     let dropped: Vec<&str> = before
         .iter()
         .filter(is_dropped)
         .map(|it| &*it.name)
         .collect();
     let (only, other) = if in_requests {
-        ("replies", "requests")
+        ("responses", "requests")
     } else {
-        ("requests", "replies")
+        ("requests", "responses")
     };
     let dropped = dropped.join(", ");
-    format!("members of {only} only, which {name} in {other} has no field for: {dropped}")
+    format!("fields that only {only} have, so {name} in {other} lacks them: {dropped}")
 }

@@ -1,5 +1,5 @@
-//! The fields of an object that several schemas merge. A schema of a field that a second schema implies is left out, and
-//! schemas that no type can merge become raw JSON, so that progenitor meets neither contradictions nor merges without end.
+//! The fields of an object that several schemas merge. A field's schema is left out if another schema implies it. Schemas that
+//! no type can merge become raw JSON, so that progenitor sees neither contradictions nor endless merges.
 
 use std::collections::BTreeSet;
 
@@ -15,13 +15,13 @@ pub(super) struct Field {
     pub(super) name: String,
     pub(super) schema: Node,
     pub(super) place: String,
-    /// All schemas of it in their order, if some were left out: these may still describe it.
+    /// All its schemas in order, if some were left out, because these may still have its description.
     pub(super) around: Vec<Node>,
     /// The reason why no type can merge its schemas.
     pub(super) odd: Option<String>,
 }
 
-/// The fields in the order of the document, each once. The leaves keep only those schemas of a field that count.
+/// Returns the fields in the order of the document, without duplicates. The leaves retain only the relevant schemas.
 pub(super) fn fields(root: &Node, leaves: &mut [Leaf], place: &str) -> Vec<Field> {
     let mut names: IndexMap<String, Vec<usize>> = IndexMap::new();
     for (at, leaf) in leaves.iter().enumerate() {
@@ -56,7 +56,7 @@ fn field(root: &Node, leaves: &mut [Leaf], place: &str, name: String, all: &[usi
     let is_odd = odd.is_some();
     for (at, leaf) in all.iter().enumerate() {
         if is_odd || !counting.contains(&at) {
-            // What no type can merge is any value.
+            // Schemas that no type can merge accept any value.
             let any = (is_odd && at == 0).then(|| Node::Object(IndexMap::new()));
             replace(&mut leaves[*leaf], &name, any);
         }
@@ -72,7 +72,7 @@ fn field(root: &Node, leaves: &mut [Leaf], place: &str, name: String, all: &[usi
     };
     let place = match merged.as_slice() {
         [(_, place)] if !is_odd => place.clone(),
-        // What several schemas describe together has a place of its own.
+        // A field that several schemas describe has a separate place.
         _ => step(&step(place, "allOf"), &name),
     };
     let schemas = versions.into_iter().map(|it| it.0);
@@ -85,7 +85,7 @@ fn field(root: &Node, leaves: &mut [Leaf], place: &str, name: String, all: &[usi
     }
 }
 
-/// Gives a field another schema, or takes it out.
+/// Replaces or removes the schema of a field.
 fn replace(leaf: &mut Leaf, name: &str, schema: Option<Node>) {
     if let Node::Object(keywords) = &mut leaf.schema
         && let Some(Node::Object(properties)) = keywords.get_mut("properties")
@@ -97,7 +97,7 @@ fn replace(leaf: &mut Leaf, name: &str, schema: Option<Node>) {
     }
 }
 
-/// Whether each value of one schema is a value of the second schema, as far as their structure shows.
+/// Whether each value of the first schema is a value of the second schema, judged by their structure.
 fn implies(root: &Node, one: &Version, other: &Version) -> bool {
     let merged = |(schema, place): &Version| leaves(root, schema, place);
     let (Some(one), Some(other)) = (merged(one), merged(other)) else {
@@ -132,7 +132,7 @@ fn says_as_much(root: &Node, leaf: &Leaf, other: &Leaf) -> bool {
         })
 }
 
-/// The JSON type of a schema, by its values if it names none.
+/// The JSON type of a schema, or of its values if it names no type.
 fn kind(schema: &Node) -> Option<&'static str> {
     let values = schema.at("enum").items().iter().chain(schema.get("const"));
     let values: Vec<&Node> = values.collect();
@@ -140,7 +140,7 @@ fn kind(schema: &Node) -> Option<&'static str> {
     type_of(schema).or(are_texts.then_some("string"))
 }
 
-/// Why schemas of one field cannot be merged, if they cannot.
+/// The reason why schemas of a field can't be merged, if any.
 fn unmergeable(root: &Node, versions: &[&Version]) -> Option<String> {
     if versions.len() < 2 {
         return None;
@@ -152,21 +152,21 @@ fn unmergeable(root: &Node, versions: &[&Version]) -> Option<String> {
     let mut kinds = BTreeSet::new();
     for (schema, place) in versions {
         for leaf in leaves(root, schema, place).unwrap_or_default() {
-            kinds.extend(is_choice(&leaf).then_some("one of several"));
+            kinds.extend(is_choice(&leaf).then_some("a union"));
             kinds.extend(kind(&leaf.schema));
         }
     }
-    if kinds.len() != 1 || kinds.contains("one of several") {
+    if kinds.len() != 1 || kinds.contains("a union") {
         let kinds = kinds.into_iter().collect::<Vec<_>>().join(", ");
-        return Some(format!("no type merges its schemas: {kinds}"));
+        return Some(format!("no type can merge its schemas: {kinds}"));
     }
-    // Two that contain themselves could be merged without end.
+    // Merging two schemas that contain themselves might never end.
     let recursive = versions.iter().filter(|it| is_recursive(root, &it.0));
     (recursive.count() > 1)
-        .then(|| "merging its schemas, which contain themselves, would not end".to_owned())
+        .then(|| "its schemas contain themselves, so they can't be merged".to_owned())
 }
 
-/// Whether a schema leads to one that contains itself.
+/// Whether a schema leads to a schema that contains itself.
 fn is_recursive(root: &Node, schema: &Node) -> bool {
     let mut reached = BTreeSet::new();
     references(root, schema, &mut reached);

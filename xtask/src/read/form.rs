@@ -1,5 +1,5 @@
-//! The structure of a schema: what it merges, stands for or consists of. The reader and the view for progenitor take
-//! schemas apart in this one way, so that both mean the same schemas. Types are the work of others.
+//! The structure of a schema. It merges, aliases or contains other schemas. The reader and the view for progenitor both use this
+//! module, so that they agree on the structure. Other modules derive the types.
 
 use indexmap::IndexMap;
 
@@ -11,7 +11,7 @@ use super::structure::{
 use crate::model::Ty;
 use crate::node::{Node, step};
 
-/// Keywords that make another schema of a reference with such a sibling.
+/// Keywords that change the schema of a reference if they are its siblings.
 const ADDING: [&str; 9] = [
     "properties",
     "required",
@@ -26,27 +26,27 @@ const ADDING: [&str; 9] = [
 
 /// The structure of a schema.
 pub(super) enum Form<'a> {
-    /// Another schema stands for it: the target of a reference, a lone branch, or the only one besides null.
+    /// An alias of another schema. This is the target of a reference, a single branch, or the only branch besides null.
     Same(String, &'a Node),
     /// An object of these schemas, with all their fields.
     Object(Vec<Leaf>, Vec<Field>),
-    /// An object with values of one schema under any name.
+    /// An object with arbitrary keys, whose values have the same schema.
     Map(String, Node),
-    /// An object of which no more is said.
+    /// An object without further information.
     Record,
     /// One of several schemas.
     Choice(&'static str, Vec<(String, &'a Node)>),
-    /// Lists, texts or numbers that an `allOf` merges, as one schema.
+    /// The merged schema of lists, strings or numbers in an `allOf`.
     Merged(Node),
-    /// What no type can say: the rule, and the type that is left.
+    /// A schema that no type can express, with the rule and the remaining type.
     Raw(String, Ty),
     /// An `allOf` that contains itself.
     Circle,
-    /// A value of one JSON type, or of any.
+    /// A value of one JSON type, or of any type.
     Plain(Option<&'static str>),
 }
 
-/// Takes a schema apart.
+/// Determines the structure of a schema.
 pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a> {
     match schema.text_at("$ref") {
         Some(_) if adds_to_reference(schema) => return merged(root, schema, place),
@@ -80,7 +80,7 @@ pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a
     }
 }
 
-/// Whether null is a value of all schemas that are merged, or of one of several.
+/// Whether all merged schemas or one of the branches allow null.
 pub(super) fn is_null_within(root: &Node, form: &Form<'_>) -> bool {
     match form {
         Form::Object(leaves, _) => leaves.iter().all(|it| is_nullable(&it.schema)),
@@ -94,10 +94,10 @@ pub(super) fn is_null_within(root: &Node, form: &Form<'_>) -> bool {
 }
 
 pub(super) fn nothing_at(reference: &str) -> String {
-    format!("`{reference}` refers to nothing in this document")
+    format!("`{reference}` has no target in this document")
 }
 
-/// Whether the siblings of a `$ref` make another schema of it.
+/// Whether the siblings of a `$ref` change its schema.
 pub(super) fn adds_to_reference(schema: &Node) -> bool {
     ADDING.iter().any(|key| schema.get(key).is_some())
 }
@@ -110,7 +110,7 @@ fn choice<'a>(schema: &'a Node, key: &'static str, place: &str) -> Form<'a> {
     if !is_bare {
         let is_object = rest.get("properties").is_some();
         let ty = if is_object { Ty::Record } else { Ty::Value };
-        return Form::Raw(format!("`{key}` beside other keywords"), ty);
+        return Form::Raw(format!("`{key}` together with other keywords"), ty);
     }
     let branches = schema.at(key).items().iter().enumerate();
     let branches = branches.filter(|(_, branch)| !is_null(branch));
@@ -147,7 +147,7 @@ fn merged<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a> {
         .iter()
         .any(|it| is_choice(it, "oneOf") || is_choice(it, "anyOf"))
     {
-        let rule = "an object that is also one of several (`oneOf` within `allOf`)";
+        let rule = "an object that is also a union (`oneOf` within `allOf`)";
         return Form::Raw(rule.to_owned(), Ty::Record);
     }
     if types.iter().any(|it| *it != "object") {
@@ -161,26 +161,29 @@ fn contradiction<'a>(keyword: &str) -> Form<'a> {
     Form::Raw(rule, Ty::Value)
 }
 
-/// An object of one schema, or of several.
+/// An object of one or several schemas.
 fn object<'a>(root: &Node, mut leaves: Vec<Leaf>, place: &str) -> Form<'a> {
     let fields = fields(root, &mut leaves, place);
     if !fields.is_empty() {
         return Form::Object(leaves, fields);
     }
     let values = |it: &Leaf| {
-        let further = it.schema.at("additionalProperties");
+        let values = it.schema.at("additionalProperties");
         let place = step(&it.place, "additionalProperties");
-        further.members().next().map(|_| (place, further.clone()))
+        values.members().next().map(|_| (place, values.clone()))
     };
     let mut values = leaves.iter().filter_map(values);
     match (values.next(), values.next()) {
         (None, _) => Form::Record,
         (Some((place, only)), None) => Form::Map(place, only),
-        _ => Form::Raw("several schemas of further fields".to_owned(), Ty::Record),
+        _ => Form::Raw(
+            "several schemas of additional properties".to_owned(),
+            Ty::Record,
+        ),
     }
 }
 
-/// Schemas of a list, a text or a number merged into one, or the keyword in which they contradict each other.
+/// Merges schemas of a list, a string or a number. The error is the keyword in which they contradict each other.
 fn merged_value(leaves: &[Leaf]) -> Result<Node, String> {
     let mut merged: IndexMap<String, Node> = IndexMap::new();
     for (key, value) in leaves.iter().flat_map(|leaf| leaf.schema.members()) {
@@ -200,7 +203,7 @@ fn merged_value(leaves: &[Leaf]) -> Result<Node, String> {
         match key.as_str() {
             key if known == value || is_annotation(key) => *known = value.clone(),
             "items" => *known = both(known, value),
-            // Null is a value of both, or of none.
+            // Null must be a value of both.
             "type" => {
                 let mut types = known.texts();
                 types.retain(|it| value.texts().contains(it));

@@ -1,5 +1,5 @@
-//! The type graph that progenitor builds of a document: for each object its fields, after all merging, each with its
-//! place, whether it is required, whether it may be null, and its type.
+//! The type graph that progenitor builds from a document. Each object has its merged fields. Each field has its place and
+//! type, and is or is not required and nullable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,10 +18,10 @@ const ROOT: &str = "::own_types::";
 pub(super) enum Found {
     /// The object at a place.
     Schema(String),
-    /// Objects of several schemas, merged by progenitor, which no schema of the document names.
+    /// An object that progenitor merged from several schemas, and that no schema of the document names.
     Merged(String),
     Own(&'static str),
-    /// Anything but an object: values, a form, a constant or a union.
+    /// Any other type, such as values, a pattern, a constant or a union.
     Opaque,
     Text,
     Bool,
@@ -50,10 +50,10 @@ pub(super) struct Field {
     pub(super) found: Found,
 }
 
-/// The objects of a document by place, and the merged ones by name.
+/// The objects of a document by place, and the merged objects by name.
 pub(super) type Objects = BTreeMap<String, BTreeMap<String, Field>>;
 
-/// Has progenitor read a document.
+/// Reads a document with progenitor.
 pub(super) fn objects(root: &Node) -> Result<Objects> {
     let mut objects = run(&View::of(root, false))?;
     let required = run(&View::of(root, true))?;
@@ -117,11 +117,11 @@ impl<'a> Graph<'a> {
         Ok(objects)
     }
 
-    /// The fields of an object; none of any other type.
+    /// The fields of an object. `None` for any other type.
     fn fields(&self, ty: &Type<'_>) -> Result<Option<BTreeMap<String, Field>>> {
         let details = match ty.details() {
             TypeDetails::Struct(details) => details,
-            // One that merges a single object becomes another name for it.
+            // A newtype that merges a single object is an alias of it.
             TypeDetails::Newtype(alias) => {
                 let inner = self
                     .space
@@ -159,7 +159,7 @@ impl<'a> Graph<'a> {
             TypeDetails::Option(id) => Found::Option(inner(id)?),
             TypeDetails::Vec(id) => Found::List(inner(id)?),
             TypeDetails::Map(_, id) => Found::Map(inner(id)?),
-            // Where the circle is entered decides on which side the box comes.
+            // The entry point of the cycle decides whether the box is inside or outside the option.
             TypeDetails::Box(id) => match *inner(id)? {
                 Found::Option(found) => Found::Option(Box::new(Found::Boxed(found))),
                 found => Found::Boxed(Box::new(found)),
@@ -169,7 +169,7 @@ impl<'a> Graph<'a> {
             TypeDetails::Builtin("i64") => Found::Integer,
             TypeDetails::Builtin(name) => self.named(name),
             TypeDetails::Struct(_) | TypeDetails::Newtype(_) => self.named(&ty.name()),
-            // Schemas that contradict each other.
+            // Contradicting schemas.
             _ => Found::Merged(ty.name()),
         })
     }

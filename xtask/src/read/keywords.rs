@@ -1,4 +1,4 @@
-//! The keywords of a schema: those that make a type, those that only the service checks, and those that nobody knows.
+//! The keywords of a schema. Some determine a type, some are checked only by the server, and some are unknown.
 
 use super::reader::Reader;
 use super::structure::{is_annotation, is_of_rules};
@@ -6,7 +6,7 @@ use crate::findings::{Findings, Weight};
 use crate::model::{Kind, Ty};
 use crate::node::{Node, step};
 
-/// Keywords that make a type or bound its values.
+/// Keywords that determine a type or bound its values.
 const SHAPES: &[&str] = &[
     "$ref",
     "$defs",
@@ -36,7 +36,7 @@ const SHAPES: &[&str] = &[
     "maxItems",
 ];
 
-/// Keywords that bound a value, if it is of the type that they are for.
+/// Keywords that bound a value of their type.
 const BOUNDS: [&str; 8] = [
     "minLength",
     "maxLength",
@@ -48,7 +48,7 @@ const BOUNDS: [&str; 8] = [
     "exclusiveMaximum",
 ];
 
-/// Keywords that become a sentence of the documentation, because the service alone checks them.
+/// Keywords that the documentation mentions, because only the server checks them.
 const CHECKED: &[&str] = &[
     "multipleOf",
     "uniqueItems",
@@ -72,23 +72,26 @@ const CHECKED: &[&str] = &[
     "else",
 ];
 
-/// Fields from which nothing follows, with the reason.
+/// Fields without an effect, with the reason.
 const IGNORED: [(&str, &str); 6] = [
-    ("webhooks", "a webhook is a call to you: none is generated"),
+    (
+        "webhooks",
+        "the vendor calls webhooks on your side, so no code is generated",
+    ),
     (
         "callbacks",
-        "a callback is a call to you: none is generated",
+        "the vendor calls callbacks on your side, so no code is generated",
     ),
     (
         "servers",
-        "a server of its own: calls go to the origin of the application",
+        "a separate server, but calls go to the origin of the application",
     ),
     ("head", "HEAD is not generated"),
     ("options", "OPTIONS is not generated"),
     ("trace", "TRACE is not generated"),
 ];
 
-/// Notes the fields of a part of a document from which nothing follows.
+/// Notes the fields of a part of a document that have no effect.
 pub(super) fn note_unused(node: &Node, place: &str, known: &[&str], findings: &mut Findings) {
     for (key, value) in node.members() {
         let is_known = known.contains(&key.as_str()) || key.starts_with("x-");
@@ -105,36 +108,36 @@ pub(super) fn note_unused(node: &Node, place: &str, known: &[&str], findings: &m
 
 fn unknown(place: &str, key: &str, findings: &mut Findings) {
     let rule = format!("unknown field `{key}`");
-    findings.add(Weight::Noted, place, rule, "nothing follows from it");
+    findings.add(Weight::Noted, place, rule, "it has no effect");
 }
 
 impl Reader<'_> {
-    /// Notes what no type can hold, and what nobody knows.
+    /// Notes the keywords that no type can express, and unknown keywords.
     pub(super) fn keywords(&mut self, schema: &Node, place: &str) {
         for (key, value) in schema.members() {
             let key = key.as_str();
             if is_checked(schema, key) {
-                let rule = format!("`{key}` is documented, and checked by the service alone");
+                let rule = format!("`{key}` is documented, but only the server checks it");
                 self.findings.note(place, rule);
             } else if !is_annotation(key) && !SHAPES.contains(&key) {
                 unknown(place, key, self.findings);
             } else if key == "required" && matches!(value, Node::Bool(_)) {
-                // Some write `required: true` at the field instead of at its object.
-                let rule = "`required` is a list of names here; nothing follows from this one";
+                // Some documents have `required: true` in a property instead of the list in its object.
+                let rule = "`required` must be a list of names here, so this value has no effect";
                 self.findings.note(place, rule);
             }
         }
     }
 }
 
-/// Whether no type holds what a keyword says.
+/// Whether no type can express a keyword.
 fn is_checked(schema: &Node, key: &str) -> bool {
     CHECKED.contains(&key) || matches!(key, "oneOf" | "anyOf") && is_of_rules(schema, key)
 }
 
-/// What a schema says that its type does not hold: the documentation states it, and the service alone checks it.
+/// The rules of a schema that its type does not express. The documentation states them, and only the server checks them.
 pub(super) fn stated(schema: &Node, ty: &Ty, kind: Option<&Kind>) -> Vec<String> {
-    let is_held = |key: &str, value: &Node| match (key, ty) {
+    let is_expressed = |key: &str, value: &Node| match (key, ty) {
         _ if is_checked(schema, key) => false,
         ("enum" | "const", _) => kind.is_some(),
         ("pattern", _) => matches!(kind, Some(Kind::Reference(_))),
@@ -152,8 +155,8 @@ pub(super) fn stated(schema: &Node, ty: &Ty, kind: Option<&Kind>) -> Vec<String>
         _ => !BOUNDS.contains(&key) && key != "format",
     };
     let rules = schema.members().filter(|(key, value)| {
-        let says_something = **value != Node::Bool(false) || key.ends_with("Properties");
-        says_something && !is_held(key, value)
+        let has_effect = **value != Node::Bool(false) || key.ends_with("Properties");
+        has_effect && !is_expressed(key, value)
     });
     let rule = |(key, value): (&String, &Node)| {
         let value = value.plain().replace(char::is_control, " ");

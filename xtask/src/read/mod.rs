@@ -1,5 +1,5 @@
-//! Documents as the model: `OpenAPI` 3.0 and 3.1, ours and a vendor's. A run collects all its findings; what it does not
-//! understand is refused by name, kept raw, or noted, and never lost.
+//! Reads `OpenAPI` 3.0 and 3.1 documents into the model, both our own and vendors' documents. A run collects all findings. A
+//! part that it doesn't support is rejected, read as raw JSON, or noted, but never ignored.
 
 mod call;
 mod crosscheck;

@@ -1,4 +1,4 @@
-//! Objects: their members, and what may be in them besides.
+//! Objects, with their properties and additional properties.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::names;
 use crate::node::{Node, step};
 
 impl Reader<'_> {
-    /// An object of one schema, or of those that an `allOf` merges.
+    /// An object of one schema, or of the schemas that an `allOf` merges.
     pub(super) fn object(
         &mut self,
         schema: &Node,
@@ -25,18 +25,18 @@ impl Reader<'_> {
         let mut required = BTreeSet::new();
         for Leaf { schema, place: at } in leaves {
             required.extend(schema.at("required").texts());
-            let further = schema.at("additionalProperties");
-            if further.members().next().is_some() {
-                let rule = "further members of one type: they are kept as raw JSON";
+            let values = schema.at("additionalProperties");
+            if values.members().next().is_some() {
+                let rule = "additional properties with a type, which are preserved as raw JSON";
                 self.findings.note(at, rule);
             }
             if schema.get("discriminator").is_some() {
-                let rule = "a `discriminator` without `oneOf`: the members of what extends it are kept in `extra`";
+                let rule = "a `discriminator` without `oneOf`, so the fields of its extensions are preserved in `extra`";
                 self.findings.note(at, rule);
             }
             value.stated.extend(stated(schema, &Ty::Record, None));
             if at.starts_with(&step(place, "")) {
-                // The siblings of the references describe this use of them.
+                // The siblings of references describe this use.
                 self.keywords(schema, at);
                 if value.description.is_empty() {
                     value.description = annotations(schema).description;
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
     }
 
-    /// An object with values of one type under any name.
+    /// An object with arbitrary keys, whose values have the same type.
     pub(super) fn map(
         &mut self,
         values: &Node,
@@ -73,7 +73,7 @@ impl Reader<'_> {
         Ty::Map(Box::new(values.within()))
     }
 
-    /// The fields of an object, with what progenitor says of them.
+    /// The fields of an object, with the results of progenitor.
     fn structure(
         &mut self,
         fields: &[Field],
@@ -83,9 +83,9 @@ impl Reader<'_> {
     ) -> Kind {
         for missing in required {
             if fields.iter().all(|it| it.name != *missing) {
-                let rule = format!("it requires `{missing}`, which is not among its members");
+                let rule = format!("it requires `{missing}`, which is not one of its properties");
                 self.findings
-                    .note(place, format!("{rule}: it is kept in `extra`"));
+                    .note(place, format!("{rule}, so it is preserved in `extra`"));
             }
         }
         let merged = self.objects.get(place).cloned().unwrap_or_default();
@@ -109,7 +109,7 @@ impl Reader<'_> {
             value.nullable = found.is_none_or(|it| it.nullable);
             if is_required && !value.type_assumptions.is_empty() {
                 let rule = format!(
-                    "member `{}`: one of an assumed type must be optional, since another type is read as its absence",
+                    "property `{}`: with an assumed type, it must be optional, because a value of another type is read as absent",
                     field.name
                 );
                 self.refuse(place, &rule);
@@ -129,7 +129,7 @@ impl Reader<'_> {
         Kind::Struct(properties)
     }
 
-    /// The name of a field, an argument or a setter: unlike the others and unlike those that generated code has.
+    /// The name of a field, an argument or a setter. It differs from the others and from names in generated code.
     pub(super) fn name_of(
         &mut self,
         name: &str,
@@ -146,21 +146,21 @@ impl Reader<'_> {
         });
         others.insert(found.clone());
         if found != wanted {
-            let rule = format!("`{name}` is called `{found}`");
+            let rule = format!("`{name}` becomes `{found}`");
             self.findings.add(Weight::Renamed, place, rule, "");
         }
         found
     }
 
-    /// Whether a schema says something of itself, or the one that it refers to does.
+    /// Whether a schema, or the target of its reference, sets a flag.
     pub(super) fn flag(&self, schema: &Node, key: &str) -> bool {
-        let said = |schema: &Node| {
+        let is_set = |schema: &Node| {
             schema.is_set(key)
                 || schema
                     .text_at("$ref")
                     .and_then(|reference| follow(self.root, reference))
                     .is_some_and(|(_, target)| target.is_set(key))
         };
-        said(schema) || schema.at("allOf").items().iter().any(said)
+        is_set(schema) || schema.at("allOf").items().iter().any(is_set)
     }
 }

@@ -1,4 +1,4 @@
-//! One operation, out of its path item.
+//! Reads an operation of a path item.
 
 use super::call::{Call, FORM, Names, description, is_json, plain};
 use super::reader::Reader;
@@ -10,11 +10,11 @@ use crate::model::{
 use crate::names;
 use crate::node::{Node, step};
 
-/// Where the document says where it is from.
+/// The prefix of the line in a description that names the section of the contract.
 pub(super) const SOURCE: &str = "Source: ";
 
 impl Reader<'_> {
-    /// Reads an operation; none if it was refused.
+    /// Reads an operation. `None` if it is rejected.
     pub(super) fn operation(
         &mut self,
         call: &Call<'_>,
@@ -64,7 +64,7 @@ impl Reader<'_> {
         (self.findings.refusals == refusals).then_some(operation)
     }
 
-    /// What is said about an operation, and where it is from.
+    /// The description of an operation, and its source.
     fn text_of(call: &Call<'_>, title: &str) -> (String, String) {
         let text = call.raw.text_at("description").unwrap_or_default();
         if let Some((text, source)) = text.split_once(SOURCE) {
@@ -125,7 +125,7 @@ impl Reader<'_> {
                     .members()
                     .map(|(media, _)| media.as_str())
                     .collect();
-                let rule = format!("a body is JSON or a form, not {}", media.join(" or "));
+                let rule = format!("a body must be JSON or a form, not {}", media.join(" or "));
                 let remedy =
                     "leave the operation out with `x-sdk-skip`; `raw_call` reaches its path";
                 self.findings.refuse(&place, rule, remedy);
@@ -146,9 +146,9 @@ impl Reader<'_> {
         };
         let fits = matches!(value.ty, Ty::Named(_) | Ty::Value);
         if form && !fits {
-            let remedy = "describe its members in the overlay";
+            let remedy = "describe its properties in the overlay";
             self.findings
-                .refuse(&place, "a form is an object with members", remedy);
+                .refuse(&place, "a form must be an object with properties", remedy);
         }
         Some(Body {
             description: node
@@ -163,7 +163,7 @@ impl Reader<'_> {
         })
     }
 
-    /// How a reply says that it is the stored result of an earlier command.
+    /// The mark of a stored result of an earlier command in a response.
     fn replay(&self, call: &Call<'_>, reply: &Reply) -> Replay {
         if let Some(status) = call.raw.at("x-replay-status").integer() {
             return Replay::Status(u16::try_from(status).unwrap_or_default());
@@ -193,13 +193,13 @@ impl Reader<'_> {
                 .members()
                 .map(|(name, _)| format!("`{name}`"))
                 .collect();
-            // Those of successes are told where replies are read.
+            // `reply` handles the headers of successes.
             if !headers.is_empty() && !status.starts_with('2') {
                 meaning = format!("{meaning} It has {}.", headers.join(", "));
             }
             match status.parse() {
                 Ok(number) => statuses.documented.push((number, meaning)),
-                // A range of successes is told where replies are read.
+                // `reply` handles a range of successes.
                 Err(_) if status.starts_with('2') => {}
                 // `4XX`, `default`.
                 Err(_) => {
@@ -215,7 +215,7 @@ impl Reader<'_> {
         statuses
     }
 
-    /// The rules that concern several parts of an operation.
+    /// Checks the rules that concern several parts of an operation.
     fn check(&mut self, call: &Call<'_>, operation: &Operation) {
         let place = call.place.as_str();
         let parameters = operation.parameters.iter();
@@ -227,19 +227,19 @@ impl Reader<'_> {
         }
         let is_odd = |c: char| c.is_whitespace() || c.is_control() || "?#`\"\\".contains(c);
         if call.path.contains(is_odd) {
-            let rule = "its path has a query, a fragment, blanks or quotes, which would be escaped";
+            let rule = "its path has a query, a fragment, spaces or quotes, which would be escaped";
             self.findings
                 .refuse(place, rule, "leave the operation out with `x-sdk-skip`");
         }
         if call.method == Method::Get && operation.body.is_some() {
-            let rule = "a GET takes no body";
+            let rule = "a GET must not have a body";
             self.findings
                 .refuse(place, rule, "leave the operation out with `x-sdk-skip`");
         }
         if let Replay::Status(status) = operation.replay {
             let documented = &operation.statuses.documented;
             if !operation.is_command() || !documented.iter().any(|(known, _)| *known == status) {
-                let rule = "`x-replay-status` is one of the documented statuses of a command";
+                let rule = "`x-replay-status` must be a documented status of a command";
                 self.refuse(place, rule);
             }
         }
@@ -256,10 +256,7 @@ impl Reader<'_> {
             }
         }
         if operation.auth == Auth::Client && operation.body.is_none() {
-            self.refuse(
-                place,
-                "a call that is authenticated by the client credential sends a form",
-            );
+            self.refuse(place, "a call with the client credential must send a form");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Our extensions, wherever they stand: a misspelt one, or one in a place where nobody looks, would do nothing and say so
-//! to nobody.
+//! Finds the extensions of this workspace at any place of a document, because a misspelled or misplaced extension would silently
+//! have no effect.
 
 use super::operation::SOURCE;
 use crate::assumptions;
@@ -8,7 +8,7 @@ use crate::model::Method;
 use crate::names;
 use crate::node::{Node, step};
 
-/// An extension of ours, and where it stands.
+/// An extension of this workspace, and its place.
 #[derive(Debug)]
 pub(crate) struct Extension<'a> {
     pub(crate) place: String,
@@ -16,14 +16,14 @@ pub(crate) struct Extension<'a> {
     pub(crate) value: &'a Node,
 }
 
-/// What an extension holds, and whether a value is such a thing.
+/// The description of an extension's values, and the check of a value.
 type Holds = (&'static str, fn(&Node) -> bool);
 
 const FLAG: Holds = ("`true` or `false`", |it| matches!(it, Node::Bool(_)));
-const TEXT: Holds = ("a text that says something", |it| {
+const TEXT: Holds = ("a non-empty string", |it| {
     it.text().is_some_and(|it| !it.trim().is_empty())
 });
-const SNAKE: Holds = ("a name in snake case and no keyword", |it| {
+const SNAKE: Holds = ("a name in snake case that is not a keyword", |it| {
     it.text().is_some_and(names::is_snake)
 });
 const PASCAL: Holds = ("a name in Pascal case", |it| {
@@ -36,7 +36,7 @@ const PAIRS: Holds = ("a list of pairs of names", |it| {
     let is_pair = |it: &Node| it.items().len() == 2 && it.texts().len() == 2;
     !it.items().is_empty() && it.items().iter().all(is_pair)
 });
-const IDS: Holds = ("the id of an assumption, or a list of ids", |it| {
+const IDS: Holds = ("the ID of an assumption, or a list of IDs", |it| {
     let (ids, count) = (it.texts(), it.items().len().max(1));
     ids.len() == count && ids.iter().all(|it| assumptions::is_id(it))
 });
@@ -45,7 +45,7 @@ const PROVENANCE: Holds = ("`documented`, `assumed` or `name-only`", |it| {
     matches!(it.text(), Some("documented" | "assumed" | "name-only"))
 });
 
-/// Which part an extension belongs to, any if none is named, and what it holds.
+/// The part that an extension belongs to (any if none is named), and its values.
 fn known(key: &str) -> Option<(&'static str, Holds)> {
     Some(match key {
         "x-sdk-group" | "x-sdk-method" => ("operation", SNAKE),
@@ -79,25 +79,25 @@ fn part(place: &str) -> &'static str {
     }
 }
 
-/// All in a document, misspelt ones included.
+/// All extensions in a document, including misspelled ones.
 pub(crate) fn extensions(document: &Node) -> Vec<Extension<'_>> {
     let mut found = Vec::new();
     search(document, "", &mut found);
     found
 }
 
-/// Refuses those that would do nothing.
+/// Rejects the extensions that would have no effect.
 pub(super) fn check(document: &Node, findings: &mut Findings) {
     for it in extensions(document) {
         let key = it.key;
         let Some((part, (what, holds))) = known(key) else {
-            let rule = format!("`{key}` is none of our extensions");
+            let rule = format!("`{key}` is not an extension of this workspace");
             findings.refuse(&it.place, rule, "correct its name in the overlay");
             continue;
         };
         let holder = it.place.rsplit_once('/').map_or("", |it| it.0);
         if !part.is_empty() && part != self::part(holder) {
-            let rule = format!("`{key}` means nothing here");
+            let rule = format!("`{key}` has no meaning here");
             findings.refuse(&it.place, rule, format!("it belongs to the {part}"));
         } else if !holds(it.value) {
             let rule = format!("`{key}` is {what}");
@@ -106,7 +106,7 @@ pub(super) fn check(document: &Node, findings: &mut Findings) {
     }
 }
 
-/// Notes what a spec of ours should have or should not have.
+/// Notes violations of the conventions for our own specs.
 pub(super) fn conventions(document: &Node, findings: &mut Findings) {
     for (path, item) in document.at("paths").members() {
         for (method, operation) in item.members() {
@@ -120,7 +120,7 @@ pub(super) fn conventions(document: &Node, findings: &mut Findings) {
     unknown(document, "", findings);
 }
 
-/// Notes the extensions that nobody knows.
+/// Notes unknown extensions.
 fn unknown(node: &Node, place: &str, findings: &mut Findings) {
     for (key, inner) in node.members() {
         let place = step(place, key);
@@ -135,7 +135,7 @@ fn unknown(node: &Node, place: &str, findings: &mut Findings) {
 }
 
 fn search<'a>(node: &'a Node, place: &str, found: &mut Vec<Extension<'a>>) {
-    // The names of fields are nobody's extensions.
+    // Names of properties are not extensions.
     let of_names = ["/properties", "/patternProperties", "/$defs"];
     let is_named = of_names.iter().any(|it| place.ends_with(it));
     for (key, value) in node.members() {
@@ -152,7 +152,7 @@ fn search<'a>(node: &'a Node, place: &str, found: &mut Vec<Extension<'a>>) {
     }
 }
 
-/// Whether a field holds values of a service.
+/// Whether a field contains example or allowed values.
 fn is_value(key: &str) -> bool {
     matches!(key, "example" | "examples" | "default" | "enum" | "const") || key.starts_with("x-")
 }
@@ -163,8 +163,8 @@ mod tests {
     use crate::findings::Findings;
     use crate::node::Node;
 
-    /// The places of what is refused of these members of an operation, a schema and the info.
-    fn refused(operation: &str, schema: &str, info: &str) -> Vec<String> {
+    /// The rejections for these fields of an operation, a schema and the info.
+    fn rejected(operation: &str, schema: &str, info: &str) -> Vec<String> {
         let text = format!(
             "
 info: {{{info}}}
@@ -184,13 +184,13 @@ components: {{schemas: {{T: {{{schema}, example: {{x-sdk-skip: 1}}}}}}}}
     }
 
     #[test]
-    fn an_extension_that_would_do_nothing_is_refused_where_it_stands() {
+    fn an_extension_without_effect_is_rejected_at_its_place() {
         let operation = "{x-sdk-group: a, x-sdk-skip: why, x-mutually-exclusive: [[a, b]], x-replay-status: 200, x-else: 1, x-assumption: [A01, A02]}";
         let operation = operation
             .trim_matches(['{', '}'])
             .replace(", x-", "\n      x-");
         let schema = "x-sdk-name: Thing, x-const: true, x-known-values: [a]";
-        assert_eq!(refused(&operation, schema, "x-lifecycle: a"), [""; 0]);
+        assert_eq!(rejected(&operation, schema, "x-lifecycle: a"), [""; 0]);
 
         for wrong in [
             "x-sdk-nam: a",
@@ -212,7 +212,7 @@ components: {{schemas: {{T: {{{schema}, example: {{x-sdk-skip: 1}}}}}}}}
             "x-provenance: 5",
         ] {
             let key = wrong.split(':').next().unwrap();
-            let found = refused(wrong, schema, "");
+            let found = rejected(wrong, schema, "");
             assert_eq!(found.len(), 1, "{wrong}: {found:?}");
             let place = format!("/paths/~1p/get/{key}: `{key}` ");
             assert!(found[0].starts_with(&place), "{wrong}: {found:?}");
@@ -223,7 +223,7 @@ components: {{schemas: {{T: {{{schema}, example: {{x-sdk-skip: 1}}}}}}}}
             "x-sdk-name: Self",
             "x-sdk-skip: why",
         ] {
-            let found = refused("tags: []", wrong, wrong);
+            let found = rejected("tags: []", wrong, wrong);
             assert_eq!(found.len(), 4, "{wrong}: {found:?}");
         }
     }

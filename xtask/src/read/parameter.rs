@@ -1,4 +1,4 @@
-//! The parameters of an operation: what each becomes, and which have no setter.
+//! Reads the parameters of an operation. Some parameters have no setter.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use crate::model::{Method, Parameter, Place, Style, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
 
-/// Headers that the runtime sets by itself, whatever a caller wants.
+/// Headers that the runtime always sets itself.
 const OWN_HEADERS: &str = "accept authorization connection content-length content-type cookie host idempotency-key \
                            proxy-authorization transfer-encoding user-agent";
 
-/// What is understood of a parameter.
+/// The supported fields of a parameter.
 const KEYWORDS: [&str; 11] = [
     "name",
     "in",
@@ -31,7 +31,7 @@ const KEYWORDS: [&str; 11] = [
 ];
 
 impl Reader<'_> {
-    /// The parameters, and whether there is an `Idempotency-Key` among them.
+    /// The parameters, and whether one of them is an `Idempotency-Key`.
     pub(super) fn parameters(&mut self, call: &Call<'_>, hint: &str) -> (Vec<Parameter>, bool) {
         let root = self.root;
         let mut raw: Vec<(String, &Node)> = Vec::new();
@@ -47,7 +47,7 @@ impl Reader<'_> {
                 let Some((place, node)) = resolved(root, (own, node), self.findings) else {
                     continue;
                 };
-                // What the operation says counts before what its path says.
+                // Parameters of the operation take precedence over parameters of the path.
                 let same = |(_, known): &(String, &Node)| {
                     known.at("name") == node.at("name") && known.at("in") == node.at("in")
                 };
@@ -95,7 +95,7 @@ impl Reader<'_> {
             other => {
                 let other = other.unwrap_or("nothing");
                 let rule = format!(
-                    "parameter `{name}`: it stands in the path, the query or a header, not `{other}`"
+                    "parameter `{name}`: it must be in the path, the query or a header, not `{other}`"
                 );
                 if required {
                     let remedy = "leave the operation out with `x-sdk-skip`";
@@ -108,8 +108,9 @@ impl Reader<'_> {
             }
         };
         if within == Place::Path && !call.path.contains(&format!("{{{name}}}")) {
-            let rule =
-                format!("parameter `{name}`: a path parameter is required and occurs in the path");
+            let rule = format!(
+                "parameter `{name}`: a path parameter must be required and occur in the path"
+            );
             self.refuse(place, &rule);
             return None;
         }
@@ -121,8 +122,8 @@ impl Reader<'_> {
             self.used(schema, &step(place, "schema"), &hint)
         } else {
             if raw.get("content").is_some() {
-                let rule = format!("parameter `{name}` is a document of its own (`content`)");
-                let remedy = "it is handed in as text";
+                let rule = format!("parameter `{name}` has a media type (`content`)");
+                let remedy = "callers pass it as a string";
                 self.findings.add(Weight::Raw, place, rule, remedy);
             }
             Use::of(TEXT)
@@ -133,7 +134,7 @@ impl Reader<'_> {
             .get("example")
             .or(named.and_then(|it| it.1.get("value")));
         value.example = example.map(Node::plain).or(value.example);
-        // Before it becomes text.
+        // This must happen before it becomes a string.
         value.keep_secret();
         let style = self.styled(raw, within, &name, place, &mut value)?;
         let own = raw.text_at("description").map(str::trim);
@@ -164,14 +165,14 @@ impl Reader<'_> {
         if name.is_empty() || !name.chars().all(is_token) {
             self.refuse(
                 place,
-                "the name of a header has letters, digits, `-` and `_`",
+                "the name of a header may have only letters, digits, `-` and `_`",
             );
             return false;
         }
         true
     }
 
-    /// How a value is written where it stands; none if it has no setter.
+    /// The style of a parameter. `None` if it has no setter.
     fn styled(
         &mut self,
         raw: &Node,
@@ -182,7 +183,7 @@ impl Reader<'_> {
     ) -> Option<Style> {
         let style = raw.text_at("style").unwrap_or_default();
         if matches!(style, "label" | "matrix") {
-            let rule = format!("parameter `{name}`: the style `{style}` is not understood");
+            let rule = format!("parameter `{name}`: the style `{style}` is not supported");
             let remedy = "leave the operation out with `x-sdk-skip`";
             self.findings.refuse(place, rule, remedy);
         }
@@ -229,7 +230,7 @@ impl Reader<'_> {
             return None;
         }
         if as_text && !matches!(ty, Ty::Value) {
-            let rule = format!("parameter `{name}` is handed in as text");
+            let rule = format!("callers pass parameter `{name}` as a string");
             self.findings.add(Weight::Raw, place, rule, "");
         }
         if as_text {
@@ -248,7 +249,7 @@ impl Reader<'_> {
         entry.component.as_ref().map(|component| &component.kind)
     }
 
-    /// Whether a value is one text in a URL.
+    /// Whether a value is a single string in a URL.
     fn is_scalar(&self, ty: &Ty) -> bool {
         use crate::model::Kind;
         match ty {

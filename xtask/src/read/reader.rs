@@ -1,5 +1,4 @@
-//! What is known of a document while it is read: the schemas that became components, the names that are taken, and the
-//! findings.
+//! The state while a document is read, with the schemas that became components, the taken names, and the findings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,29 +15,29 @@ use super::structure::is_nullable;
 pub(super) struct Reader<'a> {
     pub(super) root: &'a Node,
     pub(super) findings: &'a mut Findings,
-    /// The members of each object, as progenitor merged them.
+    /// The fields of each object, merged by progenitor.
     pub(super) objects: Objects,
-    /// What became of each schema, by its place.
+    /// The components, by the places of their schemas.
     pub(super) entries: Map<Entry>,
-    /// The names that are taken, and by what.
+    /// The taken names, with their owners.
     pub(super) names: BTreeMap<String, String>,
 }
 
-/// A schema that is a component, or is about to become one.
+/// A schema that is or may become a component.
 pub(super) struct Entry {
     pub(super) name: String,
-    /// The name that it would have if nothing else had it.
+    /// The preferred name, which may be taken.
     wanted: String,
-    /// How it is used; none while it is read, as a recursive schema finds it.
+    /// Its use. `None` while it is read, which a recursive schema encounters.
     pub(super) used: Option<Use>,
     pub(super) component: Option<Component>,
 }
 
-/// What a schema says: how its value is used, and the type that it needs.
+/// The meaning of a schema, with the use of its value and the type that it needs.
 pub(super) struct Meaning {
     pub(super) value: Use,
     pub(super) kind: Option<Kind>,
-    /// Where the schema of an object with members stands.
+    /// The place of the schema, if it is an object with properties.
     pub(super) place: Option<String>,
 }
 
@@ -75,7 +74,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Gives the schema at a place a name of its own, as near to the hint as can be.
+    /// Reserves a unique name for the schema at a place, as close to the hint as possible.
     pub(super) fn reserve(&mut self, place: &str, hint: &str) {
         let wanted = names::type_name(hint);
         let is_taken = |name: &str| self.names.contains_key(name);
@@ -90,7 +89,7 @@ impl Reader<'_> {
         self.entries.insert(place.to_owned(), entry);
     }
 
-    /// The types that have another name than their schema, because that was taken, each with its finding.
+    /// The types whose preferred name was taken, each with its finding.
     pub(super) fn renamed(&self) -> Vec<(String, Finding)> {
         let renamed = self.entries.iter().filter(|(_, it)| it.name != it.wanted);
         let renamed = renamed.map(|(place, Entry { name, wanted, .. })| {
@@ -98,14 +97,14 @@ impl Reader<'_> {
                 weight: Weight::Renamed,
                 place: place.clone(),
                 rule: format!("`{wanted}` is taken by {}", self.names[wanted]),
-                remedy: format!("it becomes `{name}`, unless `x-sdk-name` says otherwise"),
+                remedy: format!("it becomes `{name}`, unless `x-sdk-name` sets another name"),
             };
             (name.clone(), finding)
         });
         renamed.collect()
     }
 
-    /// Gives the name back that a schema turned out not to need.
+    /// Releases the name of a schema that doesn't need it.
     pub(super) fn release(&mut self, place: &str) {
         if let Some(entry) = self.entries.shift_remove(place) {
             self.names.remove(&entry.name);
@@ -118,11 +117,11 @@ impl Reader<'_> {
     }
 
     pub(super) fn raw(&mut self, place: &str, rule: &str) {
-        let remedy = "it stays raw JSON, unless the overlay says more";
+        let remedy = "it is raw JSON, unless the overlay describes it further";
         self.findings.add(Weight::Raw, place, rule, remedy);
     }
 
-    /// The components by the names of their types, once all are read.
+    /// The components by the names of their types, after all are read.
     pub(super) fn into_schemas(self) -> Schemas {
         let entries = self.entries.into_values();
         let components = entries.filter_map(|entry| {
@@ -136,7 +135,7 @@ impl Reader<'_> {
 }
 
 impl Use {
-    /// A use of a type, of which nothing else is said.
+    /// A use of a type without further information.
     pub(super) fn of(ty: Ty) -> Self {
         Self {
             ty,
@@ -150,15 +149,15 @@ impl Use {
         }
     }
 
-    /// Forgets the values that a document gives for a secret, so that nothing prints them.
+    /// Drops the default and the example of a secret, so that they are never printed.
     pub(super) fn keep_secret(&mut self) {
         if self.ty.is_secret() {
             (self.default, self.example) = (None, None);
         }
     }
 
-    /// What is said of an item or a value, as rules of what holds it.
-    pub(super) fn of_each(&mut self, what: &str) -> Vec<String> {
+    /// Rules about an item or a value, for the documentation of its container.
+    pub(super) fn of_each(&mut self, part: &str) -> Vec<String> {
         self.keep_secret();
         let default = self.default.as_ref();
         let default = default.map(|it| format!("It defaults to `{it}`."));
@@ -168,10 +167,10 @@ impl Use {
         let texts = described.then(|| self.description.clone()).into_iter();
         let rules = texts.chain(default).chain(self.stated.iter().cloned());
         let rules = rules.chain(example);
-        rules.map(|rule| format!("Each {what}: {rule}")).collect()
+        rules.map(|rule| format!("Each {part}: {rule}")).collect()
     }
 
-    /// The type as an item or a value of something else.
+    /// The type as an item of a list or a value of a map.
     pub(super) fn within(self) -> Ty {
         if self.nullable && !matches!(self.ty, Ty::Value | Ty::Record) {
             Ty::Nullable(Box::new(self.ty))
@@ -181,7 +180,7 @@ impl Use {
     }
 }
 
-/// What is said about a value besides its type.
+/// The information about a value besides its type.
 pub(super) fn annotations(schema: &Node) -> Use {
     let text = |key| {
         schema
@@ -209,7 +208,7 @@ pub(super) fn annotations(schema: &Node) -> Use {
     }
 }
 
-/// A value with what a schema says around it.
+/// Adds the annotations of a surrounding schema to a value.
 pub(super) fn annotated(mut value: Use, around: &Node) -> Use {
     let own = annotations(around);
     value.nullable |= own.nullable;
@@ -226,7 +225,7 @@ pub(super) fn annotated(mut value: Use, around: &Node) -> Use {
     value
 }
 
-/// The ids under one of our keywords.
+/// The IDs in one of our extensions.
 pub(super) fn ids(schema: &Node, key: &str) -> BTreeSet<String> {
     assumptions::ids(schema.at(key)).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! What a success returns: JSON, nothing, bytes, a page, or another one for each status.
+//! Reads the successful response, which is JSON, empty, bytes, a page, or different per status.
 
 use super::call::{Call, description, is_json};
 use super::reader::Reader;
@@ -7,14 +7,14 @@ use crate::model::{Case, Reply, ReplyHeader};
 use crate::names;
 use crate::node::{Node, step};
 
-/// What a call that succeeds returns.
+/// The successful response of a call.
 pub(super) struct Success {
     pub(super) reply: Reply,
     pub(super) headers: Vec<ReplyHeader>,
 }
 
 impl Reader<'_> {
-    /// The responses with their statuses and places, references followed.
+    /// The responses with their statuses and places, after following references.
     pub(super) fn responses<'n>(&mut self, call: &Call<'n>) -> Vec<(String, String, &'n Node)> {
         let place = step(&call.place, "responses");
         let all = call.raw.at("responses").members();
@@ -26,13 +26,13 @@ impl Reader<'_> {
         resolved.collect()
     }
 
-    /// What a success returns.
+    /// Reads the successful response.
     pub(super) fn reply(&mut self, call: &Call<'_>, hint: &str) -> Success {
         let all = self.responses(call);
         for (status, place, _) in &all {
             if status.starts_with('3') {
                 let rule =
-                    format!("the status {status} is an error here: redirects are not followed");
+                    format!("the status {status} is an error, because redirects are not followed");
                 self.findings.note(place, rule);
             }
         }
@@ -42,13 +42,13 @@ impl Reader<'_> {
             .filter(|(status, ..)| is_success(status))
             .collect();
         if successes.is_empty() {
-            // Some document nothing but `default`.
+            // Some documents have only `default`.
             successes.extend(all.iter().filter(|(status, ..)| status == "default"));
         }
         if successes.is_empty() {
             self.findings.note(
                 &call.place,
-                "no success is documented: any 2xx is taken, and its body kept as bytes",
+                "no success is documented, so any 2xx is a success with a body of bytes",
             );
             return Success {
                 reply: Reply::Bytes("*/*".to_owned()),
@@ -63,7 +63,7 @@ impl Reader<'_> {
         if has_range && successes.iter().any(is_code) {
             self.findings.note(
                 &call.place,
-                "a range of successes (`2XX`) beside others: its replies are kept as `Other`",
+                "a range of successes (`2XX`) next to others, so its responses are read as `Other`",
             );
             successes.retain(is_code);
         }
@@ -84,7 +84,7 @@ impl Reader<'_> {
                 }
             }
             if raw.get("links").is_some() {
-                let rule = "`links` to other operations: nothing follows from them";
+                let rule = "`links` to other operations, which have no effect";
                 self.findings.note(place, rule);
             }
             let code = status.parse().unwrap_or(200);
@@ -130,17 +130,17 @@ impl Reader<'_> {
         for (other, _) in contents.members().filter(|(other, _)| *other != media) {
             self.findings.note(
                 place,
-                format!("the reply is asked for as {media}, never as {other}"),
+                format!("the response is requested as {media}, never as {other}"),
             );
         }
         if !matches!(super::call::plain(media), "application/json" | "*/*") {
-            let rule = format!("the reply is asked for as application/json, and not as {media}");
+            let rule = format!("the response is requested as application/json, not as {media}");
             self.findings.note(place, rule);
         }
         let place = step(&step(&step(place, "content"), media), "schema");
         let Some(schema) = content.get("schema") else {
             self.findings
-                .note(&place, "JSON without a schema stays raw");
+                .note(&place, "JSON without a schema is raw JSON");
             return Reply::Json(super::reader::annotations(content));
         };
         if schema.text_at("format") == Some("binary") {
@@ -150,7 +150,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether two successes look the same to a caller.
+/// Whether a caller can't distinguish two successes.
 fn same(left: &Reply, right: &Reply) -> bool {
     match (left, right) {
         (Reply::Json(left), Reply::Json(right)) => {
@@ -160,7 +160,7 @@ fn same(left: &Reply, right: &Reply) -> bool {
     }
 }
 
-/// The name of a success by its status.
+/// The variant name of a success.
 fn variant(status: u16) -> String {
     let name = match status {
         200 => "Ok",

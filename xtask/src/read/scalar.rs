@@ -1,4 +1,4 @@
-//! Texts, numbers, constants and enumerations.
+//! Strings, numbers, constants and enums.
 
 use super::reader::{Meaning, Reader};
 use crate::model::pattern::Pattern;
@@ -30,7 +30,7 @@ impl Reader<'_> {
                 }
                 Ok(_) => {}
                 Err(rule) => {
-                    let rule = format!("{rule}; the service alone checks it");
+                    let rule = format!("{rule}; only the server checks it");
                     self.findings.note(place, rule);
                 }
             }
@@ -38,7 +38,7 @@ impl Reader<'_> {
         Meaning::plain(value)
     }
 
-    /// A constant, or one of a few values.
+    /// A constant or an enum.
     pub(super) fn values(&mut self, schema: &Node, place: &str, mut value: Use) -> Meaning {
         if let known @ [_, ..] = schema.at("x-known-values").items() {
             let values = choices(known);
@@ -53,7 +53,7 @@ impl Reader<'_> {
             [Node::Text(only)] if is_const || constant.is_some() => {
                 return Meaning::of(value, Kind::Constant(only.clone()));
             }
-            _ if is_const => self.refuse(place, "`x-const` needs an `enum` of exactly one text"),
+            _ if is_const => self.refuse(place, "`x-const` needs an `enum` of exactly one string"),
             _ => {}
         }
         let kind = schema.text_at("type").unwrap_or_default();
@@ -61,7 +61,7 @@ impl Reader<'_> {
         value.ty = if listed.is_empty() {
             Ty::Value
         } else if all(|it| it.text().is_some()) || kind == "string" {
-            // YAML reads `no` and `1` among texts as something else.
+            // YAML reads `no` and `1` in a list of strings as other types.
             let values: Vec<Node> = listed.iter().map(|it| Node::Text(it.plain())).collect();
             let values = choices(&values);
             let closed = schema.get("x-extensible-enum").is_none();
@@ -69,7 +69,7 @@ impl Reader<'_> {
         } else if all(|it| matches!(it, Node::Number(it) if it.is_i64())) && kind != "number"
             || all(|it| it.integer().is_some()) && kind == "integer"
         {
-            // `1.0` comes back as it was, unless it is said to be an integer.
+            // `1.0` is preserved, unless the type is integer.
             let bound = listed[0].integer().filter(|_| listed.len() == 1);
             Ty::Integer {
                 min: bound,
@@ -80,17 +80,14 @@ impl Reader<'_> {
         } else if all(|it| matches!(it, Node::Bool(_))) {
             Ty::Boolean
         } else {
-            self.raw(
-                place,
-                "values of several types, or that are lists or objects",
-            );
+            self.raw(place, "values of several types, or lists or objects");
             Ty::Value
         };
         Meaning::plain(value)
     }
 }
 
-/// The values of an enumeration with the names of their variants, no two of them alike.
+/// The values of an enum with the unique names of their variants.
 pub(super) fn choices(values: &[Node]) -> Vec<Choice> {
     let mut choices: Vec<Choice> = Vec::new();
     for value in values {
@@ -106,7 +103,7 @@ pub(super) fn choices(values: &[Node]) -> Vec<Choice> {
     choices
 }
 
-/// An integer with its bounds, the implied ones of its format included.
+/// An integer with its bounds, including the bounds of its format.
 pub(super) fn integer(schema: &Node) -> Ty {
     let bound = |key, exclusive, step: i64| {
         let plain = schema.at(key).integer();

@@ -1,5 +1,5 @@
-//! What a schema means where it is used. Schemas that need a type become components, inline ones too, under a name
-//! that says where they stand.
+//! Reads the meaning of a schema. Schemas that need a type become components, including inline schemas, whose names are derived
+//! from their places.
 
 use super::form::{Form, adds_to_reference, form, is_null_within, nothing_at};
 use super::keywords::stated;
@@ -10,7 +10,7 @@ use crate::model::{Component, Kind, Provenance, Ty, Use};
 use crate::names;
 use crate::node::{Node, step};
 
-/// Keywords whose schemas may need a type of their own.
+/// Keywords whose schemas may need a named type.
 const TYPED: [&str; 8] = [
     "properties",
     "enum",
@@ -22,7 +22,7 @@ const TYPED: [&str; 8] = [
     "x-known-values",
 ];
 
-/// Parts of a place that do not tell one schema from another.
+/// Parts of a place that do not distinguish schemas.
 const STRUCTURE: [&str; 11] = [
     "components",
     "schemas",
@@ -38,7 +38,7 @@ const STRUCTURE: [&str; 11] = [
 ];
 
 impl Reader<'_> {
-    /// Reads the components in the order of the document, so that they have their names before any inline schema.
+    /// Reads the components in the order of the document, so that they get their names before any inline schema.
     pub(super) fn components(&mut self) {
         let root = self.root;
         let schemas = root.at("components").at("schemas");
@@ -55,7 +55,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a schema means where it stands. `hint` names the type that an inline one may need.
+    /// The meaning of a schema at its place. `hint` is the name of the type that an inline schema may need.
     pub(super) fn used(&mut self, schema: &Node, place: &str, hint: &str) -> Use {
         if let Some(reference) = plain_reference(schema) {
             return self.referred(schema, reference, place, hint);
@@ -76,7 +76,7 @@ impl Reader<'_> {
         value
     }
 
-    /// The schema that a reference points to, with the siblings of the reference.
+    /// The target of a reference, with the siblings of the reference.
     fn referred(&mut self, schema: &Node, reference: &str, place: &str, hint: &str) -> Use {
         let root = self.root;
         let Some((target_place, target)) = follow(root, reference) else {
@@ -87,9 +87,9 @@ impl Reader<'_> {
             .members()
             .any(|(key, _)| key != "$ref" && !is_annotation(key))
         {
-            let rule = "keywords beside a `$ref` that add nothing to its schema";
+            let rule = "keywords next to a `$ref` that add nothing to its schema";
             self.findings
-                .note(place, format!("{rule}: left to the service"));
+                .note(place, format!("{rule}, so only the server checks them"));
         }
         if !self.entries.contains_key(&target_place) {
             let name = name_at(&target_place).unwrap_or_else(|| hint.to_owned());
@@ -100,7 +100,7 @@ impl Reader<'_> {
         annotated(value, schema)
     }
 
-    /// The component at a place, read if it was not yet.
+    /// The component at a place, which is read at the first use.
     pub(super) fn component(&mut self, place: &str, schema: &Node) -> Use {
         let entry = &self.entries[place];
         let name = entry.name.clone();
@@ -108,7 +108,7 @@ impl Reader<'_> {
             return value.clone();
         }
         if entry.component.is_some() {
-            // It is being read: it contains itself.
+            // It is currently being read, so it contains itself.
             let mut value = annotations(schema);
             value.ty = Ty::Named(name);
             return value;
@@ -144,7 +144,7 @@ impl Reader<'_> {
             Node::Bool(true) => return Meaning::plain(Use::of(Ty::Value)),
             Node::Object(_) => {}
             _ => {
-                self.raw(place, "a schema is an object or `true`");
+                self.raw(place, "a schema must be an object or `true`");
                 return Meaning::plain(Use::of(Ty::Value));
             }
         }
@@ -187,14 +187,14 @@ impl Reader<'_> {
             Form::Circle => {
                 let rule = "`allOf` contains itself";
                 self.findings
-                    .refuse(place, rule, "break the circle in the overlay");
+                    .refuse(place, rule, "break the cycle in the overlay");
             }
             Form::Plain(kind) => return self.plain(schema, kind, place, name, value),
         }
         Meaning::plain(value)
     }
 
-    /// The schema that stands for a second schema, with the descriptions around it.
+    /// The schema that another schema is an alias of, with the surrounding descriptions.
     fn same(&mut self, schema: &Node, at: &str, only: &Node, place: &str, name: &str) -> Meaning {
         if let Some(fields) = self.objects.get(place).cloned() {
             self.objects.entry(at.to_owned()).or_insert(fields);
@@ -203,7 +203,7 @@ impl Reader<'_> {
             Some(_) => Meaning::plain(self.used(only, at, name)),
             None => self.meaning(only, at, name),
         };
-        // What describes it may stand in a branch of its own.
+        // A separate branch may have the description.
         let branches = schema.at("allOf").items().iter();
         for around in branches.filter(|it| says_nothing(it)).chain([schema]) {
             meaning.value = annotated(meaning.value, around);
@@ -211,7 +211,7 @@ impl Reader<'_> {
         meaning
     }
 
-    /// A value of one JSON type: a constant, one of a few values, a list, a text, a number, or anything.
+    /// A value of one JSON type, such as a constant, an enum, a list, a string or a number, or of any type.
     fn plain(
         &mut self,
         schema: &Node,
@@ -233,7 +233,7 @@ impl Reader<'_> {
             None => {
                 let types = schema.at("type").texts();
                 if types.iter().any(|it| it != "null") {
-                    let rule = format!("it has no one type that is known: {}", types.join(", "));
+                    let rule = format!("it has no single known type: {}", types.join(", "));
                     self.raw(place, &rule);
                 }
             }
@@ -244,7 +244,7 @@ impl Reader<'_> {
     fn array(&mut self, schema: &Node, place: &str, name: &str, stated: &mut Vec<String>) -> Ty {
         let bound = |key| u64::try_from(schema.at(key).integer()?).ok();
         if schema.get("prefixItems").is_some() {
-            self.raw(place, "a list whose items differ by their place");
+            self.raw(place, "a list whose items have different types by position");
         }
         let mut items = match schema
             .get("items")
@@ -262,7 +262,7 @@ impl Reader<'_> {
     }
 }
 
-/// A component before its schema is read.
+/// An incomplete component, before its schema is read.
 fn begun(name: &str, place: &str, schema: &Node) -> Component {
     let provenance = match schema.text_at("x-provenance") {
         Some("assumed") => Provenance::Assumed,
@@ -281,15 +281,15 @@ fn begun(name: &str, place: &str, schema: &Node) -> Component {
     }
 }
 
-/// The reference of a schema that is no more than one.
+/// The reference of a schema that is only a reference.
 fn plain_reference(schema: &Node) -> Option<&str> {
     schema
         .text_at("$ref")
         .filter(|_| !adds_to_reference(schema))
 }
 
-/// A name for a schema inside of another one or of a parameter, which a reference points to: that of a definition, or its own
-/// after that of its owner.
+/// A name for a referenced schema inside another schema or a parameter. This is the name of a definition, or the names of the
+/// owner and the schema.
 fn name_at(place: &str) -> Option<String> {
     let parts: Vec<&str> = place.split('/').collect();
     if let [.., "schemas" | "definitions" | "$defs", name] = parts.as_slice() {
@@ -303,7 +303,7 @@ fn name_at(place: &str) -> Option<String> {
     }
 }
 
-/// `OrderLines` as `OrderLine`, the name of one of them.
+/// The name of an item, such as `OrderLine` for `OrderLines`.
 fn item_name(name: &str) -> String {
     match name.strip_suffix("ies") {
         Some(stem) => format!("{stem}y"),

@@ -1,4 +1,4 @@
-//! Who may call an operation.
+//! Reads the authentication and scopes of an operation.
 
 use super::call::Call;
 use super::reader::Reader;
@@ -7,8 +7,8 @@ use crate::model::Auth;
 use crate::node::{Node, step};
 
 impl Reader<'_> {
-    /// How an operation is authenticated, and the scopes any one of which is enough. One that needs several at once stands
-    /// as one text, with blanks between them.
+    /// The authentication of an operation, and its alternative scopes. An alternative that needs several scopes is one string,
+    /// separated by spaces.
     pub(super) fn security(&mut self, call: &Call<'_>) -> (Auth, Vec<String>) {
         let root = self.root;
         let place = step(&call.place, "security");
@@ -17,7 +17,7 @@ impl Reader<'_> {
             None => return (Auth::Public, Vec::new()),
         };
         let (mut auth, mut scopes) = (Auth::Public, Vec::new());
-        // Whether any token will do.
+        // Whether any token is sufficient.
         let mut open = false;
         let schemes = root.at("components").at("securitySchemes");
         for alternative in alternatives {
@@ -34,21 +34,21 @@ impl Reader<'_> {
                 self.findings.add(
                     Weight::Noted,
                     &place,
-                    format!("the document authenticates by {other}"),
+                    format!("the document authenticates with {other}"),
                     "the SDK sends the suite's bearer token",
                 );
             }
             auth = match (auth, kinds.is_empty(), is_exchange) {
                 (_, false, true) | (Auth::Client, ..) => Auth::Client,
-                // `{}` beside others: a token may be sent, and is.
+                // `{}` next to others means that a token is optional. The SDK sends one.
                 (Auth::Public, true, _) if alternatives.len() == 1 => Auth::Public,
                 _ => Auth::Bearer,
             };
             open |= needed.is_empty() && !kinds.is_empty();
             if kinds.is_empty() && alternatives.len() > 1 {
-                let rule = "it may be called without a token";
+                let rule = "it allows calls without a token";
                 self.findings
-                    .add(Weight::Noted, &place, rule, "the SDK sends one");
+                    .add(Weight::Noted, &place, rule, "the SDK sends a token");
             }
             if !needed.is_empty() {
                 let needed = needed.join(" ");
@@ -66,7 +66,7 @@ impl Reader<'_> {
 
 const BASIC: &str = "HTTP Basic";
 
-/// What a security scheme is, in one word or a short phrase.
+/// The kind of a security scheme, in a word or a short phrase.
 fn kind(name: &str, scheme: &Node) -> String {
     let text = |key| scheme.text_at(key).unwrap_or_default().to_lowercase();
     match (text("type").as_str(), text("scheme").as_str()) {

@@ -1,5 +1,5 @@
-//! After all schemas are read: other names for a type are replaced by the type, lists become pages, and the variants of
-//! unions state their tag. `directions` and `crosscheck` follow.
+//! The step after all schemas are read. Aliases are replaced by their types, lists become pages, and variants of unions get their
+//! tags as constants. `directions` and `crosscheck` are the next steps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::model::{
 use crate::names;
 use crate::node::Node;
 
-/// Settles all types of a document.
+/// Completes all types of a document.
 pub(super) fn settle(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
     aliases(schemas, operations, findings);
     unions(schemas, findings);
@@ -23,13 +23,13 @@ pub(super) fn settle(schemas: &mut Schemas, operations: &mut [Operation], findin
     }
 }
 
-/// Replaces the other names for a type by the type, wherever it is used.
+/// Replaces aliases by their types at every use.
 fn aliases(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut Findings) {
     let known = schemas.clone();
     let mut settle = |ty: &mut Ty, place: &str| {
         *ty = settled(&known, ty, 0).unwrap_or_else(|| {
             let rule = "a schema that contains itself without an object in between";
-            findings.add(Weight::Raw, place, rule, "it stays raw JSON");
+            findings.add(Weight::Raw, place, rule, "it is raw JSON");
             Ty::Value
         });
     };
@@ -69,7 +69,7 @@ fn aliases(schemas: &mut Schemas, operations: &mut [Operation], findings: &mut F
     }
 }
 
-/// Follows a type through all other names for it; none if it contains itself.
+/// Resolves the aliases in a type. `None` if it contains itself.
 fn settled(schemas: &Schemas, ty: &Ty, depth: usize) -> Option<Ty> {
     let again = |inner: &Ty| settled(schemas, inner, depth + 1).map(Box::new);
     if depth > 64 {
@@ -114,7 +114,7 @@ fn version(schemas: &Schemas, reply: &Reply) -> Option<String> {
     schemas.constant(&version.value.ty).map(str::to_owned)
 }
 
-/// A body is an object, a union, a list of either, or any JSON.
+/// Makes a body any JSON, unless it is an object, a union, or a list of either.
 fn body(schemas: &Schemas, operation: &mut Operation, findings: &mut Findings) {
     let place = operation.route();
     let Some(body) = &mut operation.body else {
@@ -131,13 +131,13 @@ fn body(schemas: &Schemas, operation: &mut Operation, findings: &mut Findings) {
     if !is_sent && body.value.ty != Ty::Value {
         let shown = body.value.ty.words();
         let rule = format!("a body that is {shown}");
-        findings.add(Weight::Raw, &place, rule, "any JSON is sent for it");
+        findings.add(Weight::Raw, &place, rule, "callers send any JSON");
         body.value.stated.push(format!("It is {shown}."));
         body.value.ty = Ty::Value;
     }
 }
 
-/// A page of a list is known by its fields: `items` and `nextCursor` in the response to an operation with a `cursor`.
+/// Recognizes a page by the fields `items` and `nextCursor` in the response to an operation with a `cursor`.
 fn page(schemas: &mut Schemas, operation: &mut Operation, findings: &mut Findings) {
     let is_cursor = |it: &Parameter| it.name == "cursor" && it.place == Place::Query;
     if !operation.parameters.iter().any(is_cursor) {
@@ -147,8 +147,8 @@ fn page(schemas: &mut Schemas, operation: &mut Operation, findings: &mut Finding
         operation.reply = page;
     }
     if !operation.is_list() {
-        let rule = "it has a `cursor`, and its reply is no page: a list `items`, and a text `nextCursor` that is required";
-        let remedy = "callers fetch further pages themselves";
+        let rule = "it has a `cursor`, but its response is not a page with a list `items` and a required string `nextCursor`";
+        let remedy = "callers fetch the next pages themselves";
         findings.add(Weight::Noted, &operation.route(), rule, remedy);
     }
 }
@@ -173,9 +173,9 @@ fn page_of(schemas: &mut Schemas, operation: &Operation, findings: &mut Findings
         return None;
     }
     if !next.required {
-        // Without it, nobody knows whether a page is the last one.
-        let rule = "a page whose `nextCursor` may be missing is no page to walk";
-        let remedy = "require it in the overlay, if each page has it, null on the last one";
+        // Without it, the SDK can't recognize the last page.
+        let rule = "a page whose `nextCursor` may be missing can't be paginated";
+        let remedy = "require it in the overlay, if each page has it and the last page has null";
         findings.add(Weight::Noted, &component.place, rule, remedy);
         return None;
     }
@@ -194,14 +194,14 @@ fn page_of(schemas: &mut Schemas, operation: &Operation, findings: &mut Findings
         Component {
             name,
             place: place.clone(),
-            description: format!("The further members of a {words}."),
+            description: format!("The other fields of a {words}."),
             kind: Kind::Struct(others),
             ..component.clone()
         }
     });
     let name = members.as_ref().map(|it| it.name.clone());
-    let further = members.into_iter().map(|it| (it.name.clone(), it));
-    schemas.components.extend(further);
+    let added = members.into_iter().map(|it| (it.name.clone(), it));
+    schemas.components.extend(added);
     Some(Reply::Json(Use {
         ty: Ty::Page {
             items,
@@ -211,7 +211,7 @@ fn page_of(schemas: &mut Schemas, operation: &Operation, findings: &mut Findings
     }))
 }
 
-/// The variants of unions are objects, and each states its tag; a union of anything else is raw JSON.
+/// Gives each variant of a union its tag. A union with a variant that is not an object becomes raw JSON.
 fn unions(schemas: &mut Schemas, findings: &mut Findings) {
     let all = schemas.clone();
     let mut tags: BTreeMap<String, BTreeSet<(String, Vec<String>)>> = BTreeMap::new();
@@ -224,8 +224,8 @@ fn unions(schemas: &mut Schemas, findings: &mut Findings) {
             component.is_some_and(|it| matches!(it.kind, Kind::Struct(_)))
         };
         if !variants.iter().all(|it| is_object(&it.component)) {
-            let rule = "a union of something that is no object with members";
-            findings.add(Weight::Raw, &component.place, rule, "it stays raw JSON");
+            let rule = "a union with a variant that is not an object with properties";
+            findings.add(Weight::Raw, &component.place, rule, "it is raw JSON");
             component.kind = Kind::Plain(Ty::Value);
             continue;
         }
@@ -243,7 +243,7 @@ fn unions(schemas: &mut Schemas, findings: &mut Findings) {
     }
 }
 
-/// Makes a field of an object a constant, or one of few values, and adds it if the object lacks it.
+/// Makes a field of an object a constant or an enum. Adds the field if the object lacks it.
 fn state(schemas: &mut Schemas, name: &str, tag: &str, values: &[String]) {
     let component = &schemas.components[name];
     let member = component.members().iter().find(|it| it.name == tag);
@@ -292,7 +292,7 @@ fn state(schemas: &mut Schemas, name: &str, tag: &str, values: &[String]) {
                 read_only: false,
                 write_only: false,
                 value: Use {
-                    description: "What this is.".to_owned(),
+                    description: "The tag of the variant.".to_owned(),
                     ..Use::of(ty)
                 },
                 boxed: false,

@@ -1,4 +1,4 @@
-//! A whole document: what it says about itself, its groups, its operations and its schemas.
+//! Reads an entire document, with its metadata, groups, operations and schemas.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::model::{App, Group, Method, Operation, Reach, Skipped, Spec};
 use crate::names;
 use crate::node::{Node, step};
 
-/// Members of a document that are understood, or say nothing about calls.
+/// Fields of a document that are supported, or that don't affect calls.
 const ROOT: &[&str] = &[
     "openapi",
     "info",
@@ -28,7 +28,7 @@ const ROOT: &[&str] = &[
     "jsonSchemaDialect",
 ];
 
-/// Reads a spec of this workspace, with the types of its members and parameters. All its refusals are one error.
+/// Reads a spec of this workspace, with the types of its fields and parameters. All rejections are one error.
 pub(crate) fn own_spec(app: &'static App, text: &str, findings: &mut Findings) -> Result<Spec> {
     let document = Node::parse(text)?;
     let spec = read_document(app, &document, findings);
@@ -37,10 +37,10 @@ pub(crate) fn own_spec(app: &'static App, text: &str, findings: &mut Findings) -
         findings.refuse_all();
     }
     findings.settled()?;
-    spec.ok_or_else(|| "it is no OpenAPI document".to_owned())
+    spec.ok_or_else(|| "it is not an OpenAPI document".to_owned())
 }
 
-/// Reads a document: one of ours, or a vendor's. None if it is no `OpenAPI` document at all.
+/// Reads our own or a vendor's document. `None` if it is not a supported `OpenAPI` document.
 pub(crate) fn read_document(
     app: &'static App,
     document: &Node,
@@ -53,7 +53,7 @@ pub(crate) fn read_document(
         } else {
             version.to_owned()
         };
-        let rule = format!("OpenAPI {version} is not understood");
+        let rule = format!("OpenAPI {version} is not supported");
         findings.refuse("/openapi", rule, "convert it to 3.0 or 3.1");
         return None;
     }
@@ -62,7 +62,7 @@ pub(crate) fn read_document(
     let info = document.at("info");
     let text = |key| info.text_at(key).map(str::to_owned);
     let title = text("title").unwrap_or_default();
-    // It may be written on several lines.
+    // The title may have several lines.
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let title = title.trim_end_matches(" API").to_owned();
     let source = format!("{title} {}", info.at("version").plain());
@@ -75,7 +75,7 @@ pub(crate) fn read_document(
         .iter()
         .flat_map(|it| [names::pascal(&it.id), names::group_type(&it.group)])
     {
-        taken.insert(name, "the face of the client".to_owned());
+        taken.insert(name, "the public API of the client".to_owned());
     }
     for name in names::taken_types() {
         taken.insert(name.to_owned(), "the SDK".to_owned());
@@ -128,7 +128,7 @@ pub(crate) fn read_document(
         },
     ) in renamed
     {
-        // A page or the schema of an error becomes no type.
+        // Pages and schemas of errors don't become types.
         if reach.contains(&name) || !spec.schemas.components.contains_key(&name) {
             findings.add(Weight::Renamed, &place, rule, remedy);
         }
@@ -138,37 +138,40 @@ pub(crate) fn read_document(
     if let Some(id) = &spec.metadata
         && spec.metadata_operation().is_none_or(Operation::is_command)
     {
-        let rule = format!("`x-metadata-operation`: `{id}` is no operation that reads");
-        findings.refuse("/info", rule, "name one, or take it out");
+        let rule = format!("`x-metadata-operation`: `{id}` is not a GET operation");
+        findings.refuse("/info", rule, "name a GET operation, or remove it");
     }
     Some(spec)
 }
 
-/// Notes the paths of servers, which no operation has.
+/// Notes the paths of servers, which are not part of any operation.
 fn servers(document: &Node, findings: &mut Findings) {
     for server in document.at("servers").items() {
         let path = base_path(server);
         if !path.is_empty() {
-            let rule = format!("the paths stand below `{path}`");
-            let remedy = "the origin that a suite is given must end with it";
+            let rule = format!("the paths are below `{path}`");
+            let remedy = "the configured origin must end with it";
             findings.add(Weight::Noted, "/servers", rule, remedy);
         }
     }
 }
 
-/// Notes the schemas that no operation refers to.
+/// Notes the schemas that no operation references.
 fn unused(document: &Node, findings: &mut Findings) {
     let mut used = BTreeSet::new();
     references(document, document.at("paths"), &mut used);
     for (name, _) in document.at("components").at("schemas").members() {
         let place = step("/components/schemas", name);
         if !used.contains(&place) {
-            findings.note(&place, "no operation refers to it: no type is generated");
+            findings.note(
+                &place,
+                "no operation references it, so no type is generated",
+            );
         }
     }
 }
 
-/// The operations as they are written, without those that are left out.
+/// The raw operations, except those that are left out.
 fn calls<'a>(root: &'a Node, skipped: &mut Vec<Skipped>, findings: &mut Findings) -> Vec<Call<'a>> {
     let mut calls = Vec::new();
     for (path, item) in root
@@ -234,7 +237,7 @@ const OPERATION: &[&str] = &[
     "security",
 ];
 
-/// What each operation is called, no two alike.
+/// The unique names of the operations.
 fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {
     let groups = calls.iter().map(|it| names::group_type(&derive::group(it)));
     let taken = names::taken_types().map(str::to_owned);
@@ -252,8 +255,8 @@ fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {
         ids.insert(names::pascal(&id));
         if given.is_none_or(|given| given != id) {
             let rule = match given {
-                Some(given) => format!("the id `{given}` becomes `{id}`"),
-                None => format!("without an id, it is `{id}`"),
+                Some(given) => format!("the ID `{given}` becomes `{id}`"),
+                None => format!("without an ID, it becomes `{id}`"),
             };
             findings.add(Weight::Renamed, &call.place, rule, "");
         }
@@ -282,7 +285,7 @@ fn operation_names(calls: &[Call<'_>], findings: &mut Findings) -> Vec<Names> {
     all
 }
 
-/// The groups in the order of the document's tags, and after them those that no tag describes.
+/// The groups in the order of the document's tags, followed by the groups without a described tag.
 fn groups(document: &Node, operations: &[Operation]) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for tag in document.at("tags").items() {

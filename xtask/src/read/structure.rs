@@ -1,5 +1,5 @@
-//! A raw schema, before it has a meaning: where its references lead, which schemas it merges, its one JSON type, and
-//! whether it may be null. Both the reader and the view for progenitor rest on it.
+//! Facts about a raw schema, such as the targets of its references, the schemas that it merges, its JSON type, and whether it
+//! may be null. Both the reader and the view for progenitor use this module.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -9,7 +9,7 @@ use crate::assumptions;
 use crate::findings::Findings;
 use crate::node::{Node, step};
 
-/// Keywords that do not decide the type of a value; `is_nullable` reads whether it may be null.
+/// Keywords that do not determine the type of a value. `is_nullable` reads whether it may be null.
 pub(super) const ANNOTATIONS: &[&str] = &[
     "title",
     "description",
@@ -33,13 +33,13 @@ pub(super) fn is_annotation(key: &str) -> bool {
     ANNOTATIONS.contains(&key) || key.starts_with("x-") && key != "x-known-values"
 }
 
-/// One of the schemas that an `allOf` merges, without its own `allOf`. It has a `$ref` if that leads nowhere.
+/// A schema that an `allOf` merges, without its own `allOf`. It has a `$ref` only if the reference has no target.
 pub(super) struct Leaf {
     pub(super) schema: Node,
     pub(super) place: String,
 }
 
-/// The schemas that an `allOf` merges, each once; none if it contains itself.
+/// The schemas that an `allOf` merges, without duplicates. `None` if it contains itself.
 pub(super) fn leaves(root: &Node, schema: &Node, place: &str) -> Option<Vec<Leaf>> {
     let all = merged(root, schema, place)?.into_iter();
     let leaves = all.map(|(place, schema)| {
@@ -55,7 +55,8 @@ pub(super) fn leaves(root: &Node, schema: &Node, place: &str) -> Option<Vec<Leaf
     Some(leaves.filter(is_telling).collect())
 }
 
-/// A schema and all that it merges by `$ref` and `allOf`, each once, itself last; none if it contains itself.
+/// All schemas that a schema merges by `$ref` and `allOf`, followed by itself, without duplicates. `None` if it contains
+/// itself.
 pub(crate) fn merged<'a>(
     root: &'a Node,
     schema: &'a Node,
@@ -74,15 +75,15 @@ pub(crate) fn merged<'a>(
 
 struct Search<'a> {
     root: &'a Node,
-    /// The places that lead here.
+    /// The places on the way to the current schema.
     within: Vec<String>,
-    /// What was merged before adds nothing a second time.
+    /// The places that were already merged.
     done: HashSet<String>,
     found: Vec<(String, &'a Node)>,
 }
 
 impl<'a> Search<'a> {
-    /// Adds what a schema merges; false if it contains itself.
+    /// Adds the schemas that a schema merges. Returns false if it contains itself.
     fn visit(&mut self, schema: &'a Node, place: String) -> bool {
         if self.within.contains(&place) {
             return false;
@@ -103,7 +104,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The branches of an `allOf` that say something, with their places in it. A branch that only says `object` adds nothing to others.
+/// The meaningful branches of an `allOf`, with their indices. A branch that is only an `object` adds nothing to other branches.
 pub(super) fn telling(schema: &Node) -> Vec<(usize, &Node)> {
     let branches = schema.at("allOf").items().iter().enumerate();
     let telling: Vec<_> = branches.filter(|(_, it)| !says_nothing(it)).collect();
@@ -113,7 +114,7 @@ pub(super) fn telling(schema: &Node) -> Vec<(usize, &Node)> {
     if others.is_empty() { bare } else { others }
 }
 
-/// Whether the branches of `oneOf` or `anyOf` only say which fields occur together.
+/// Whether the branches of `oneOf` or `anyOf` only define which fields occur together.
 pub(super) fn is_of_rules(schema: &Node, key: &str) -> bool {
     let is_rule = |branch: &Node| {
         let of_rule = |key: &str| key == "required" || key == "not" || is_annotation(key);
@@ -123,7 +124,7 @@ pub(super) fn is_of_rules(schema: &Node, key: &str) -> bool {
     branches.all(is_rule)
 }
 
-/// A schema that merges two.
+/// A schema that merges two schemas.
 pub(super) fn both(one: &Node, other: &Node) -> Node {
     let branches = Node::List(vec![one.clone(), other.clone()]);
     Node::Object([("allOf".to_owned(), branches)].into_iter().collect())
@@ -140,16 +141,16 @@ pub(super) fn without(schema: &Node, keys: &[&str]) -> Node {
     )
 }
 
-/// A schema that says nothing but what a person reads.
+/// Whether a schema has only annotations.
 pub(super) fn says_nothing(schema: &Node) -> bool {
     let said = |(key, _): (&String, &Node)| !is_annotation(key);
     !schema.members().any(said) && !is_nullable(schema)
 }
 
-/// Where a reference points to, and what is there.
+/// The place of a reference's target, and the target.
 pub(crate) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a Node)> {
     let place = reference.strip_prefix('#')?;
-    // Some tools escape blanks and brackets.
+    // Some tools escape spaces and brackets.
     let place = percent_decode_str(place).decode_utf8_lossy().into_owned();
     if !place.is_empty() && !place.starts_with('/') {
         // The name of an anchor.
@@ -158,14 +159,14 @@ pub(crate) fn follow<'a>(root: &'a Node, reference: &str) -> Option<(String, &'a
     root.pointer(&place).map(|node| (place, node))
 }
 
-/// A part of a document, or what its reference points to, with its place; a reference to nothing is refused.
+/// A part of a document or the target of its reference, with its place. A reference without a target is rejected.
 pub(super) fn resolved<'a>(
     root: &'a Node,
     (place, node): (String, &'a Node),
     findings: &mut Findings,
 ) -> Option<(String, &'a Node)> {
     let mut found = (place.clone(), node);
-    // As many as a chain may have.
+    // The maximum length of a chain of references.
     for _ in 0..16 {
         let Some(reference) = found.1.text_at("$ref") else {
             return Some(found);
@@ -175,12 +176,12 @@ pub(super) fn resolved<'a>(
         };
         found = target;
     }
-    let rule = "its `$ref` refers to nothing in this document";
+    let rule = "its `$ref` has no target in this document";
     findings.refuse(&place, rule, "correct it in the overlay");
     None
 }
 
-/// Adds the places that a part of a document refers to, directly or through others.
+/// Adds the places that a part of a document references, directly or indirectly.
 pub(crate) fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>) {
     let target = node.text_at("$ref").and_then(|it| follow(root, it));
     if let Some((place, target)) = target
@@ -196,7 +197,7 @@ pub(crate) fn references(root: &Node, node: &Node, found: &mut BTreeSet<String>)
     }
 }
 
-/// Every assumption that one operation rests on: its own, and those of all that it refers to.
+/// All assumptions of an operation, including the assumptions of all parts that it references.
 pub(crate) fn assumptions_of(document: &Node, operation: &Node) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     references(document, operation, &mut places);
@@ -204,7 +205,7 @@ pub(crate) fn assumptions_of(document: &Node, operation: &Node) -> BTreeSet<Stri
     parts.chain([operation]).flat_map(assumptions::of).collect()
 }
 
-/// The path of a server below its host, with the defaults of its variables.
+/// The path of a server's URL, with the defaults of its variables.
 pub(crate) fn base_path(server: &Node) -> String {
     let mut url = server.text_at("url").unwrap_or_default().to_owned();
     for (name, variable) in server.at("variables").members() {
@@ -217,7 +218,7 @@ pub(crate) fn base_path(server: &Node) -> String {
     path.trim_end_matches('/').to_owned()
 }
 
-/// Whether null is one of the values, by any of the ways to say so.
+/// Whether null is allowed, in any notation.
 pub(crate) fn is_nullable(schema: &Node) -> bool {
     let types = schema.at("type").items();
     let mut branches = schema.at("oneOf").items().iter();
@@ -230,7 +231,7 @@ pub(crate) fn is_nullable(schema: &Node) -> bool {
         || others.any(is_null)
 }
 
-/// Whether a branch is null and nothing else.
+/// Whether a branch allows only null.
 pub(crate) fn is_null(branch: &Node) -> bool {
     branch.text_at("type") == Some("null")
         || branch.get("const").is_some_and(Node::is_null)
@@ -238,7 +239,7 @@ pub(crate) fn is_null(branch: &Node) -> bool {
         || branch.is_set("nullable") && branch.members().count() == 1
 }
 
-/// The one JSON type of a schema besides null.
+/// The only JSON type of a schema besides null.
 pub(super) fn type_of(schema: &Node) -> Option<&'static str> {
     const ALL: [&str; 6] = ["object", "array", "string", "integer", "number", "boolean"];
     let types = schema.at("type").texts();
@@ -258,7 +259,7 @@ pub(super) fn type_of(schema: &Node) -> Option<&'static str> {
     }
 }
 
-/// The type of a schema that names none, by its other keywords.
+/// The type that a schema's other keywords imply.
 pub(crate) fn inferred(schema: &Node) -> Option<&'static str> {
     let has = |keys: &[&str]| keys.iter().any(|key| schema.get(key).is_some());
     if has(&[

@@ -1,4 +1,4 @@
-//! What documents turn into: our own by our conventions, a vendor's by what can be derived.
+//! Tests of reading. Our own documents follow conventions, and names in vendors' documents are derived.
 
 mod probe;
 
@@ -8,7 +8,7 @@ use crate::model::app::APPS;
 use crate::model::{Auth, Kind, Place, Reply, Safety, Spec, Style, Ty};
 use crate::node::Node;
 
-/// A spec of ours with one of everything that matters.
+/// One of our specs, with one example of each construct.
 pub(crate) const SAMPLE: &str = r##"
 openapi: 3.0.3
 info: {title: Sample API, version: "1"}
@@ -87,13 +87,13 @@ fn a_spec_says_what_an_operation_is() {
 #[test]
 fn a_broken_convention_is_named_with_its_place() {
     let list = "/paths/~1things/get";
-    let page = "its reply is no page";
+    let page = "its response is not a page";
     for (from, to, place, rule) in [
         (
             "operationId: listThings",
             "operationId: list_things",
             list,
-            "the id `list_things` becomes `listThings`",
+            "the ID `list_things` becomes `listThings`",
         ),
         (
             "x-sdk-method: create",
@@ -124,7 +124,7 @@ fn a_broken_convention_is_named_with_its_place() {
             "{type: array, items: {}}",
             "{type: array, items: {$ref: '#/components/schemas/Nowhere'}}",
             "/components/schemas/ThingPage/properties/items/items",
-            "refers to nothing",
+            "has no target",
         ),
         (
             "in: header",
@@ -148,13 +148,13 @@ fn a_broken_convention_is_named_with_its_place() {
             "$ref: \"#/components/schemas/Version\"",
             "$ref: \"#/components/schemas/Version\", x-known-values: [a]",
             "Thing/properties/schemaVersion",
-            "keywords beside a `$ref`",
+            "keywords next to a `$ref`",
         ),
         (
             "    Open: {",
             "    Unused: {type: string}\n    Open: {",
             "/components/schemas/Unused",
-            "no operation refers to it",
+            "no operation references it",
         ),
         (
             "x-provenance: documented",
@@ -173,7 +173,7 @@ fn a_broken_convention_is_named_with_its_place() {
 }
 
 #[test]
-fn progenitors_limits_are_findings_with_a_place() {
+fn schemas_that_progenitor_cannot_merge_are_findings_with_a_place() {
     let it = "{$ref: '#/components/schemas/It'}";
     for (schema, place, rule) in [
         (
@@ -189,7 +189,7 @@ fn progenitors_limits_are_findings_with_a_place() {
         (
             "{allOf: [{type: object, properties: {a: {type: string}}}, {properties: {a: {type: integer}}}]}".to_owned(),
             "/components/schemas/It/properties/a",
-            "no type merges its schemas: integer, string",
+            "no type can merge its schemas: integer, string",
         ),
         (
             "{type: object, required: [ghost], properties: {a: {type: string}}}".to_owned(),
@@ -200,7 +200,7 @@ fn progenitors_limits_are_findings_with_a_place() {
             "{type: object, properties: {a: {allOf: [{properties: {b: {$ref: '#/components/schemas/It'}}}, \
              {properties: {b: {type: object, properties: {c: {$ref: '#/components/schemas/It'}}}}}]}}}".to_owned(),
             "/components/schemas/It/properties/a/properties/b",
-            "merging its schemas, which contain themselves, would not end",
+            "its schemas contain themselves, so they can't be merged",
         ),
         (
             "{allOf: [{type: object, properties: {a: {type: string}}}, {type: string}]}".to_owned(),
@@ -210,7 +210,7 @@ fn progenitors_limits_are_findings_with_a_place() {
         (
             "{allOf: [{type: object, properties: {a: {type: string}}}, {oneOf: [{type: object, properties: {b: {type: string}}}, {type: string}]}]}".to_owned(),
             "/components/schemas/It",
-            "also one of several",
+            "also a union",
         ),
     ] {
         let text = format!(
@@ -220,8 +220,8 @@ fn progenitors_limits_are_findings_with_a_place() {
         let document = Node::parse(&format!("# A sample.\n{text}")).unwrap();
         let mut findings = Findings::default();
         read_document(&APPS[0], &document, &mut findings).unwrap();
-        let is_said = |it: &Finding| it.place.starts_with(place) && it.rule.contains(rule);
-        assert!(findings.all().iter().any(is_said), "{schema}: {:?}", findings.all());
+        let matches = |it: &Finding| it.place.starts_with(place) && it.rule.contains(rule);
+        assert!(findings.all().iter().any(matches), "{schema}: {:?}", findings.all());
     }
 }
 
@@ -238,17 +238,17 @@ fn an_inner_schema_is_named_after_the_outer_one() {
 }
 
 #[test]
-fn all_that_is_wrong_is_said_at_once() {
+fn all_problems_are_reported_together() {
     let text = SAMPLE
         .replace("minLength", "minLenght")
         .replace("x-sdk-method: create", "x-sdk-method: Create");
     let (_, findings) = own(&text);
-    let said = findings.settled().unwrap_err();
-    assert_eq!(said.lines().count(), 2, "{said}");
+    let error = findings.settled().unwrap_err();
+    assert_eq!(error.lines().count(), 2, "{error}");
 }
 
 #[test]
-fn an_operation_rests_on_what_it_refers_to() {
+fn an_operation_has_the_assumptions_of_its_references() {
     let spec = "
 paths:
   /a:
@@ -268,13 +268,13 @@ components:
     assert_eq!(ids(operation), "A01 A02 A03");
 }
 
-/// A vendor's document around paths and schemas.
+/// A vendor's document with paths and schemas.
 fn vendor(paths: &str, schemas: &str) -> (Spec, Findings) {
     let text = format!(
         "{{openapi: 3.1.0, info: {{title: Sample API, version: '2'}}, security: [{{oauth: [a]}}], \
           paths: {{{paths}}}, components: {{securitySchemes: {{oauth: {{type: oauth2}}}}, schemas: {{{schemas}}}}}}}"
     );
-    // Flow style, so that it is YAML although it begins like JSON.
+    // The comment makes it YAML, because flow style begins like JSON.
     let text = format!("# A sample.\n{text}");
     let mut findings = Findings::default();
     let document = Node::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -282,14 +282,14 @@ fn vendor(paths: &str, schemas: &str) -> (Spec, Findings) {
     (spec, findings)
 }
 
-/// A reply of one schema.
+/// A path with a response of one schema.
 fn replying(schema: &str) -> String {
     format!(
         "/things: {{get: {{operationId: get_things, tags: [Things], responses: {{'200': {{description: Ok, content: {{application/json: {{schema: {schema}}}}}}}}}}}}}"
     )
 }
 
-/// The types of the fields of a schema in a reply.
+/// The types of the fields of a schema in a response.
 fn fields(schema: &str, schemas: &str) -> (Vec<String>, Findings) {
     let (spec, findings) = vendor(
         &replying("{$ref: '#/components/schemas/Sample'}"),
@@ -306,8 +306,9 @@ fn fields(schema: &str, schemas: &str) -> (Vec<String>, Findings) {
 }
 
 #[test]
-fn each_way_to_write_a_member_has_its_type() {
-    let colour = "Colour: {type: string, enum: [red, null, dark-red]}, Level: {type: integer, enum: [1, -2]}";
+fn each_notation_of_a_property_has_its_type() {
+    let color =
+        "Color: {type: string, enum: [red, null, dark-red]}, Level: {type: integer, enum: [1, -2]}";
     let tree = "Tree: {type: object, required: [next], properties: {next: {$ref: '#/components/schemas/Tree'}}}";
     for (schema, ty) in [
         ("{type: [string, 'null']}", "Option<String>"),
@@ -317,14 +318,14 @@ fn each_way_to_write_a_member_has_its_type() {
             "Option<Date>",
         ),
         (
-            "{anyOf: [{$ref: '#/components/schemas/Colour'}, {type: 'null'}]}",
-            "Option<Colour>",
+            "{anyOf: [{$ref: '#/components/schemas/Color'}, {type: 'null'}]}",
+            "Option<Color>",
         ),
         ("{type: [integer, number]}", "Number"),
         ("{type: [string, integer]}", "RawJson"),
         ("{const: a}", "String"),
         ("{const: 7}", "i64"),
-        ("{$ref: '#/components/schemas/Colour'}", "Option<Colour>"),
+        ("{$ref: '#/components/schemas/Color'}", "Option<Color>"),
         ("{$ref: '#/components/schemas/Level'}", "i64"),
         ("{anyOf: [{type: string}, {enum: [a, b]}]}", "SampleValue"),
         (
@@ -380,7 +381,7 @@ fn each_way_to_write_a_member_has_its_type() {
             "{anyOf: [{type: [string, 'null'], enum: [a, null]}, {type: string}]}",
             "Option<SampleValue>",
         ),
-        // Constants that differ are a discriminator.
+        // Different constants are a discriminator.
         (
             "{oneOf: [{type: object, required: [kind], properties: {kind: {const: x}}}, \
              {type: object, required: [kind], properties: {kind: {const: y}}}]}",
@@ -396,7 +397,7 @@ fn each_way_to_write_a_member_has_its_type() {
         ("{pattern: '(?=x)', type: string}", "String"),
     ] {
         let schemas = format!(
-            "{colour}, {tree}, List: {{type: array, items: {{$ref: '#/components/schemas/Tree'}}}}"
+            "{color}, {tree}, List: {{type: array, items: {{$ref: '#/components/schemas/Tree'}}}}"
         );
         let sample =
             format!("{{type: object, required: [value], properties: {{value: {schema}}}}}");
@@ -409,7 +410,7 @@ fn each_way_to_write_a_member_has_its_type() {
 }
 
 #[test]
-fn a_schema_that_contains_itself_is_boxed_where_it_must_be() {
+fn a_schema_that_contains_itself_is_boxed() {
     let sample = "{type: object, properties: {child: {$ref: '#/components/schemas/Sample'}, children: {type: array, items: {$ref: '#/components/schemas/Sample'}}}}";
     let (fields, _) = self::fields(sample, "");
     assert_eq!(
@@ -419,7 +420,7 @@ fn a_schema_that_contains_itself_is_boxed_where_it_must_be() {
             "children: Option<Vec<Sample>>"
         ]
     );
-    // Also where the circle is entered from elsewhere, at the member.
+    // Also if another schema references the cycle, at the field.
     let names = ["A", "B", "D", "E", "G"];
     let schemas = names.map(|name| format!("{name}: {{type: object, properties: {{self_: {{$ref: '#/components/schemas/{name}'}}}}}}"));
     let members = names.map(|name| format!("{name}: {{$ref: '#/components/schemas/{name}'}}"));
@@ -429,7 +430,7 @@ fn a_schema_that_contains_itself_is_boxed_where_it_must_be() {
 }
 
 #[test]
-fn a_field_has_the_type_of_those_schemas_that_count() {
+fn a_merged_field_has_the_narrowest_type() {
     let base = "Base: {type: object, required: [id], properties: {id: {type: string}, at: {type: string}, \
                 up: {$ref: '#/components/schemas/Base'}, all: {type: array, items: {$ref: '#/components/schemas/Base'}}}}";
     for (own, field) in [
@@ -460,7 +461,7 @@ fn a_field_has_the_type_of_those_schemas_that_count() {
 }
 
 #[test]
-fn all_of_merges_members_and_what_is_required() {
+fn all_of_merges_properties_and_required_names() {
     let base = "Base: {type: object, required: [id], properties: {id: {type: string}, note: {type: string}}}";
     let middle = "Middle: {allOf: [{$ref: '#/components/schemas/Base'}, {properties: {kind: {type: string, enum: [x]}}}]}";
     let sample = "{description: S, allOf: [{$ref: '#/components/schemas/Middle'}, {required: [note]}], properties: {own: {type: integer}}}";
@@ -475,7 +476,7 @@ fn all_of_merges_members_and_what_is_required() {
         ]
     );
     assert_eq!(findings.of(Weight::Raw).count(), 0);
-    // What is inherited is used, though no request and no reply contains it.
+    // An inherited schema is used, although no request and no response contains it.
     assert!(
         findings
             .of(Weight::Noted)
@@ -487,7 +488,7 @@ const CALL: &str = "Ring: {type: object, required: [kind], properties: {kind: {t
                     Mail: {type: object, properties: {subject: {type: string}}}";
 
 #[test]
-fn a_discriminator_makes_a_union_whose_variants_state_it() {
+fn variants_of_a_union_have_the_discriminator_as_a_constant() {
     let union = "Activity: {oneOf: [{$ref: '#/components/schemas/Ring'}, {$ref: '#/components/schemas/Mail'}], \
                  discriminator: {propertyName: kind, mapping: {call: '#/components/schemas/Ring'}}}";
     let (spec, _) = vendor(
@@ -519,7 +520,7 @@ fn a_discriminator_makes_a_union_whose_variants_state_it() {
 }
 
 #[test]
-fn what_stands_in_requests_alone_or_replies_alone_makes_two_types() {
+fn read_only_and_write_only_fields_split_a_schema_into_two_types() {
     let schema = "Sample: {type: object, required: [id, name], properties: {id: {type: string, readOnly: true}, name: {type: string}, key: {type: string, writeOnly: true}}}";
     let paths = "/things: {put: {operationId: put_thing, requestBody: {required: true, content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}, \
                  responses: {'200': {description: Ok, content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}}}}";
@@ -542,7 +543,7 @@ fn what_stands_in_requests_alone_or_replies_alone_makes_two_types() {
 }
 
 #[test]
-fn parameters_of_path_and_operation_each_have_a_place_a_type_and_a_style() {
+fn parameters_of_path_and_operation_have_a_place_a_type_and_a_style() {
     let paths = "'/things/{id}': {parameters: [{name: id, in: path, required: true, schema: {type: string}}, {name: page, in: query, schema: {type: integer}}], \
         delete: {parameters: [{name: page, in: query, schema: {type: integer, minimum: 1}}, {name: tags, in: query, schema: {type: array, items: {type: string}}}, \
         {name: ids, in: query, style: pipeDelimited, explode: false, schema: {type: array, items: {type: integer}}}, {name: csv, in: query, explode: false, schema: {type: array, items: {type: string, format: date}}}, \
@@ -576,7 +577,7 @@ fn parameters_of_path_and_operation_each_have_a_place_a_type_and_a_style() {
     for rule in [
         "`filter` is an object in the query",
         "`ids`: a list of the style `pipeDelimited` is not supported",
-        "`session`: it stands in",
+        "`session`: it must be in",
         "`accept`: the runtime sets",
     ] {
         assert!(
@@ -587,7 +588,7 @@ fn parameters_of_path_and_operation_each_have_a_place_a_type_and_a_style() {
 }
 
 #[test]
-fn several_successes_are_one_enumeration() {
+fn several_successes_are_an_enum() {
     let job = "{description: Later, content: {application/json: {schema: {$ref: '#/components/schemas/Job'}}}}";
     let paths = format!(
         "/things: {{post: {{operationId: run, responses: {{'202': {job}, '204': {{description: Nothing}}, '200': {{description: Text, content: {{text/csv: {{}}}}}}}}}}}}"
@@ -610,7 +611,7 @@ fn several_successes_are_one_enumeration() {
 }
 
 #[test]
-fn a_page_is_known_by_its_shape_and_keeps_its_further_members() {
+fn a_page_is_recognized_by_its_fields_and_preserves_other_fields() {
     let paths = "/things: {get: {operationId: things, parameters: [{name: cursor, in: query, schema: {type: string}}], \
                  responses: {'200': {description: Ok, content: {application/json: {schema: {allOf: [{$ref: '#/components/schemas/Envelope'}, {properties: {items: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}]}}}}}}}";
     let schemas = "Thing: {type: object, properties: {id: {type: string}}}, Envelope: {type: object, required: [total, nextCursor], properties: {nextCursor: {type: [string, 'null']}, total: {type: integer}}}";
@@ -666,7 +667,7 @@ fn names_are_derived_and_never_collide() {
         renamed.contains(&"`Error` is taken by the SDK"),
         "{renamed:?}"
     );
-    // No type is generated of the others.
+    // No type is generated for the others.
     assert!(
         !renamed.iter().any(|it| it.contains("`Person`")),
         "{renamed:?}"
@@ -675,7 +676,7 @@ fn names_are_derived_and_never_collide() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-fn what_no_type_can_say_is_said() {
+fn rules_without_a_type_are_documented_or_reported() {
     let sample = "Sample: {type: object, properties: {name: {type: string, maxLength: 3}}}";
     let member = |schema: &str| {
         let schema = format!("{{type: object, properties: {{it: {schema}}}}}");
@@ -690,7 +691,7 @@ fn what_no_type_can_say_is_said() {
             "requestBody: {{content: {{{media}: {{schema: {{$ref: '#/components/schemas/Sample'}}}}}}}}, responses: {{'204': {{description: No}}}}"
         ))
     };
-    for ((paths, schemas), said) in [
+    for ((paths, schemas), expected) in [
         (
             member("{type: array, items: {type: number, minimum: 1.5}}"),
             "Each item: The server also checks `minimum: 1.5`.",
@@ -731,7 +732,7 @@ fn what_no_type_can_say_is_said() {
             member(
                 "{allOf: [{$ref: '#/components/schemas/Sample'}, {type: object, additionalProperties: {type: string}}]}",
             ),
-            "further members of one type: they are kept as raw JSON",
+            "additional properties with a type, which are preserved as raw JSON",
         ),
         (
             member("{type: integer, enum: [1, 1.0, 2.0]}"),
@@ -739,13 +740,13 @@ fn what_no_type_can_say_is_said() {
         ),
         (
             member("{anyOf: [{type: string, enum: [a]}, {type: string, maxLength: 9}]}"),
-            "Of other values: `{\\\"maxLength\\\":9}`.",
+            "Other values: `{\\\"maxLength\\\":9}`.",
         ),
         (
             member(
                 "{oneOf: [{$ref: '#/components/schemas/Sample'}, {$ref: '#/components/schemas/It'}], discriminator: {propertyName: t, mapping: {a: Nowhere}}}",
             ),
-            "the discriminator maps `a` to none of the branches",
+            "the discriminator maps `a` to no branch",
         ),
         (
             member("{type: array, items: {type: string, example: x}}"),
@@ -753,13 +754,13 @@ fn what_no_type_can_say_is_said() {
         ),
         (
             member("{$ref: '#/no', required: [a]}"),
-            "`#/no` refers to nothing in this document",
+            "`#/no` has no target in this document",
         ),
         (
             member("{type: integer, minimum: 20, exclusiveMinimum: 0}"),
             "min: Some(20)",
         ),
-        (member("{prefixItems: [{}]}"), "a list whose items differ by their place"),
+        (member("{prefixItems: [{}]}"), "a list whose items have different types by position"),
         (
             operation(
                 "parameters: [{name: p, in: query, example: x, schema: {type: string}}], responses: {'204': {description: A}}",
@@ -768,7 +769,7 @@ fn what_no_type_can_say_is_said() {
         ),
         (
             member("{$ref: '#name'}"),
-            "`#name` refers to nothing in this document",
+            "`#name` has no target in this document",
         ),
         (
             operation(
@@ -784,7 +785,7 @@ fn what_no_type_can_say_is_said() {
             operation(
                 "responses: {'200': {description: A, content: {application/hal+json: {schema: {type: string}}}}}",
             ),
-            "and not as application/hal+json",
+            "not as application/hal+json",
         ),
         (
             operation(
@@ -796,11 +797,11 @@ fn what_no_type_can_say_is_said() {
             operation(
                 "responses: {'200': {description: A, content: {application/json: {schema: {type: string}}}}, '2XX': {description: B}}",
             ),
-            "its replies are kept as `Other`",
+            "its responses are read as `Other`",
         ),
         (
             operation("operationId: send, responses: {'204': {description: A}}"),
-            "the id `send` becomes `sendOperation`",
+            "the ID `send` becomes `sendOperation`",
         ),
         (
             operation("operationId: into, responses: {'204': {description: A}}"),
@@ -814,7 +815,7 @@ fn what_no_type_can_say_is_said() {
         ),
         (
             operation("security: [{}, {key: []}], responses: {'204': {description: A}}"),
-            "the document authenticates by `key`",
+            "the document authenticates with `key`",
         ),
         (
             sending("application/json-patch+json"),
@@ -822,21 +823,21 @@ fn what_no_type_can_say_is_said() {
         ),
         (
             operation("responses: {'204': {description: A}}"),
-            "no operation refers to it: no type is generated",
+            "no operation references it, so no type is generated",
         ),
         (
             (
                 "/it: {post: {requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Sample'}}}}, responses: {'204': {description: A}}}}".to_owned(),
                 sample.replace("name:", "id: {type: string, readOnly: true}, name:"),
             ),
-            "members of replies only, which Sample in requests has no field for: id",
+            "fields that only responses have, so Sample in requests lacks them: id",
         ),
         (
             (
                 "x: {}}, servers: [{url: 'https://a.example/v2'}], x-rest: {x: {}".to_owned(),
                 sample.to_owned(),
             ),
-            "/servers\", rule: \"the paths stand below `/v2`",
+            "/servers\", rule: \"the paths are below `/v2`",
         ),
     ] {
         let (spec, findings) = vendor(&paths, &schemas);
@@ -846,12 +847,12 @@ fn what_no_type_can_say_is_said() {
             spec.schemas,
             findings.all()
         );
-        assert!(all.contains(said), "{said}\n{all}");
+        assert!(all.contains(expected), "{expected}\n{all}");
     }
 }
 
 #[test]
-fn each_operation_with_a_refused_parameter_of_its_path_is_left_out() {
+fn operations_with_a_rejected_path_parameter_are_left_out() {
     let operation = "{responses: {'204': {description: Ok}}}";
     let paths = format!(
         "/things: {{parameters: [{{name: id, in: cookie, required: true}}], get: {operation}, post: {operation}}}"
@@ -860,7 +861,7 @@ fn each_operation_with_a_refused_parameter_of_its_path_is_left_out() {
 }
 
 #[test]
-fn no_value_of_a_secret_is_kept() {
+fn examples_and_defaults_of_secrets_are_dropped() {
     let secret = "{type: string, format: password, default: hidden, example: hidden}";
     let paths = format!(
         "/things: {{get: {{parameters: [{{name: key, in: query, example: hidden, schema: {secret}}}], responses: {{'200': {{description: Ok, \
@@ -880,7 +881,7 @@ fn no_value_of_a_secret_is_kept() {
 }
 
 #[test]
-fn a_cursor_that_is_no_query_parameter_makes_no_page() {
+fn only_a_cursor_in_the_query_makes_a_page() {
     let page = "{type: object, required: [nextCursor], properties: {items: {type: array, items: {}}, nextCursor: {type: string}}}";
     let list = |place: &str| {
         let paths = replying(page).replace(
@@ -895,7 +896,7 @@ fn a_cursor_that_is_no_query_parameter_makes_no_page() {
 }
 
 #[test]
-fn any_alternative_without_scopes_takes_any_token() {
+fn an_alternative_without_scopes_accepts_any_token() {
     let calls = |security: &str| {
         let paths = format!(
             "/things: {{get: {{operationId: get, security: {security}, responses: {{'4XX': {{description: Wrong.}}, default: {{description: Odd.}}, '204': {{description: Ok}}}}}}}}"
@@ -914,7 +915,7 @@ fn any_alternative_without_scopes_takes_any_token() {
 }
 
 #[test]
-fn what_many_ways_lead_to_is_merged_once() {
+fn a_schema_with_many_references_is_merged_once() {
     let level = |level: usize| {
         let below = format!("{{$ref: '#/components/schemas/L{}'}}", level - 1);
         format!(
@@ -929,7 +930,7 @@ fn what_many_ways_lead_to_is_merged_once() {
 }
 
 #[test]
-fn a_variant_of_several_tags_has_no_others() {
+fn a_variant_has_only_its_own_tags() {
     let variant = |kinds: &str| {
         format!("{{type: object, properties: {{kind: {{type: string, enum: [{kinds}]}}}}}}")
     };
@@ -945,7 +946,7 @@ fn a_variant_of_several_tags_has_no_others() {
     };
     let tags: Vec<String> = variants.iter().map(|it| it.values.join(" ")).collect();
     assert_eq!(tags, ["uno eins", "three drei"]);
-    // The values of a branch are its own.
+    // The values of a branch take precedence.
     let merged = schemas.replace(
         "Three: {type: object, properties",
         "Three: {allOf: [{type: object, properties",

@@ -1,4 +1,4 @@
-//! One of several schemas: known texts and any text, or a union of objects that a field tells apart.
+//! Reads `oneOf` and `anyOf`, which are strings with known values, or unions of objects with a discriminator.
 
 use super::reader::{Meaning, Reader};
 use super::scalar::choices;
@@ -8,7 +8,7 @@ use crate::names;
 use crate::node::Node;
 
 impl Reader<'_> {
-    /// One of several schemas: known texts and any text, a union, or raw JSON.
+    /// Reads one of several schemas as an open enum, a union, or raw JSON.
     pub(super) fn choice(
         &mut self,
         schema: &Node,
@@ -28,7 +28,7 @@ impl Reader<'_> {
         Meaning::plain(value)
     }
 
-    /// Texts of which some are known: `anyOf` of an enumeration and any text, or of constants with a description each.
+    /// Strings with known values. This is `anyOf` of an enum and any string, or of constants with a description each.
     fn texts(&mut self, branches: &[(String, &Node)], key: &str, value: &Use) -> Option<Meaning> {
         let mut known = Vec::new();
         let mut value = value.clone();
@@ -51,7 +51,7 @@ impl Reader<'_> {
             closed = false;
             let rules = without(target, &["type"]);
             if rules.members().any(|(key, _)| !is_annotation(key)) {
-                let rule = format!("Of other values: `{}`.", Node::plain(&rules));
+                let rule = format!("Other values: `{}`.", Node::plain(&rules));
                 value.stated.push(rule);
             }
         }
@@ -66,7 +66,7 @@ impl Reader<'_> {
         Some(Meaning::of(value, kind))
     }
 
-    /// The discriminator and the variants; none if the branches are no objects that a member tells apart.
+    /// The discriminator and the variants. `None` if the branches are not objects with a discriminator.
     fn union(
         &mut self,
         schema: &Node,
@@ -86,7 +86,7 @@ impl Reader<'_> {
                 |it: &str| target.text() == Some(it) || target.text() == it.rsplit('/').next();
             let mut references = branches.iter().filter_map(|it| it.1.text_at("$ref"));
             if !references.any(is_it) {
-                let rule = format!("the discriminator maps `{value}` to none of the branches");
+                let rule = format!("the discriminator maps `{value}` to no branch");
                 self.findings.note(&branches[0].0, rule);
             }
         }
@@ -137,7 +137,7 @@ impl Reader<'_> {
         Some((tag, variants))
     }
 
-    /// The member that tells the branches apart although nobody says so: each has another constant in it.
+    /// The undeclared discriminator, a field with a different constant in each branch.
     fn telling(&mut self, objects: &[&Node]) -> Option<String> {
         let first = objects.first()?;
         let names = first
@@ -157,8 +157,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The values of a field of an object. What it inherits counts only if it is a constant: a list there has the values of
-    /// all variants.
+    /// The values of a field of an object. An inherited field counts only if it is a constant, because an inherited list has the
+    /// values of all variants.
     fn constants(&self, object: &Node, tag: &str) -> Vec<String> {
         let leaves = leaves(self.root, object, "").unwrap_or_default();
         let values = |leaf: &Leaf| {
@@ -177,7 +177,7 @@ impl Reader<'_> {
     }
 }
 
-/// The object that a branch is or refers to.
+/// The object of a branch, which may be a reference.
 fn object_of<'b>(root: &'b Node, branch: &'b Node) -> Option<&'b Node> {
     let target = match branch.text_at("$ref") {
         Some(reference) => follow(root, reference)?.1,

@@ -1,6 +1,6 @@
-//! The view of a document that progenitor gets. It has the structure of the schemas and nothing else: references, types,
-//! fields, required fields, null, items, map values and `allOf`. Names are neutral, what has a type of the runtime is
-//! a placeholder of the same JSON type.
+//! The view of a document that progenitor reads. It has only the structure of the schemas, which is references, types, fields,
+//! required fields, null, items, map values and `allOf`. Names are neutral. A value with a type of the runtime is a placeholder
+//! of the same JSON type.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,7 +11,7 @@ use super::structure::{Leaf, is_nullable, type_of};
 use crate::model::Ty;
 use crate::node::{Node, step};
 
-/// The types of the runtime: the name in the view, the type, and the JSON type of the placeholder.
+/// The types of the runtime, each with the name in the view, the type, and the JSON type of the placeholder.
 pub(super) const OWN: [(&str, &str, &str); 6] = [
     ("ViewValue", "RawJson", "string"),
     ("ViewRecord", "Record", "object"),
@@ -21,18 +21,18 @@ pub(super) const OWN: [(&str, &str, &str); 6] = [
     ("ViewSecret", "Secret", "string"),
 ];
 
-/// A document as progenitor gets it.
+/// A document in the form that progenitor reads.
 pub(super) struct View<'a> {
     root: &'a Node,
-    /// Whether each field is required, which reveals the null of optional ones.
+    /// Whether each field is required, which shows whether optional fields may be null.
     all_required: bool,
     /// The names of schemas, by place.
     pub(super) types: BTreeMap<String, String>,
-    /// The names of fields, by their own.
+    /// The names in the view, by the original names of fields.
     pub(super) members: BTreeMap<String, String>,
-    /// Schemas that are no object: enumerations, patterns, constants.
+    /// Schemas that are not objects, such as enums, patterns and constants.
     pub(super) opaque: BTreeSet<String>,
-    /// Objects to be written, by their names.
+    /// Objects that are not written yet, by their names.
     pending: VecDeque<(String, Vec<Leaf>)>,
     schemas: Map<String, Value>,
 }
@@ -62,7 +62,7 @@ impl<'a> View<'a> {
         while let Some((name, leaves)) = view.pending.pop_front() {
             let objects = leaves.iter().map(|it| view.members(&it.schema, &it.place));
             let mut objects: Vec<Value> = objects.collect();
-            // What they merge is left to progenitor.
+            // Progenitor merges them.
             let object = match objects.len() {
                 1 => objects.remove(0),
                 _ => json!({ "allOf": objects }),
@@ -82,7 +82,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// A schema where it is used. `within` has the places that lead here without an object in between.
+    /// The use of a schema. `within` has the places on the way to it without an object in between.
     fn used(&mut self, schema: &Node, place: &str, within: &mut Vec<String>) -> Value {
         if within.iter().any(|it| it == place) {
             return own("ViewValue");
@@ -180,7 +180,7 @@ impl<'a> View<'a> {
         own(&self.types[place])
     }
 
-    /// A schema whose values are looked up at its place.
+    /// A schema whose values are read from its place.
     fn opaque(&mut self, place: &str, kind: Option<&str>) -> Value {
         let next = self.types.len();
         let name = self

@@ -1,6 +1,5 @@
-//! A second reading of the specs, by a JSON Schema validator. It is asked field by field which values it refuses, and
-//! the answers are compared with the model. Ours is only the search for the names of fields, and the translation of
-//! what `OpenAPI` 3.0 says in its own way.
+//! Checks the model with a JSON Schema validator. The test asks the validator for each field which values it rejects, and compares
+//! the answers with the model. Only the search for field names and the translation of `OpenAPI` 3.0 notations are our own code.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +17,7 @@ use crate::node::{Node, step};
 use crate::read::read_document;
 use crate::write::tree::text_of;
 
-/// A document for a validator: null as a type, and no keyword whose form changed after 3.0.
+/// Translates a document for the validator, with null as a type and without keywords that changed after 3.0.
 fn translated(value: &Value) -> Value {
     let Value::Object(object) = value else {
         return match value {
@@ -57,7 +56,7 @@ fn validator(document: &Value, place: &str) -> Validator {
     jsonschema::draft202012::new(&root).unwrap_or_else(|error| panic!("{place}: {error}"))
 }
 
-/// The names of the fields of a schema, and whether only one side has them.
+/// The names of the fields of a schema, and whether only one direction has them.
 fn names(root: &Value, schema: &Value, found: &mut BTreeSet<(String, bool)>) {
     if let Some(target) = schema["$ref"].as_str() {
         let target = percent_encoding::percent_decode_str(&target[1..]).decode_utf8_lossy();
@@ -74,7 +73,7 @@ fn names(root: &Value, schema: &Value, found: &mut BTreeSet<(String, bool)>) {
     }
 }
 
-/// Whether a rule is broken at a place, in all branches where there are several.
+/// Whether a rule is broken at a place, and in all branches if there are several.
 fn is_broken(error: &ValidationError<'_>, at: &str, by: &dyn Fn(&Rule, &Value) -> bool) -> bool {
     match error.kind() {
         Rule::AnyOf { context } | Rule::OneOfNotValid { context } => {
@@ -85,7 +84,7 @@ fn is_broken(error: &ValidationError<'_>, at: &str, by: &dyn Fn(&Rule, &Value) -
     }
 }
 
-/// Whether the only objection of a branch is that a value is not null.
+/// Whether the only error of a branch is that a value is not null.
 fn is_for_null(errors: &[ValidationError<'_>]) -> bool {
     let is_null = |rule: &Rule| {
         matches!(
@@ -110,7 +109,7 @@ fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// The answer of a validator about a value: which JSON types it may have, and whether its text is one of few.
+/// The answer of a validator about a value, which is its allowed JSON types, and whether a string has listed values.
 fn asked(
     validator: &Validator,
     within: &dyn Fn(Value) -> Value,
@@ -149,7 +148,7 @@ fn asked(
     )
 }
 
-/// The same of the model.
+/// The answer of the model about a value.
 fn modelled(schemas: &Schemas, ty: &Ty) -> (BTreeSet<&'static str>, bool) {
     let (types, is_named): (&[&str], bool) = match ty {
         Ty::Nullable(inner) => {
@@ -174,7 +173,7 @@ fn modelled(schemas: &Schemas, ty: &Ty) -> (BTreeSet<&'static str>, bool) {
 
 #[derive(Default)]
 struct Comparison {
-    /// The places of what is kept raw because no type can say it.
+    /// The places of values that are raw JSON because no type can express them.
     raw: Vec<String>,
     facts: usize,
     differences: Vec<String>,
@@ -192,7 +191,7 @@ impl Comparison {
 
     fn object(&mut self, schemas: &Schemas, component: &Component, document: &Value) {
         let place = &*component.fields_at;
-        // A schema of several branches has no one place.
+        // A schema with several branches has no single place.
         let Some(schema) = document.pointer(place) else {
             return;
         };
@@ -260,12 +259,12 @@ impl Comparison {
         }
         let (known, has_values) = modelled(schemas, ty);
         self.equal(what, &known, &types);
-        // The values of an open enumeration bind nobody, and those of a number are documented only.
+        // Values of an open enum don't restrict strings, and values of a number are only documented.
         if is_one_of_few && types.contains("string") {
             self.equal(&format!("{what} has values"), &has_values, &true);
         }
         match bare {
-            // Of an object, which fields are required where it is used.
+            // The required fields of an object at its use.
             Ty::Named(_) if !schemas.members(bare).is_empty() => {
                 let empty = within(json!({}));
                 let lacks = |name: &str| {
@@ -337,7 +336,7 @@ impl Comparison {
     }
 }
 
-/// Constructs that none of the specs has.
+/// Constructs that the specs lack.
 const RARE: &str = "
 openapi: 3.1.0
 info: {title: Rare, version: '1'}
@@ -364,7 +363,7 @@ components:
 ";
 
 #[test]
-fn a_validator_reads_the_specs_as_the_generator_does() {
+fn the_model_agrees_with_a_json_schema_validator() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let specs = APPS.iter().map(|it| text_of(&root, &it.spec()).unwrap());
     let specs = specs.chain([adopt::made(&root, &SAMPLE).unwrap()]);
