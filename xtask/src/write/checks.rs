@@ -10,7 +10,7 @@ use super::rust::{limit, optional, range};
 struct Checked {
     value: String,
     borrowed: String,
-    /// An `Option` of what a call borrows.
+    /// An `Option` of the borrowed value.
     optional: String,
 }
 
@@ -23,7 +23,7 @@ impl Checked {
         }
     }
 
-    /// A variable that holds a borrow.
+    /// A variable with a reference.
     fn variable(name: &str) -> Self {
         Self::of(format!("*{name}"), name.to_owned())
     }
@@ -83,10 +83,10 @@ pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: boo
     }
 }
 
-/// The check that a parameter does not climb out of its place in the path.
+/// The check that a parameter is a single segment of the path.
 fn segment(schemas: &Schemas, parameter: &Parameter) -> String {
     let Parameter { name, field, .. } = parameter;
-    // What begins so is not `..`.
+    // A value with such a first character is not `..`.
     let is_plain = |first: char| first.is_ascii_alphanumeric();
     let ty = &parameter.value.ty;
     let value = match (ty, schemas.kind(ty)) {
@@ -156,12 +156,12 @@ fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
     }
 }
 
-/// Code with the value of a field, if that is set.
+/// Code that runs if a field is set.
 pub(super) fn if_set(field: &str, code: &str) -> String {
     wrapped(&format!("if let Some(value) = &self.{field}"), code)
 }
 
-/// Code in a block; nothing if there is none.
+/// Code in a block, or nothing if the code is empty.
 fn wrapped(head: &str, code: &str) -> String {
     if code.is_empty() {
         return String::new();
@@ -169,7 +169,7 @@ fn wrapped(head: &str, code: &str) -> String {
     format!("{head} {{\n{code}}}\n")
 }
 
-/// Whether values of a type check themselves.
+/// Whether values of a type implement `Validate`.
 pub(super) fn has_rules(schemas: &Schemas, ty: &Ty) -> bool {
     matches!(schemas.kind(ty), Some(Kind::Struct(_) | Kind::Union { .. }))
 }

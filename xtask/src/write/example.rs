@@ -1,4 +1,4 @@
-//! The example of an operation, which is compiled with the docs of its crate.
+//! The example in the docs of an operation, which the tests of its crate compile.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,20 +8,20 @@ use crate::model::{Body, Kind, Operation, Property, Schemas, Spec, Ty};
 use super::checks::has_rules;
 use super::rust;
 
-/// How many optional fields an example of a body sets, to show how it is done.
+/// The number of optional fields that an example of a body sets.
 const SHOWN: usize = 2;
 
-/// How deep an example writes objects out: a required field may contain its own type.
+/// The maximum depth of objects in an example, because a required field may contain its own type.
 const DEPTH: usize = 4;
 
-/// What an example needs besides its lines.
+/// The imports and arguments of an example.
 struct Context<'a> {
     schemas: &'a Schemas,
     package: String,
-    /// Types out of the `types` module.
+    /// Types of the `types` module.
     types: BTreeSet<String>,
-    /// Values that the reader has: arguments of the hidden function around the example.
-    given: Vec<(String, String)>,
+    /// Arguments of the hidden function around the example, which stand for the reader's values.
+    arguments: Vec<(String, String)>,
     depth: usize,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> String {
     let mut context = Context {
         schemas: &spec.schemas,
         types: BTreeSet::new(),
-        given: vec![(client.to_owned(), format!("{package}::Client"))],
+        arguments: vec![(client.to_owned(), format!("{package}::Client"))],
         package,
         depth: 0,
     };
@@ -84,11 +84,11 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> String {
             lines.push(format!("println!(\"{{{name}:?}}\");"));
         }
     }
-    let given = context
-        .given
+    let hidden = context
+        .arguments
         .iter()
         .map(|(name, ty)| format!("{name}: {ty}"));
-    let given: Vec<String> = given.collect();
+    let hidden: Vec<String> = hidden.collect();
     let package = &context.package;
     let types: Vec<&str> = context.types.iter().map(String::as_str).collect();
     let imports = match types.as_slice() {
@@ -99,23 +99,23 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> String {
     format!(
         "```no_run\n# async fn example({}) -> Result<(), sdk_core::Error> {{\n\
          {imports}{}\n# Ok(())\n# }}\n```",
-        given.join(", "),
+        hidden.join(", "),
         lines.join("\n")
     )
 }
 
 impl Context<'_> {
-    /// A value that the reader has, by a name that no other one has.
+    /// Adds an argument with a unique name.
     fn give(&mut self, name: &str, ty: impl Into<String>) -> String {
         let mut free = name.to_owned();
-        while self.given.iter().any(|(given, _)| *given == free) {
+        while self.arguments.iter().any(|(known, _)| *known == free) {
             free = format!("other_{free}");
         }
-        self.given.push((free.clone(), ty.into()));
+        self.arguments.push((free.clone(), ty.into()));
         free
     }
 
-    /// A body that is written out; none where the reader has it as JSON.
+    /// The expression of a body. `None` if the reader has the body as JSON.
     fn body(&mut self, body: &Body) -> Option<String> {
         match &body.value.ty {
             ty @ Ty::Named(name) if has_rules(self.schemas, ty) => self.object(name, SHOWN),
@@ -126,7 +126,7 @@ impl Context<'_> {
         }
     }
 
-    /// A value of a type: written out where the spec says enough, and otherwise one that the reader has.
+    /// The expression of a value, or an argument if the spec doesn't say enough.
     fn value(&mut self, ty: &Ty, name: &str) -> String {
         match ty {
             Ty::Text { .. } => self.give(name, "&str"),
@@ -144,7 +144,7 @@ impl Context<'_> {
         }
     }
 
-    /// An item of a list or a value of a map: what turns into a list is not one yet.
+    /// An item of a list or a value of a map. Inner lists and maps need their exact type, because they aren't converted.
     fn item(&mut self, ty: &Ty, name: &str) -> String {
         match ty {
             Ty::Array { .. } => "Vec::new()".to_owned(),
@@ -166,7 +166,7 @@ impl Context<'_> {
         }
     }
 
-    /// An expression that makes an object with its required fields and some optional ones, or a union of its first variant.
+    /// The expression of an object with its required fields and some optional fields, or of the first variant of a union.
     fn object(&mut self, name: &str, optional: usize) -> Option<String> {
         let schemas = self.schemas;
         self.types.insert(name.to_owned());
@@ -201,11 +201,11 @@ impl Context<'_> {
             });
         }
         let mut text = format!("{name}::new({})", arguments.join(", "));
-        let is_telling = |it: &&Property| match schemas.kind(&it.value.ty) {
+        let is_simple = |it: &&Property| match schemas.kind(&it.value.ty) {
             Some(kind) => matches!(kind, Kind::Enum { .. } | Kind::Reference(_)),
             None => matches!(it.value.ty, Ty::Text { .. }),
         };
-        for Property { field, value, .. } in others.into_iter().filter(is_telling).take(optional) {
+        for Property { field, value, .. } in others.into_iter().filter(is_simple).take(optional) {
             let value = self.value(&value.ty, field);
             let _ = write!(text, "\n    .{field}({value})");
         }

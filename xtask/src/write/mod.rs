@@ -1,4 +1,4 @@
-//! The model as files: one for each output. Nothing here reads a document.
+//! Writes the model as files. Each module writes one output. Nothing here reads a document.
 
 mod builder;
 mod checks;

@@ -1,11 +1,11 @@
-//! Types, values and imports of the generated code as text.
+//! Types, values and imports of the generated code as strings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write as _};
 
 use crate::model::{Kind, Parameter, Pattern, Piece, Reply, Schemas, Ty, taken};
 
-/// Imports of all names that generated code uses without a path, whether or not a file uses each of them.
+/// Imports of all names that generated code uses without a path, even if a file doesn't use all of them.
 pub(super) fn imports() -> String {
     let mut modules = BTreeMap::<&str, Vec<&str>>::new();
     for (name, module) in taken::imports() {
@@ -26,7 +26,7 @@ pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
         Reply::Several { name, .. } => name.clone(),
         Reply::Json(value) => match &value.ty {
             Ty::Page { items, .. } => format!("Page<{}>", schemas.rust(items)),
-            // Of a single one of these, a caller is served as well by its JSON.
+            // A single value of these types is returned as JSON, which is just as convenient.
             Ty::Timestamp | Ty::Date | Ty::Number | Ty::Text { secret: true, .. } => {
                 "RawJson".to_owned()
             }
@@ -35,13 +35,13 @@ pub(crate) fn reply_type(schemas: &Schemas, reply: &Reply) -> String {
     }
 }
 
-/// Whether a variant of a union is behind a pointer, because it contains the union itself.
+/// Whether a variant of a union is boxed, because it contains the union itself.
 pub(super) fn is_boxed(schemas: &Schemas, union: &str, component: &str) -> bool {
-    holds(schemas, component, union, &mut BTreeSet::new())
+    contains(schemas, component, union, &mut BTreeSet::new())
 }
 
-/// Whether values of a type hold one of another type within their own memory.
-fn holds<'a>(
+/// Whether values of a type contain a value of another type inline.
+fn contains<'a>(
     schemas: &'a Schemas,
     name: &'a str,
     sought: &str,
@@ -57,11 +57,11 @@ fn holds<'a>(
         _ => Vec::new(),
     };
     let mut parts = parts.into_iter();
-    parts.any(|part| part == sought || holds(schemas, part, sought, seen))
+    parts.any(|part| part == sought || contains(schemas, part, sought, seen))
 }
 
-/// The value of a parameter as an `Option` of what is borrowed. The cursor of a list is a variable, because each page has
-/// its own.
+/// The value of a parameter as an `Option` of a borrowed value. The cursor of a list is a variable, because it differs for each
+/// page.
 pub(super) fn optional(schemas: &Schemas, parameter: &Parameter, is_cursor: bool) -> String {
     let (field, ty) = (&parameter.field, &parameter.value.ty);
     let is_deref = schemas.is_text(ty) || matches!(ty, Ty::Array { .. });
@@ -75,19 +75,19 @@ pub(super) fn optional(schemas: &Schemas, parameter: &Parameter, is_cursor: bool
     }
 }
 
-/// Whether its values are small enough to be handed on by value.
+/// Whether values of a type are passed by value.
 pub(super) fn is_copied(ty: &Ty) -> bool {
     matches!(ty, Ty::Boolean | Ty::Integer { .. } | Ty::Count { .. })
 }
 
-/// A value that a caller hands in: the type of the argument, and the expression that makes the field of it.
+/// An argument of a caller, with its type and the expression that converts it into the field.
 pub(super) struct Argument {
     pub(super) ty: String,
     pub(super) value: String,
 }
 
 impl Argument {
-    /// The field of this name, in a struct that is made of arguments.
+    /// The initializer of the field with this name.
     pub(super) fn field(&self, name: &str) -> String {
         if self.value == name {
             name.to_owned()
@@ -96,7 +96,7 @@ impl Argument {
         }
     }
 
-    /// The method that sets an optional field of this name, without its docs.
+    /// The setter of an optional field with this name, without its docs.
     pub(super) fn setter(&self, name: &str) -> String {
         let Self { ty, value } = self;
         format!(
@@ -105,7 +105,7 @@ impl Argument {
     }
 }
 
-/// How a caller hands in a value of a type: whatever turns into it, where that helps.
+/// The argument for a value of a type. If useful, it accepts any value that converts into the type.
 pub(super) fn argument(schemas: &Schemas, ty: &Ty, boxed: bool, name: &str) -> Argument {
     let single = |ty: &Ty, name: &str, converts: bool| {
         let rust = schemas.rust(ty);
@@ -115,7 +115,7 @@ pub(super) fn argument(schemas: &Schemas, ty: &Ty, boxed: bool, name: &str) -> A
             (rust, name.to_owned())
         }
     };
-    // Of an empty collection of any JSON nobody could say what turns into it.
+    // For an empty collection of any JSON, the compiler couldn't infer the type of the items.
     let item_converts = |item: &Ty| converts(schemas, item) && *item != Ty::Value;
     let (ty, value) = match ty {
         Ty::Array { items, .. } => {
@@ -143,7 +143,7 @@ pub(super) fn argument(schemas: &Schemas, ty: &Ty, boxed: bool, name: &str) -> A
     Argument { ty, value }
 }
 
-/// Whether a caller has rather what turns into a value of this type than the value itself.
+/// Whether callers usually have a value that converts into this type.
 fn converts(schemas: &Schemas, ty: &Ty) -> bool {
     match ty {
         Ty::Text { .. } | Ty::Value | Ty::Record | Ty::Timestamp | Ty::Date => true,
@@ -159,12 +159,12 @@ pub(super) fn range(min: Option<u64>, max: Option<u64>) -> String {
     format!("{}, {}", min.unwrap_or(0), limit("usize", max))
 }
 
-/// An upper bound as Rust writes it.
+/// An upper bound as a Rust expression.
 pub(super) fn limit(ty: &str, max: Option<impl Display>) -> String {
     max.map_or_else(|| format!("{ty}::MAX"), |max| max.to_string())
 }
 
-/// A pattern as an expression of Rust.
+/// A pattern as a Rust expression.
 pub(super) fn pattern(pattern: &Pattern) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Literal(text) => format!("Piece::Literal({text:?}),"),

@@ -1,6 +1,6 @@
-//! What the reference server has of the specs: `operations.rs`, their operations as one enumeration; `handlers.rs`, the
-//! function that serves each, so that the compiler names the one that is not written yet; and the specs themselves,
-//! which it serves, copied because its package has nothing outside its own folder.
+//! The generated files of the reference server. `operations.rs` has the operations of all specs as an enum. `handlers.rs` maps
+//! each operation to its function, so that the compiler reports a missing function. The specs are copied, because the server
+//! serves them and its package can include only files of its own folder.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -37,9 +37,9 @@ fn contracts(specs: &[Spec]) -> String {
     let mut code = String::from(
         "use crate::app::App;\n\n/// The contract of an application.\n\
          #[derive(Clone, Copy, Debug)]\npub(crate) struct Contract {\n\
-         /// The name of the application, for people.\npub(crate) title: &'static str,\n\
+         /// The display name of the application.\npub(crate) title: &'static str,\n\
          /// The version of the contract.\npub(crate) version: &'static str,\n\
-         /// Its description, in YAML.\npub(crate) spec: &'static str,\n}\n\n\
+         /// Its OpenAPI description in YAML.\npub(crate) spec: &'static str,\n}\n\n\
          /// The contract of `app`.\npub(crate) const fn contract(app: App) -> Contract {\nmatch app {\n",
     );
     for spec in specs {
@@ -55,8 +55,8 @@ fn contracts(specs: &[Spec]) -> String {
     code + "}\n}\n"
 }
 
-/// The handler of `listPeople`, tagged `people` and with `x-sdk-method: list`, is `crm::people::list`; of an operation with
-/// `x-served-from-schema` it is `schema::serve`.
+/// The handler of `listPeople`, with the tag `people` and `x-sdk-method: list`, is `crm::people::list`. The handler of an
+/// operation with `x-served-from-schema` is `schema::serve`.
 fn handlers(specs: &[Spec]) -> String {
     let arms = each(specs, |spec, operation| {
         let id = names::pascal(&operation.id);
@@ -69,12 +69,12 @@ fn handlers(specs: &[Spec]) -> String {
     });
     format!(
         "use crate::call::Handler;\nuse crate::generated::operations::Operation;\n\n\
-         /// What serves `operation`: the function that its application, tag and `x-sdk-method` name.\n\
+         /// The function that serves `operation`, named after its application, tag and `x-sdk-method`.\n\
          pub(crate) fn handler(operation: Operation) -> Handler {{\nmatch operation {{\n{arms}}}\n}}\n"
     )
 }
 
-/// A line for each operation.
+/// Writes a line per operation.
 fn each(specs: &[Spec], line: impl Fn(&Spec, &Operation) -> String) -> String {
     all(specs).map(|(spec, it)| line(spec, it)).collect()
 }
@@ -89,9 +89,9 @@ fn operations(specs: &[Spec]) -> String {
     });
     let count = all(specs).count();
     let mut code = format!(
-        "use crate::app::App;\n\n/// An operation of the suite, named as its `operationId`.\n\
+        "use crate::app::App;\n\n/// An operation of the suite, named after its `operationId`.\n\
          #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum Operation {{\n{declared}}}\n\n\
-         impl Operation {{\n/// Every operation, for this repository: its length is part of its type.\n#[doc(hidden)]\n\
+         impl Operation {{\n/// Every operation. Its length is part of its type, so it is only for this repository.\n#[doc(hidden)]\n\
          pub const ALL: [Operation; {count}] = [\n{listed}];\n\n\
          /// Every operation, in the order of the specs.\n\
          pub fn all() -> impl Iterator<Item = Operation> {{\nOperation::ALL.into_iter()\n}}\n\n"
@@ -111,15 +111,15 @@ fn operations(specs: &[Spec]) -> String {
     code + "}\n"
 }
 
-/// The methods of the enumeration: name, type and documentation, in the order of [`values`].
+/// The methods of the enum with name, type and documentation, in the order of [`values`].
 const METHODS: &str = "\
 id | &'static str | The `operationId`.
 app | App | The application that serves it.
-method | &'static str | The HTTP method, in capitals.
-path | &'static str | The path template, from the origin of the application.
-summary | &'static str | What it does, in one sentence.
+method | &'static str | The HTTP method in upper case.
+path | &'static str | The path template, relative to the origin of the application.
+summary | &'static str | A summary of the operation.
 name_only | bool | Whether the contract documents only its name, so that its messages are undocumented.
-scopes | &'static [&'static str] | The scopes of which the token needs any one; empty when none is documented.
+scopes | &'static [&'static str] | The alternative scopes, of which the token needs any. Empty if none is documented.
 auth | bool | Whether the operation needs a bearer token.
 served_from_schema | bool | Whether it is served from its schema, because it has no handler.";
 

@@ -37,7 +37,7 @@ pub(super) fn write(spec: &Spec) -> String {
     code
 }
 
-/// The operations that are left out, with the reasons.
+/// The skipped operations, with the reasons.
 fn skipped(spec: &Spec) -> String {
     if spec.skipped.is_empty() {
         return String::new();
@@ -49,7 +49,7 @@ fn skipped(spec: &Spec) -> String {
     format!("///\n{}", comment(&text)).replace("///", "//!")
 }
 
-/// The members that the service's metadata must have, with the value of each constant; none where they are not shown.
+/// The required fields of the application's metadata, with the value of each constant. Empty if they are undocumented.
 fn metadata(spec: &Spec) -> Vec<(&str, Option<&str>)> {
     let reply = spec.metadata_operation().and_then(|it| it.reply.ty());
     let members = reply.map_or(&[][..], |ty| spec.schemas.members(ty));
@@ -106,7 +106,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
 fn accept(reply: &Reply) -> Option<String> {
     let cases = match reply {
         Reply::Several { cases, .. } => cases.iter().map(|case| &case.reply).collect(),
-        one => vec![one],
+        single => vec![single],
     };
     let mut types: Vec<&str> = Vec::new();
     for case in cases {

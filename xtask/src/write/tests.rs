@@ -1,4 +1,4 @@
-//! What becomes of a document: the printed text.
+//! Tests of the generated code and pages.
 
 use crate::findings::Findings;
 use crate::model::app::APPS;
@@ -12,12 +12,12 @@ fn read(text: &str) -> Spec {
     reader::own_spec(&APPS[0], text, &mut Findings::default()).unwrap()
 }
 
-/// What becomes of a spec: `face.rs` and `types.rs`.
+/// `face.rs` and `types.rs` of a spec.
 fn written(spec: &Spec) -> (String, String) {
     (face::write(spec), types::write(spec, &Reach::of(spec)))
 }
 
-/// A document without any extension of ours, with what our own specs do not have.
+/// A document without our extensions, with constructs that our own specs lack.
 const VENDOR: &str = r##"
 openapi: 3.1.0
 x-adopted-from: vendor
@@ -44,7 +44,7 @@ paths:
       description: TEXT
       deprecated: true
       parameters:
-        - {name: colours, in: query, explode: false, description: TEXT, schema: {type: array, maxItems: 3, items: {enum: [red, green], type: string, description: TEXT}}}
+        - {name: colors, in: query, explode: false, description: TEXT, schema: {type: array, maxItems: 3, items: {enum: [red, green], type: string, description: TEXT}}}
         - {name: timeout, in: query, deprecated: true, schema: {type: boolean}}
         - {name: If-Match, in: header, required: true, schema: {type: string, maxLength: 40}}
       requestBody: {required: true, description: TEXT, content: {application/merge-patch+json: {schema: {$ref: "#/components/schemas/Shape"}}}}
@@ -87,7 +87,7 @@ components:
 "##;
 
 #[test]
-fn each_construct_of_a_vendor_has_its_place() {
+fn each_construct_of_a_vendors_document_is_generated() {
     let spec = read(&VENDOR.replace("TEXT", "Text."));
     let (face, types) = written(&spec);
     let (table, root) = (table::write(&spec), client::library(&spec, &[]));
@@ -104,17 +104,17 @@ fn each_construct_of_a_vendor_has_its_place() {
 
     for code in [
         // The parameters.
-        "pub struct ReplaceThing { call: Call, id: i64, colours: Option<Vec<ReplaceThingColour>>, timeout_: Option<bool>, if_match: String, body: Body, }",
-        ".put(&format!(\"/things/{}\", encode_segment(&self.id))).list(\"colours\", self.colours.as_deref(), ListStyle::Comma).query(\"timeout\", self.timeout_).json(self.body.bytes()?)",
-        "check.list(\"colours\", self.colours.as_deref(), ListStyle::Comma, 0, 3)?;",
-        "for item in self.colours.as_deref().into_iter().flatten() { check.known(\"colours\", Some(item.as_str()), ReplaceThingColour::KNOWN)?; }",
+        "pub struct ReplaceThing { call: Call, id: i64, colors: Option<Vec<ReplaceThingColor>>, timeout_: Option<bool>, if_match: String, body: Body, }",
+        ".put(&format!(\"/things/{}\", encode_segment(&self.id))).list(\"colors\", self.colors.as_deref(), ListStyle::Comma).query(\"timeout\", self.timeout_).json(self.body.bytes()?)",
+        "check.list(\"colors\", self.colors.as_deref(), ListStyle::Comma, 0, 3)?;",
+        "for item in self.colors.as_deref().into_iter().flatten() { check.known(\"colors\", Some(item.as_str()), ReplaceThingColor::KNOWN)?; }",
         "#[deprecated = \"deprecated by the contract\"] pub fn timeout_(mut self, timeout_: bool) -> Self {",
         // A header is sent and stored with the options of the call.
         "pub fn replace(&self, id: i64, if_match: impl Into<String>, body: &Shape) -> ReplaceThing {",
         "check.length(\"If-Match\", Some(&self.if_match), 0, 40)?;",
         "self.call.set_header(\"If-Match\", &self.if_match);",
         "let this = self.headers();",
-        // A time is handed in as what turns into it.
+        // A time accepts values that convert into it.
         "pub fn delete(&self, id: i64, day: impl Into<Date>)",
         "day: day.into()",
         "pub fn since(mut self, since: impl Into<Timestamp>)",
@@ -129,7 +129,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "it.media_type = Some(\"application/merge-patch+json\");",
         "pub fn body(mut self, body: &[Shape]) -> Self { self.body = Some(Body::list(&operations::DELETE_THING, body, 0, usize::MAX));",
         ".json_if(self.body.as_ref().map(Body::bytes).transpose()?)",
-        // The replies.
+        // The responses.
         "impl IntoFuture for DeleteThing { type Output = Result<Receipt<()>, Error>;",
         "pub fn exact_replay(self, replay: ExactReplay) -> Self {",
         "it.safety = Safety::Idempotent;",
@@ -138,7 +138,7 @@ fn each_construct_of_a_vendor_has_its_place() {
         "200 => FromReply::receive(reply).map(Self::Ok), 202 => FromReply::receive(reply).map(Self::Accepted), 204 => <()>::receive(reply)",
         "/// # Response headers /// /// - `ETag`: Text. /// /// `receipt.header(\"ETag\")` returns its value.",
         "#[deprecated = \"deprecated by the contract\"] pub fn replace(",
-        // The types: a pointer where a variant contains its union, and a constant that is filled in.
+        // The types. A variant that contains its union is boxed, and a constant is filled in.
         "pub enum Shape { /// `circle`. Circle(Circle), /// `group`. Group(Box<Group>), /// An object that",
         "pub const KNOWN: &'static [&'static str] = &[\"circle\", \"group\"];",
         "Some(\"group\") => sdk_core::codegen::decode_variant(&object).map(Self::Group), _ => Ok(Self::Unknown(",
@@ -151,9 +151,9 @@ fn each_construct_of_a_vendor_has_its_place() {
         "/// The `named` field. /// /// Limits: each at most 7 characters. pub named: Option<Vec<Option<String>>>,",
         "Validate::validate(value, &check.member(\"all\"))?;",
         r"The client of the suite's Odd \[things\] application.",
-        // A patch says only what its caller says.
+        // A patch has only the fields that its caller sets.
         "check.known(\"status\", Some(value), &[\"closed\"])?;",
-        // A service that repeats a secret finds it redacted.
+        // A secret is redacted even if the server repeats it.
         ".field(\"key\", &self.key) .field(\"extra\", &names)",
         "pub key: Option<Secret>,",
         // The examples.
@@ -166,7 +166,7 @@ fn each_construct_of_a_vendor_has_its_place() {
     ] {
         assert!(files.contains(code), "{code}\n{files}");
     }
-    // Without a cursor that must be there, nobody knows the last page.
+    // Without a required cursor, the SDK can't recognize the last page.
     for code in ["fn pages(", "constants {"] {
         assert!(!files.contains(code), "{code}\n{files}");
     }
@@ -176,7 +176,7 @@ fn each_construct_of_a_vendor_has_its_place() {
 }
 
 #[test]
-fn no_text_of_a_vendor_becomes_a_test() {
+fn code_blocks_of_a_vendor_do_not_become_tests() {
     let code = r#""```\nlet x = 1;\n```\n\nand\n\n    more""#;
     let spec = read(&VENDOR.replace("TEXT", code));
     let (face, types) = written(&spec);
@@ -200,7 +200,7 @@ fn no_text_of_a_vendor_becomes_a_test() {
 }
 
 #[test]
-fn a_module_by_hand_is_left_out_with_what_it_lacks() {
+fn a_handwritten_module_without_its_types_is_left_out() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let spec = read(SAMPLE);
     let modules = client::ByHand::of(&root, &spec).unwrap();

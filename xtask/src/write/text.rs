@@ -1,19 +1,19 @@
-//! Texts of a document as comments.
+//! Converts strings of a document into comments.
 
 use std::fmt::{Display, Write as _};
 
-/// Where a line of a comment ends.
+/// The maximum width of a comment line.
 const WIDTH: usize = 108;
 
-/// A doc comment. Paragraphs are wrapped; lists, headings and code stay as they are.
+/// A doc comment. Paragraphs are wrapped. Lists, headings and code are unchanged.
 pub(super) fn comment(text: &str) -> String {
     let (mut out, mut code) = (String::new(), false);
     for block in text.trim().split("\n\n") {
         if !out.is_empty() {
             out.push_str("///\n");
         }
-        let is_kept = block.starts_with("```") || block.starts_with(['#', '-', '*', '|']);
-        if !code && !is_kept {
+        let is_verbatim = block.starts_with("```") || block.starts_with(['#', '-', '*', '|']);
+        if !code && !is_verbatim {
             wrap(&mut out, block);
             continue;
         }
@@ -31,7 +31,7 @@ pub(super) fn comment(text: &str) -> String {
     out.replace("/// \n", "///\n")
 }
 
-/// A line of a list or a table. A wide gap in it would begin a block of code, which is a test.
+/// A line of a list or a table, with less indentation. A wide indent would begin a code block, which rustdoc runs as a test.
 fn shallow(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let is_item = words
@@ -54,8 +54,8 @@ fn wrap(out: &mut String, paragraph: &str) {
     let _ = writeln!(out, "{line}");
 }
 
-/// Text of a document for rustdoc: brackets and addresses become neither links nor tags, headings no sections, and blocks
-/// of code no tests.
+/// Converts a string of a document into Markdown for rustdoc. Brackets and URLs become neither links nor tags, headings don't
+/// become sections, and code blocks don't become tests.
 pub(super) fn prose(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let (mut blocks, mut fenced) = (Vec::new(), false);
@@ -89,13 +89,13 @@ pub(super) fn prose(text: &str) -> String {
     blocks.concat().trim().to_owned()
 }
 
-/// Text of a document for rustdoc, or another text where the document has none.
+/// Markdown for a string of a document, or the other string if it is empty.
 pub(super) fn prose_or(text: &str, other: impl Into<String>) -> String {
     let text = prose(text);
     if text.is_empty() { other.into() } else { text }
 }
 
-/// The parts that are not empty, with a separator between them.
+/// Joins the non-empty parts with a separator.
 pub(super) fn joined(
     parts: impl IntoIterator<Item = impl Into<String>>,
     separator: &str,
@@ -105,12 +105,12 @@ pub(super) fn joined(
     parts.join(separator)
 }
 
-/// Text of a document on one line, for an item of a list.
+/// Markdown for a string of a document on a single line, for a list item.
 pub(super) fn line(text: &str) -> String {
     prose(text).replace('\n', " ")
 }
 
-/// A text outside of blocks of code.
+/// Escapes Markdown outside of code blocks.
 fn escaped(text: &str) -> String {
     let (mut out, mut rest, mut code) = (String::new(), text, false);
     let is_paired = text.matches('`').count().is_multiple_of(2);
@@ -132,14 +132,14 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A line without characters that a comment must not hold: those that control something, also the direction of writing.
+/// A line without control characters, including characters that control the text direction.
 fn visible(line: &str) -> String {
     let hides = |c: &char| matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     let line = line.chars().filter(|c| !hides(c));
     line.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// A text as code.
+/// Formats a value as inline code.
 pub(super) fn code(text: impl Display) -> String {
     let text: String = visible(&text.to_string());
     if text.contains('`') {
@@ -149,7 +149,7 @@ pub(super) fn code(text: impl Display) -> String {
     }
 }
 
-/// Each text as code.
+/// Formats each value as inline code.
 pub(super) fn codes<T: Display>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
     texts.into_iter().map(code).collect()
 }
@@ -159,7 +159,7 @@ mod tests {
     use super::{code, comment, prose};
 
     #[test]
-    fn what_a_vendor_writes_stays_text() {
+    fn markdown_in_a_vendors_strings_is_escaped() {
         for (text, expected) in [
             (
                 "See [x](https://a.example/b_c). Or <b>.",
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_vendor_writes_becomes_a_test() {
+    fn indented_strings_of_a_vendor_do_not_become_tests() {
         let text = "|a|\n|-|\n    code\n\n-      code\n  - b\n\n    code";
         let lines = "/// |a|\n/// |-|\n///   code\n///\n/// - code\n///   - b\n///\n/// code\n";
         assert_eq!(comment(&prose(text)), lines);

@@ -1,4 +1,4 @@
-//! The generated files: formatted, and written into the tree or compared with it.
+//! The generated files, which are formatted, and then written to the workspace or compared with it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,19 +12,19 @@ use crate::{Result, at};
 #[derive(Default)]
 pub(crate) struct Tree {
     files: BTreeMap<PathBuf, String>,
-    /// Folders that hold generated files only, so that anything else in them is left over.
+    /// Folders that contain only generated files. Any other file in them is outdated.
     folders: Vec<PathBuf>,
-    /// Findings to print before anything is written.
+    /// Findings that are printed before anything is written.
     pub(crate) notes: Vec<String>,
 }
 
 impl Tree {
-    /// Adds a file as it is.
+    /// Adds a file.
     pub(crate) fn add(&mut self, path: impl Into<PathBuf>, text: String) {
         self.files.insert(path.into(), text);
     }
 
-    /// Adds a Rust file: with the line that says where it comes from, and formatted.
+    /// Formats and adds a Rust file, with a line that names its source.
     pub(crate) fn add_rust(
         &mut self,
         root: &Path,
@@ -40,18 +40,18 @@ impl Tree {
         Ok(())
     }
 
-    /// Declares a folder to hold generated files only.
+    /// Declares that a folder contains only generated files.
     pub(crate) fn own(&mut self, folder: impl Into<PathBuf>) {
         self.folders.push(folder.into());
     }
 
-    /// The paths whose content differs from the tree, in order.
+    /// The paths whose content differs from the workspace, sorted.
     pub(crate) fn differences(&self, root: &Path) -> Vec<PathBuf> {
         let read = |path: &PathBuf| fs::read_to_string(root.join(path)).ok();
         let files = self.files.iter();
         let differing = files.filter(|(path, text)| read(path).as_ref() != Some(text));
         let mut paths: Vec<PathBuf> = differing.map(|(path, _)| path.clone()).collect();
-        // What is left over in folders of generated files.
+        // Outdated files in folders of generated files.
         for folder in &self.folders {
             let entries = fs::read_dir(root.join(folder)).into_iter().flatten();
             let entries = entries.flatten().map(|it| folder.join(it.file_name()));
@@ -61,7 +61,7 @@ impl Tree {
         paths
     }
 
-    /// Brings the tree up to date and returns what changed.
+    /// Updates the workspace, and returns the changed paths.
     pub(crate) fn write(&self, root: &Path) -> Result<Vec<PathBuf>> {
         let changed = self.differences(root);
         for path in &changed {
@@ -78,7 +78,7 @@ impl Tree {
     }
 }
 
-/// The text of a file below `root`.
+/// Reads a file below `root`.
 pub(crate) fn text_of(root: &Path, file: &str) -> Result<String> {
     fs::read_to_string(root.join(file)).map_err(at(file))
 }
@@ -86,20 +86,20 @@ pub(crate) fn text_of(root: &Path, file: &str) -> Result<String> {
 fn rustfmt(root: &Path, code: &str) -> Result<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--emit", "stdout"])
-        // It looks for its configuration from here.
+        // It searches for its configuration from this folder.
         .current_dir(root)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(at("rustfmt does not start"))?;
-    // It reads all of its input before it writes anything.
+    // rustfmt reads its entire input before it writes anything, so this can't block.
     let input = child.stdin.take();
     let fed = input.map(|mut input| input.write_all(code.as_bytes()));
     let output = child.wait_with_output().map_err(at("rustfmt"))?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("rustfmt: {}", said.trim()));
+        let message = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("rustfmt: {}", message.trim()));
     }
     fed.transpose().map_err(at("rustfmt"))?;
     String::from_utf8(output.stdout).map_err(at("rustfmt"))

@@ -5,11 +5,11 @@ use crate::app::App;
 /// The contract of an application.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contract {
-    /// The name of the application, for people.
+    /// The display name of the application.
     pub(crate) title: &'static str,
     /// The version of the contract.
     pub(crate) version: &'static str,
-    /// Its description, in YAML.
+    /// Its OpenAPI description in YAML.
     pub(crate) spec: &'static str,
 }
 

@@ -3,7 +3,7 @@
 use crate::call::Handler;
 use crate::generated::operations::Operation;
 
-/// What serves `operation`: the function that its application, tag and `x-sdk-method` name.
+/// The function that serves `operation`, named after its application, tag and `x-sdk-method`.
 pub(crate) fn handler(operation: Operation) -> Handler {
     match operation {
         Operation::GetHealth => crate::crm::service::health,

@@ -2,7 +2,7 @@
 
 use crate::app::App;
 
-/// An operation of the suite, named as its `operationId`.
+/// An operation of the suite, named after its `operationId`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Operation {
@@ -85,7 +85,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Every operation, for this repository: its length is part of its type.
+    /// Every operation. Its length is part of its type, so it is only for this repository.
     #[doc(hidden)]
     pub const ALL: [Operation; 38] = [
         Operation::GetHealth,
@@ -223,7 +223,7 @@ impl Operation {
         }
     }
 
-    /// The HTTP method, in capitals.
+    /// The HTTP method in upper case.
     #[must_use]
     pub const fn method(self) -> &'static str {
         match self {
@@ -268,7 +268,7 @@ impl Operation {
         }
     }
 
-    /// The path template, from the origin of the application.
+    /// The path template, relative to the origin of the application.
     #[must_use]
     pub const fn path(self) -> &'static str {
         match self {
@@ -315,7 +315,7 @@ impl Operation {
         }
     }
 
-    /// What it does, in one sentence.
+    /// A summary of the operation.
     #[must_use]
     pub const fn summary(self) -> &'static str {
         match self {
@@ -411,7 +411,7 @@ impl Operation {
         }
     }
 
-    /// The scopes of which the token needs any one; empty when none is documented.
+    /// The alternative scopes, of which the token needs any. Empty if none is documented.
     #[must_use]
     pub const fn scopes(self) -> &'static [&'static str] {
         match self {
