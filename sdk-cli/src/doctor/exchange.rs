@@ -1,4 +1,4 @@
-//! Token requests by hand, in the form that the SDK uses, so that the doctor can look at responses and rejections.
+//! Sends token requests in the form that the SDK uses, so that the doctor can examine responses and rejections.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::facts::Seen;
 use super::report::{Meter, Report, Secrets};
 use crate::context::Variables;
 
-/// The name of a usual request.
+/// The name of the usual token request.
 pub(crate) const REQUEST: &str = "the token request";
 pub(crate) const GRANT: &str = "client_credentials";
 pub(crate) const POST: &str = "client_secret_post";
@@ -27,11 +27,11 @@ const SECRET: &str = "SUITE_CLIENT_SECRET";
 const METADATA: &str = "/.well-known/oauth-authorization-server";
 const LONGEST_RESPONSE: usize = 1 << 16;
 
-/// The codes of RFC 6749, section 5.2, and RFC 8707. Others are not printed, because they may be anything.
+/// The codes of RFC 6749, section 5.2, and RFC 8707. Other codes are not printed, because they may contain anything.
 const CODES: &str = "invalid_request invalid_client invalid_grant unauthorized_client unsupported_grant_type invalid_scope \
                      invalid_target";
 
-/// The form of a token request, and the field of a response that is the token.
+/// The form of token requests, and the field of the response that contains the token.
 #[derive(Clone)]
 pub(crate) struct Exchange {
     pub(crate) url: Url,
@@ -42,9 +42,10 @@ pub(crate) struct Exchange {
     http: reqwest::Client,
 }
 
-/// Responses of the token endpoint.
+/// Methods for responses of the token endpoint.
 impl Seen {
-    /// The field with the token, if there is one: `access_token`, or else the longest string that may be a token.
+    /// Returns the name of the field with the token. It is `access_token`, or else the longest string that may be a
+    /// token.
     pub(crate) fn token_field(&self) -> Option<String> {
         let body = self.success()?;
         let fields = body.as_object().filter(|it| !it.contains_key("error"))?;
@@ -64,14 +65,14 @@ impl Seen {
         body[self.token_field()?].as_str().map(str::to_owned)
     }
 
-    /// The header (0) or the claims (1) of a token that is a JWT.
+    /// Returns the header (0) or the claims (1) of a token that is a JWT.
     pub(crate) fn part(&self, index: usize) -> Option<Value> {
         let token = self.token()?;
         let part = token.split('.').nth(index)?;
         serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).ok()?).ok()
     }
 
-    /// Whether the token is for this audience, if it says so.
+    /// Whether the token has this audience, or `None` if its audience can't be read.
     pub(crate) fn is_for(&self, audience: &str) -> Option<bool> {
         let claims = self.part(1)?;
         let among = |all: &Vec<Value>| all.iter().any(|it| *it == *audience);
@@ -79,14 +80,14 @@ impl Seen {
         one.or_else(|| claims["aud"].as_array().map(among))
     }
 
-    /// Its code, if that is a known one.
+    /// Returns the error code, if it is a known code.
     pub(crate) fn code(&self) -> Option<&'static str> {
         let body = self.json()?;
         let code = body["error"].as_str()?;
         CODES.split(' ').find(|it| *it == code)
     }
 
-    /// Its status and code.
+    /// Returns the status and the error code.
     pub(crate) fn rejection(&self) -> String {
         let code = self.code().unwrap_or("no known code");
         format!("{}, {code}", self.status)
@@ -94,7 +95,7 @@ impl Seen {
 }
 
 impl Exchange {
-    /// By these variables, which the SDK has checked.
+    /// Reads the form from these variables, which the SDK has checked.
     pub(crate) fn new(variables: Variables, report: &Report) -> Result<Self, String> {
         let get = |name: &str| variables.get(name).map_or("", |it| it.trim());
         let platform = get("SUITE_CORE_URL").trim_end_matches('/');
@@ -107,7 +108,7 @@ impl Exchange {
             .redirect(reqwest::redirect::Policy::none())
             .timeout(Duration::from_secs(10))
             .user_agent(super::USER_AGENT);
-        // As the SDK does: unencrypted requests go to loopback, and not through a proxy.
+        // As in the SDK, plain HTTP goes only to loopback, and not through a proxy.
         let http = match url.scheme() {
             "http" => http.no_proxy(),
             _ => http,
@@ -128,7 +129,7 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// Sets a variable. Another address has the scheme of this one.
+    /// Sets a variable. A new URL must have the scheme of the old URL, because the client's proxies depend on it.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         if name == URL
             && let Ok(url) = Url::parse(value)
@@ -138,7 +139,7 @@ impl Exchange {
         self.variables.insert(name.to_owned(), value.to_owned());
     }
 
-    /// The same without a credential.
+    /// Returns a copy without the credential.
     pub(crate) fn without_credential(&self) -> Self {
         let mut other = self.clone();
         other.set(ID, "");
@@ -146,7 +147,7 @@ impl Exchange {
         other
     }
 
-    /// A variable; empty if it is not set.
+    /// Returns a variable, or an empty string if it is not set.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.variables.get(name).map_or("", String::as_str)
     }
@@ -164,7 +165,7 @@ impl Exchange {
         self.get_or(app.audience_variable(), origin).to_owned()
     }
 
-    /// Requests a token. The name is that of the response.
+    /// Requests a token, and gives the response this name.
     pub(crate) async fn post(
         &self,
         name: &'static str,
@@ -179,7 +180,7 @@ impl Exchange {
         if self.get(METHOD) == POST {
             fields.extend([("client_id", id), ("client_secret", secret)]);
         } else if !id.is_empty() {
-            // Form-encoded first (RFC 6749, section 2.3.1).
+            // RFC 6749, section 2.3.1, requires form encoding before Basic.
             request = request.basic_auth(encoded(id), Some(encoded(secret)));
         }
         fields.retain(|(_, value)| !value.is_empty());
@@ -192,7 +193,7 @@ impl Exchange {
 
     async fn send(&self, name: &'static str, request: RequestBuilder) -> Result<Seen, String> {
         if !self.meter.may_send() {
-            return Err("the announced requests are used up".to_owned());
+            return Err("the limit of requests is reached".to_owned());
         }
         self.meter.count();
         let response = request.header("accept", "application/json").send().await;
@@ -211,12 +212,12 @@ impl Exchange {
         Ok(Seen { name, ..seen })
     }
 
-    /// The token endpoint in the Platform's metadata (RFC 8414), if it is a plain address.
+    /// Returns the token endpoint in the Platform's metadata (RFC 8414), if it is safe to print.
     pub(crate) async fn announced(&self) -> Option<Url> {
         let metadata = self.http.get(self.url.join(METADATA).ok()?);
         let metadata = self.send("the metadata", metadata).await.ok()?.json()?;
         let url = Url::parse(metadata["token_endpoint"].as_str()?).ok()?;
-        // People paste the proposed setting into a shell.
+        // The user may paste the proposed setting into a shell.
         let is_safe = |it: char| it.is_ascii_alphanumeric() || "/-._~%".contains(it);
         let is_plain = !url.authority().contains('@')
             && url.query().is_none()
@@ -246,7 +247,7 @@ fn encoded(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect()
 }
 
-/// The innermost cause, which says the most.
+/// Returns the innermost cause, which is the most specific.
 fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {

@@ -1,4 +1,4 @@
-//! Everything that the requests showed, and the evidence that it gives. Findings and verdicts follow from both.
+//! The facts that the responses show, and the evidence for and against assumptions.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 #[derive(Default)]
 pub(crate) struct Facts {
     pub(crate) tokens: Vec<Token>,
-    /// The scope of the request for one scope.
+    /// The scope in the token request for a single scope.
     pub(crate) scope: &'static str,
     pub(crate) contracts: BTreeMap<App, ContractReport>,
     pub(crate) responses: Vec<Seen>,
@@ -20,13 +20,13 @@ pub(crate) struct Facts {
     pub(crate) evidence: Vec<(&'static str, Evidence)>,
 }
 
-/// A token, and how it was requested.
+/// A token and the form of its request.
 pub(crate) struct Token {
     pub(crate) app: App,
     pub(crate) audience: String,
-    /// Whether the audience is the origin, because no other is set.
+    /// Whether the audience is the application's origin, because no audience is set.
     pub(crate) is_by_origin: bool,
-    /// Whether the Platform issued it, because no other address is set.
+    /// Whether the Platform issued the token, because no token URL is set.
     pub(crate) is_by_platform: bool,
     pub(crate) response: Seen,
 }
@@ -43,7 +43,7 @@ pub(crate) struct Seen {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// How many seconds this machine's clock is ahead of the server's.
+    /// The seconds by which this machine's clock is ahead of the server's clock.
     pub(crate) skew: Option<i64>,
 }
 
@@ -64,7 +64,7 @@ impl Seen {
         }
     }
 
-    /// The ID of its operation, or the name of the path.
+    /// Returns the ID of the operation, or the name of the read.
     pub(crate) fn label(&self) -> &'static str {
         self.operation.map_or(self.name, |it| it.id)
     }
@@ -73,12 +73,12 @@ impl Seen {
         (200..300).contains(&self.status)
     }
 
-    /// Whether the application rejected the request for good. A gateway sends other statuses, and for a while.
+    /// Whether the application permanently rejected the request. A gateway's temporary failures have other statuses.
     pub(crate) fn is_rejection(&self) -> bool {
         matches!(self.status, 400 | 401 | 403 | 404 | 405 | 409 | 422)
     }
 
-    /// Whether it answers the request, and isn't about the rights of the client.
+    /// Whether the response depends on the request, and not on the permissions of the client.
     pub(crate) fn is_telling(&self) -> bool {
         self.is_success() || matches!(self.status, 400 | 404 | 405 | 422)
     }
@@ -87,7 +87,7 @@ impl Seen {
         self.operation.is_some_and(|it| it.authenticated)
     }
 
-    /// Its name, its status and a known code.
+    /// Returns the name, the status and a known error code.
     pub(crate) fn outline(&self) -> String {
         let code = self
             .code()
@@ -99,7 +99,7 @@ impl Seen {
         serde_json::from_slice(&self.body).ok()
     }
 
-    /// The JSON of a success.
+    /// Returns the JSON of a successful response.
     pub(crate) fn success(&self) -> Option<Value> {
         self.json().filter(|_| self.is_success())
     }
@@ -110,13 +110,13 @@ impl Facts {
         self.responses.iter().find(|it| it.name == name)
     }
 
-    /// Whether the response of this name has one of these statuses.
+    /// Whether the response with this name has one of these statuses.
     pub(crate) fn got(&self, name: &str, statuses: &[u16]) -> bool {
         self.get(name)
             .is_some_and(|it| statuses.contains(&it.status))
     }
 
-    /// The JSON of this name, if it is a success.
+    /// Returns the JSON of the response with this name if it succeeded, otherwise null.
     pub(crate) fn success(&self, name: &str) -> Value {
         let success = self.get(name).and_then(Seen::success);
         success.unwrap_or_default()
@@ -129,13 +129,13 @@ impl Facts {
     }
 }
 
-/// A response that shows whether an assumption holds.
+/// A response's evidence on an assumption.
 #[derive(Clone)]
 pub(crate) struct Evidence {
-    /// `None` if it only explains why there is no verdict.
+    /// Whether the response confirms the assumption, or `None` if it only explains why there is no verdict.
     pub(crate) holds: Option<bool>,
     pub(crate) text: String,
-    /// A better remedy than that of the list.
+    /// A more specific remedy than the override in the list of assumptions.
     pub(crate) remedy: Option<String>,
 }
 
@@ -147,7 +147,7 @@ pub(super) fn judged(holds: bool, text: impl Into<String>) -> Evidence {
     }
 }
 
-/// A contradiction with a better remedy than that of the list.
+/// Returns a contradiction with a more specific remedy than the override in the list of assumptions.
 pub(super) fn contradicted(text: impl Into<String>, remedy: impl Into<String>) -> Evidence {
     Evidence {
         remedy: Some(remedy.into()),
@@ -155,7 +155,7 @@ pub(super) fn contradicted(text: impl Into<String>, remedy: impl Into<String>) -
     }
 }
 
-/// The reason why there is no verdict.
+/// Returns the reason why there is no verdict.
 pub(super) fn unclear(text: impl Into<String>) -> Evidence {
     Evidence {
         holds: None,
@@ -163,7 +163,7 @@ pub(super) fn unclear(text: impl Into<String>) -> Evidence {
     }
 }
 
-/// The first array of a page, whatever its name.
+/// Returns the first array of a page, whatever its name is.
 pub(crate) fn records(page: &Value) -> &[Value] {
     let mut fields = page.as_object().into_iter().flatten();
     let array = fields.find_map(|(_, it)| it.as_array());

@@ -1,4 +1,4 @@
-//! Findings on responses: failures and their remedies, pages, contract versions, scopes and headers.
+//! Findings on responses: failures with their remedies, page sizes, contract versions, scopes and headers.
 
 use sdk_core::{
     App, ContractMatch, ContractReport, Error, ErrorKind, MissingScopes, Operation, TokenError,
@@ -9,7 +9,7 @@ use super::facts::{Facts, Seen, records};
 use super::report::Report;
 use crate::catalog::operations;
 
-/// The JSON of a success. Otherwise it adds a failure with its remedy.
+/// Returns the JSON of a success. For any other response, adds a failure with its remedy.
 pub(super) fn success(report: &mut Report, seen: &Seen) -> Option<Value> {
     if let Some(json) = seen.success() {
         return Some(json);
@@ -18,14 +18,14 @@ pub(super) fn success(report: &mut Report, seen: &Seen) -> Option<Value> {
     let (found, remedy) = match seen.status {
         200..=299 if is_page => ("a web page", "set $URL to the application, not to a portal"),
         200..=299 => ("no JSON", "check $URL; `raw_call` returns the bytes"),
-        300..=399 => ("a redirect, which is not followed", LOCATION),
+        300..=399 => ("a redirect, which the SDK doesn't follow", LOCATION),
         401 => ("the token is not accepted", AUDIENCE),
         403 => ("forbidden", RIGHTS),
-        404 | 405 => ("not there", "set $URL to the application's routed origin"),
+        404 | 405 => ("not found", "set $URL to the application's routed origin"),
         429 => ("a rate limit", LATER),
         500.. => (
             "down, or not configured",
-            "ask the operator, and run it again",
+            "ask the operator, then run the doctor again",
         ),
         _ => ("rejected", "read the body with `raw_call`"),
     };
@@ -34,25 +34,28 @@ pub(super) fn success(report: &mut Report, seen: &Seen) -> Option<Value> {
     None
 }
 
-const LOCATION: &str = "set $URL to where it leads";
-const AUDIENCE: &str = "set $AUDIENCE exactly; check $URL, SUITE_TOKEN_URL";
-const RIGHTS: &str = "have the client granted scopes, the entitlement `$APP`, a workspace";
-const LATER: &str = "run it later; `max_in_flight` keeps a service below it";
+const LOCATION: &str = "set $URL to the target of the redirect";
+const AUDIENCE: &str = "set $AUDIENCE to the exact audience, and check $URL and SUITE_TOKEN_URL";
+const RIGHTS: &str = "ask for the client's scopes, the entitlement `$APP` and a workspace";
+const LATER: &str = "run the doctor later; in a service, `max_in_flight` limits the load";
 
-/// A remedy with the name and the variables of an application.
+/// Returns a remedy with the name and the variables of an application.
 pub(super) fn for_app(remedy: &str, app: App) -> String {
     let remedy = remedy.replace("$URL", app.url_variable());
     let remedy = remedy.replace("$AUDIENCE", app.audience_variable());
     remedy.replace("$APP", app.name())
 }
 
-/// Adds a finding on a page with more records than were requested.
+/// Adds a finding if a page has more records than requested.
 pub(super) fn page_size(report: &mut Report, seen: &Seen, limit: usize) {
     let is_page = seen.operation.is_some_and(|it| it.cursor);
     let page = seen.success().filter(|_| is_page);
     let count = page.map_or(0, |page| records(&page).len());
     if count > limit {
-        let found = format!("{} returns {count} records where {limit} fit", seen.label());
+        let found = format!(
+            "{} returns {count} records with limit {limit}",
+            seen.label()
+        );
         report.problem(found, "set `limit`, and count the records of each page");
     }
 }
@@ -72,19 +75,19 @@ pub(super) fn contract_version(report: &mut Report, contract: &ContractReport) {
         ContractMatch::Newer | ContractMatch::Unknown => report.note(found),
         _ => report.problem(
             format!("{found}: {differences} differences"),
-            "`check_contract()` names them; read what changed, and update the SDK",
+            "`check_contract()` names them; read the changes, and update the SDK",
         ),
     }
 }
 
-/// Adds a finding on the operations that the granted scopes open.
+/// Adds a finding on the operations that the granted scopes allow.
 pub(super) fn scopes(report: &mut Report, app: App, missing: Result<MissingScopes, Error>) {
     let missing = match missing {
         Ok(missing) => missing,
         Err(error) => {
-            let found = format!("{app}: the SDK itself: {}", without_a_response(&error));
+            let found = format!("{app}: the SDK's request: {}", without_a_response(&error));
             let remedy =
-                "the doctor gets a token, and the SDK doesn't: see A05, or run the doctor again";
+                "the doctor got a token, but the SDK didn't; see A05, or run the doctor again";
             return report.failure(found, remedy);
         }
     };
@@ -95,18 +98,18 @@ pub(super) fn scopes(report: &mut Report, app: App, missing: Result<MissingScope
     let documented = operations(app).iter().filter(|it| !it.scopes.is_empty());
     let (all, granted) = (documented.count(), granted.len());
     let open = all - missing.operations.len();
-    let found = format!("{app}: {granted} scopes open {open} of {all} operations that name one");
+    let found = format!("{app}: {granted} scopes allow {open} of {all} operations with scopes");
     let lacks = |it: &&Operation| format!("{} needs {}", it.id, it.scopes.join(" or "));
     let lacks: Vec<String> = missing.operations.iter().map(lacks).collect();
     if lacks.is_empty() {
         return report.ok(found);
     }
     let lacks = lacks.join("; ");
-    let remedy = format!("have the client granted what the service needs: {lacks}");
+    let remedy = format!("ask for the scopes that your service needs: {lacks}");
     report.problem(found, remedy);
 }
 
-/// Only known headers are printed: another name may be anything.
+/// The report prints only known headers, because other names may contain anything.
 const RATE_LIMITS: &str = "ratelimit ratelimit-policy ratelimit-limit ratelimit-remaining x-ratelimit-limit \
                            x-ratelimit-remaining x-ratelimit-reset retry-after";
 const CACHING: &str = "cache-control etag age expires vary last-modified";
@@ -118,10 +121,10 @@ pub(super) fn headers(report: &mut Report, facts: &Facts) {
     report.step("headers");
     let skews = facts.responses.iter().filter_map(|it| it.skew);
     match skews.max_by_key(|skew| skew.abs()) {
-        None => report.note("no response has a Date: the clocks cannot be compared"),
+        None => report.note("no response has a Date header, so the clocks can't be compared"),
         Some(skew) if skew.abs() <= 30 => report.ok(format!("the clocks differ by {skew} s")),
         Some(skew) => {
-            let remedy = "set this machine's clock (NTP); the ages of stored commands go by it";
+            let remedy = "set this machine's clock (NTP); it measures the age of stored commands";
             report.problem(format!("the clocks differ by {skew} s"), remedy);
         }
     }
@@ -133,7 +136,7 @@ pub(super) fn headers(report: &mut Report, facts: &Facts) {
     for (about, names) in lists {
         let mut counts = counts(facts, names).peekable();
         if counts.peek().is_none() && names != REQUEST_IDS {
-            report.ok(format!("no response says anything about {about}"));
+            report.ok(format!("no response has a header about {about}"));
         }
         for (name, count) in counts {
             report.note(format!("{about}: {name} on {count} responses"));
@@ -159,7 +162,7 @@ pub(super) fn headers(report: &mut Report, facts: &Facts) {
     }
 }
 
-/// The headers that came, with the number of responses.
+/// Returns the received headers with the number of responses that have them.
 pub(super) fn counts(
     facts: &Facts,
     names: &'static str,
@@ -174,7 +177,7 @@ pub(super) fn counts(
     counts.filter(|(_, count)| *count > 0)
 }
 
-/// The reason why there is no response. The words of a token endpoint are left out, because they may be anything.
+/// Returns the reason why there is no response. A token endpoint's message is omitted, because it may contain anything.
 pub(super) fn without_a_response(error: &Error) -> String {
     let cause = std::error::Error::source(error);
     match cause.and_then(|cause| cause.downcast_ref::<TokenError>()) {

@@ -1,4 +1,4 @@
-//! The judgment of each assumption.
+//! Judges each assumption by the responses.
 
 use std::collections::BTreeSet;
 
@@ -11,11 +11,11 @@ use super::reads::{BARE, NAME_ONLY, PUBLICATIONS};
 use super::shape::{kind, named};
 use crate::catalog::operations;
 
-/// Lists that have `items` by assumption only.
+/// Lists whose field `items` is an assumption.
 const WRAPPED: &str = "listApps, getActors, search, listFinancialCounterparties, listInvoices";
 const PAGES: &str =
     "listOpportunities, listPeople, listOrganizations, listTasks, listIntakeSubmissions";
-/// One rejection of each application whose error bodies are undocumented.
+/// A rejection of each application whose error bodies are undocumented.
 const REJECTIONS: [&str; 3] = [
     "an unknown person",
     "the Calendar",
@@ -27,7 +27,7 @@ const CURSORS: [&str; 2] = [
 ];
 const CLAIMS: &str = "iss sub aud scope iat exp exp_ms jti client_id actor entitlements";
 
-/// The evidence on an assumption, by its ID. The fields that a schema marks with the ID are judged besides.
+/// Returns the evidence on an assumption by its ID. The module `shape` also judges fields whose schema has the ID.
 pub(super) fn judge(id: &str, facts: &Facts) -> Vec<Evidence> {
     let tokens = |judge: fn(&Facts, &Token) -> Option<Evidence>| {
         let tokens = facts.tokens.iter();
@@ -55,7 +55,7 @@ pub(super) fn judge(id: &str, facts: &Facts) -> Vec<Evidence> {
         "A08" => name_only_tokens(facts),
         "A09" => each(facts, NAME_ONLY.map(|it| it.id), any_json),
         "A12" => both(["a window", "a reversed window"], |usual, reversed| {
-            // Otherwise the operation rejects every value.
+            // If the usual window fails, the operation may reject every value.
             usual.is_success().then_some(reversed.status == 400)
         }),
         "A41" => tokens(lifetime),
@@ -86,16 +86,16 @@ pub(super) fn judge(id: &str, facts: &Facts) -> Vec<Evidence> {
         "A40" | "A45" | "A51" | "A52" | "A77" | "A78" | "A79" | "A80" | "A81" | "A84" => {
             unseen("it concerns commands, and the doctor sends none")
         }
-        "A42" => unseen("the doctor provokes neither status"),
-        "A50" => unseen("the doctor cannot provoke either status"),
+        "A42" => unseen("the doctor doesn't provoke these statuses"),
+        "A50" => unseen("the doctor can't provoke these statuses"),
         "A54" => unseen("it concerns commands that are a day old"),
-        "A73" => unseen("no response names the claim that it depends on"),
-        "A86" => unseen("only a known history has known figures"),
+        "A73" => unseen("no response names the claim on which it depends"),
+        "A86" => unseen("the doctor doesn't know the history behind the figures"),
         _ => Vec::new(),
     }
 }
 
-/// Judges single responses with their JSON, by their names.
+/// Judges the responses with these names, each by itself and its JSON.
 fn each<'a>(
     facts: &Facts,
     names: impl IntoIterator<Item = &'a str>,
@@ -112,7 +112,7 @@ fn each<'a>(
     evidence.collect()
 }
 
-// Of one response and its JSON; `None` if it shows nothing.
+// The following functions judge a single response. `None` means that it shows nothing.
 
 fn token_error(seen: &Seen, body: &Value) -> Option<bool> {
     let is_known = body["error"].is_string() || body["error"]["code"].is_string();
@@ -129,13 +129,13 @@ fn any_json(seen: &Seen, _: &Value) -> Option<bool> {
     seen.is_telling().then_some(holds)
 }
 
-/// A list without records shows nothing.
+/// Judges the field `items` of a list. A list without records shows nothing.
 fn items(seen: &Seen, body: &Value) -> Option<bool> {
     let has_records = seen.is_success() && !records(body).is_empty();
     has_records.then(|| body["items"].is_array())
 }
 
-/// The body of a rejection. Something else than an object may come from a gateway.
+/// Judges the body of a rejection. A body that isn't an object may come from a gateway.
 fn error_code(seen: &Seen, body: &Value) -> Option<bool> {
     let inner = body.get("error").filter(|it| it.is_object());
     let inner = inner.unwrap_or(body);
@@ -149,9 +149,10 @@ fn error_body(seen: &Seen, body: &Value) -> Option<bool> {
     Some(fields.keys().eq(["code", "message"]))
 }
 
-// Of tokens.
+// The following functions judge a token.
 
-/// Whether an application rejects a call without a token, and accepts its own. If any token was rejected, none shows anything.
+/// Whether an application rejects a call without a token, and accepts this token. If any application rejected its
+/// token, no token shows anything.
 fn is_accepted(facts: &Facts, token: &Token) -> bool {
     let protected = || facts.responses.iter().filter(|it| it.needs_token());
     let of_app = || protected().filter(|it| it.app == token.app);
@@ -162,32 +163,32 @@ fn is_accepted(facts: &Facts, token: &Token) -> bool {
 
 fn issuer(facts: &Facts, token: &Token) -> Option<Evidence> {
     let is_judged = token.is_by_platform && token.app != App::Platform;
-    let text = format!("{} demands a token, and accepts the Platform's", token.app);
+    let text = format!("{} requires a token, and accepts the Platform's", token.app);
     (is_judged && is_accepted(facts, token)).then(|| judged(true, text))
 }
 
 fn audience(facts: &Facts, token: &Token) -> Option<Evidence> {
     let is_judged = token.is_by_origin && token.response.is_for(&token.audience) == Some(true);
     let app = token.app;
-    let text = format!("{app} demands a token, and accepts one for its origin");
+    let text = format!("{app} requires a token, and accepts a token for its origin");
     (is_judged && is_accepted(facts, token)).then(|| judged(true, text))
 }
 
 fn token_form(facts: &Facts, token: &Token) -> Option<Evidence> {
     if token.response.is_for(&token.audience) == Some(false) {
-        let text = "the token is for another audience than was requested";
+        let text = "the audience of the token differs from the requested audience";
         return Some(judged(false, format!("{}: {text}", token.app)));
     }
     let (seen, scope) = (facts.get("one scope")?, facts.scope);
     let has_token = seen.token().is_some();
     if has_token && seen.json()?["scope"] == scope {
-        let text = format!("all fields are read: a request for {scope} alone gets just that");
+        let text = format!("all fields are read: a request for only {scope} returns only {scope}");
         Some(judged(true, text))
     } else if has_token {
-        let text = "gets a token, but no statement that it has no other";
-        Some(unclear(format!("a request for {scope} alone {text}")))
+        let text = "returns a token, but the response doesn't confirm the scope";
+        Some(unclear(format!("a request for only {scope} {text}")))
     } else {
-        let text = format!("the client perhaps lacks {scope}, so a request for it shows nothing");
+        let text = format!("the client may lack {scope}, so a request for it shows nothing");
         (seen.code() == Some("invalid_scope")).then(|| unclear(text))
     }
 }
@@ -197,7 +198,7 @@ fn token_fields(_: &Facts, token: &Token) -> Option<Evidence> {
     let names = named(&body);
     if token.response.token_field()? != "access_token" {
         let remedy = "write your own `TokenSource`, which reads the token from the other field";
-        let text = format!("no access_token, but {names}");
+        let text = format!("the response has no access_token, but {names}");
         return Some(contradicted(text, remedy));
     }
     let is = |name, wanted| body.get(name).is_none_or(|it| kind(it) == wanted);
@@ -206,7 +207,7 @@ fn token_fields(_: &Facts, token: &Token) -> Option<Evidence> {
     if fits && bearer.eq_ignore_ascii_case("bearer") {
         return Some(judged(true, format!("the response has {names}")));
     }
-    let but = "not all as assumed, or not for bearers";
+    let but = "a type differs from the assumption, or token_type isn't bearer";
     Some(judged(false, format!("the response has {names}: {but}")))
 }
 
@@ -216,7 +217,7 @@ fn lifetime(_: &Facts, token: &Token) -> Option<Evidence> {
     let lives = ends.map(|(ends, issued)| ends.saturating_sub(issued));
     let announced = token.response.json()?["expires_in"].as_i64();
     let most = announced.into_iter().chain(lives).max()?;
-    let text = format!("announced: {most} s, of which the SDK uses at most 300");
+    let text = format!("the lifetime is {most} s, of which the SDK uses at most 300 s");
     Some(judged((1..=300).contains(&most), text))
 }
 
@@ -224,7 +225,7 @@ fn claims(_: &Facts, token: &Token) -> Option<Evidence> {
     token.response.token()?;
     let parts = token.response.part(0).zip(token.response.part(1));
     let Some((header, claims)) = parts else {
-        return Some(judged(false, "the token is no JWT that can be read"));
+        return Some(judged(false, "the token is not a readable JWT"));
     };
     let is_signed = header["alg"] == "HS256" || header["alg"] == "ES256";
     let has_all = CLAIMS.split(' ').all(|name| !claims[name].is_null());
@@ -232,7 +233,7 @@ fn claims(_: &Facts, token: &Token) -> Option<Evidence> {
     Some(judged(is_signed && has_all, text))
 }
 
-// Of all facts.
+// The following functions judge all facts.
 
 fn operation_ids(facts: &Facts) -> Option<Evidence> {
     let seen = facts
@@ -249,11 +250,11 @@ fn operation_ids(facts: &Facts) -> Option<Evidence> {
             None => {}
         }
     }
-    let text = format!("{same} IDs are the same in the description");
+    let text = format!("{same} IDs are the same in the OpenAPI document");
     match &others[..] {
         [first, more @ ..] => {
             let more = more.len();
-            let text = format!("{first} and {more} more have other IDs in the description");
+            let text = format!("{first} and {more} more have other IDs in the OpenAPI document");
             Some(judged(false, text))
         }
         [] => (same > 1).then(|| judged(true, text)),
@@ -277,7 +278,7 @@ fn name_only_tokens(facts: &Facts) -> Vec<Evidence> {
 }
 
 fn request_ids(facts: &Facts) -> Option<Evidence> {
-    // A gateway may answer instead of the application.
+    // Other responses may come from a gateway.
     let is_own = |it: &&Seen| it.needs_token() && (it.is_success() || it.is_rejection());
     let (mut ids, mut nameless) = (BTreeSet::new(), None);
     for seen in facts.responses.iter().filter(is_own) {
@@ -288,8 +289,8 @@ fn request_ids(facts: &Facts) -> Option<Evidence> {
     }
     let count = ids.len();
     let text = match nameless {
-        Some(nameless) => format!("{nameless} has no x-request-id; {count} responses have"),
-        None => format!("{count} responses of protected operations have one each"),
+        Some(nameless) => format!("{nameless} has no x-request-id; {count} responses have it"),
+        None => format!("{count} responses of protected operations have different IDs"),
     };
     let other = findings::counts(facts, findings::REQUEST_IDS).next();
     match (nameless, other) {
@@ -316,7 +317,7 @@ fn empty_cursor(facts: &Facts) -> Evidence {
         return unclear("no page had an empty cursor");
     }
     let (one, all) = (records(&one).len(), records(&all).len());
-    let text = format!("a page of {one} ends with an empty cursor, one of 50 has {all}");
+    let text = format!("a page of {one} ends with an empty cursor, and a page of 50 has {all}");
     judged(all <= one, text)
 }
 
@@ -343,9 +344,9 @@ fn publications(facts: &Facts) -> Vec<Evidence> {
         if seen.success().is_some() {
             Some(judged(true, text))
         } else if facts.get(many).is_some_and(Seen::is_success) {
-            Some(judged(false, format!("{text}, {many} is there")))
+            Some(judged(false, format!("{text}, but {many} exists")))
         } else {
-            let text = format!("{text}: perhaps this record is not published");
+            let text = format!("{text}; this record may not be published");
             (seen.status == 404).then(|| unclear(text))
         }
     });

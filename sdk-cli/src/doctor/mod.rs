@@ -1,6 +1,6 @@
-//! `suite doctor`: compares an installation with the assumptions of the SDK.
+//! `suite doctor`: checks the SDK's assumptions against an installation.
 //!
-//! It gets a token for each application, sends a fixed list of reads, and judges each assumption by everything that came.
+//! It gets a token for each application, sends a fixed list of reads, and judges each assumption by all responses.
 
 mod exchange;
 mod facts;
@@ -30,14 +30,14 @@ use report::{MOST, Report};
 const USER_AGENT: &str = "suite-doctor";
 const SET: &str = "set the variables that the message names";
 
-/// An application that has an address, and its origin.
+/// An application with an address, and its origin.
 type AppOrigin = (App, String);
 
-/// The exit status is 0 if all is well, 1 if there is something to set or to know, and 2 if the SDK doesn't work as it is set
-/// up.
+/// Runs the doctor. The exit status is 0 if it found no problem, 1 if it found a problem, and 2 if the SDK doesn't work
+/// with this configuration.
 pub(crate) async fn run(context: &Context) -> Result<ExitCode, Failure> {
     output::note(format_args!(
-        "Reads only: at most {MOST} requests, token requests included, each once."
+        "The doctor only reads. It sends at most {MOST} requests, including token requests, and retries none."
     ));
     let report = examine(context).await;
     match context.format() {
@@ -52,7 +52,7 @@ async fn examine(context: &Context) -> Report {
     let mut report = Report::new(context.prefix());
     let variables = context.variables();
     credential(&mut report, variables);
-    // The same checks as those of a service.
+    // This runs the same checks as a service does.
     if let Err(error) = context.builder().build() {
         report.failure(error.to_string(), SET);
         return report;
@@ -85,7 +85,7 @@ async fn examine(context: &Context) -> Report {
     report
 }
 
-/// Hides the secret, and adds a finding on white space around the credential.
+/// Registers the secret for redaction, and adds a finding on white space around the credential.
 fn credential(report: &mut Report, variables: &Variables) {
     for name in ["SUITE_CLIENT_ID", "SUITE_CLIENT_SECRET"] {
         let value = variables.get(name).map_or("", String::as_str);
@@ -93,20 +93,20 @@ fn credential(report: &mut Report, variables: &Variables) {
             report.secrets.hide(value);
         }
         if value.trim() != value {
-            let remedy = format!("set {name} without it (`$(cat file)` drops the end of a line)");
+            let remedy = format!("remove it from {name} (`$(cat file)` removes line ends)");
             report.problem(format!("{name} begins or ends with white space"), remedy);
         }
     }
 }
 
-/// The applications that have an address.
+/// Returns the applications with an address.
 fn origins(report: &mut Report, variables: &Variables) -> Vec<AppOrigin> {
     let mut origins = Vec::new();
     for app in App::all() {
         let name = app.url_variable();
         let Some(url) = variables.get(name) else {
-            let remedy = format!("set {name} to its routed origin, if the service uses it");
-            report.problem(format!("{app} has no address and is left out"), remedy);
+            let remedy = format!("if your service uses it, set {name} to its routed origin");
+            report.problem(format!("{app} has no address, so it is skipped"), remedy);
             continue;
         };
         let origin = Url::parse(url.trim()).map(|url| url.origin().ascii_serialization());
@@ -117,7 +117,7 @@ fn origins(report: &mut Report, variables: &Variables) -> Vec<AppOrigin> {
     origins
 }
 
-/// Gets the token of each application, and makes the clients for the reads.
+/// Gets a token for each application, and creates the suite for the reads.
 async fn tokens(
     reader: &mut Reader,
     context: &Context,
@@ -137,7 +137,8 @@ async fn tokens(
         token::probe(reader, &exchange, *app, audience).await;
     }
     reader.report.step("scopes");
-    // The doctor requests the tokens of the calls itself, so that it can hide them. The SDK's own request is checked as well.
+    // The doctor requests the tokens of its calls itself, so that it can redact them. It checks the SDK's own request
+    // as well.
     let meter = reader.report.meter.clone();
     let builder = || once(context.builder_with(&exchange.variables), &meter);
     let known = builder().token_source(exchange.clone()).build();
@@ -164,7 +165,7 @@ async fn missing_scopes(suite: &Suite, app: App) -> Result<MissingScopes, Error>
     with_client!(app, suite, |client| client.missing_scopes(all).await)
 }
 
-/// Settings with which each call is one request, counted, and not waited for too long.
+/// Sets that each call sends one counted request and has a short deadline.
 fn once(builder: SuiteBuilder, meter: &report::Meter) -> SuiteBuilder {
     let mut tokens = TokenPolicy::default();
     tokens.attempts = 1;

@@ -1,4 +1,4 @@
-//! Sends the reads: each once, at most as many as announced, and none to an application that did not answer.
+//! Sends each read once, within the limit of requests. An application that didn't respond gets no further reads.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::catalog::{self, with_client};
 pub(crate) struct Reader {
     pub(crate) report: Report,
     pub(crate) facts: Facts,
-    /// The suite for the reads, and the applications that may be asked.
+    /// The suite for the reads, and the applications that get reads.
     pub(crate) suite: Option<Suite>,
     pub(crate) apps: BTreeSet<App>,
 }
@@ -41,18 +41,18 @@ impl Reader {
         }
     }
 
-    /// The suite, if the application may be asked: one that did not answer once is not waited for again.
+    /// Returns the suite, if the application gets further reads and the limit of requests allows another call.
     fn may_ask(&mut self, app: App) -> Option<Suite> {
         if !self.report.meter.may_send() {
-            let found = format!("the announced {MOST} requests are used up");
-            let remedy = "do what is named above first, and run the doctor again";
+            let found = format!("the limit of {MOST} requests is reached");
+            let remedy = "apply the remedies above, then run the doctor again";
             self.report.problem(found, remedy);
             return None;
         }
         self.suite.clone().filter(|_| self.apps.contains(&app))
     }
 
-    /// Sends a read, unless it isn't needed, or its application did not answer before.
+    /// Sends a read, unless it isn't needed, or its application gets no further reads.
     async fn read(&mut self, read: &Read) -> Option<Seen> {
         if !(read.is_needed)(&self.facts) {
             return None;
@@ -74,9 +74,9 @@ impl Reader {
         }
         let label = read.operation.map_or(read.name, |it| it.id);
         let mut seen = match call.send().await {
-            Ok(reply) => {
-                let (status, body) = (reply.http_status(), reply.bytes().clone());
-                Seen::new(read.app, status, reply.headers(), body)
+            Ok(receipt) => {
+                let (status, body) = (receipt.http_status(), receipt.bytes().clone());
+                Seen::new(read.app, status, receipt.headers(), body)
             }
             Err(error) => self.rejected(label, read.app, &error)?,
         };
@@ -84,7 +84,7 @@ impl Reader {
         Some(seen)
     }
 
-    /// The response of a failed call. If there is none, it adds a failure.
+    /// Returns the response of a failed call. If there is no response, adds a failure.
     fn rejected(&mut self, label: &'static str, app: App, error: &Error) -> Option<Seen> {
         let Some((status, headers)) = error.status().zip(error.headers()) else {
             self.unanswered(app, label, error);
@@ -117,15 +117,15 @@ impl Reader {
             (Success, 200..=299) if read.with_token => {}
             (Success, status @ 200..=299) => report.ok(format!("{label}: {status}")),
             (Rejection, 200..=299) => {
-                let found = format!("{label} also answers without a token");
-                report.problem(found, "ask the operator: the contract demands one");
+                let found = format!("{label} also succeeds without a token");
+                report.problem(found, "ask the operator: the contract requires a token");
             }
             (NotAllowed, 405) => {
-                report.ok("the Calendar documents no read; a GET of its command path gets 405");
+                report.ok("a GET of the Calendar's command path gets 405, as expected");
             }
             (NotAllowed, 404) => {
-                let found = "the Calendar documents no read, and a GET of its command path gets 404 instead of 405";
-                let remedy = "check SUITE_CALENDAR_URL: this may be something else";
+                let found = "a GET of the Calendar's command path gets 404 instead of 405";
+                let remedy = "check SUITE_CALENDAR_URL, which may lead to another service";
                 report.problem(found, remedy);
             }
             (Rejection | Any, _) | (Published, 404) => {}
@@ -153,22 +153,23 @@ impl Reader {
         }
     }
 
-    /// Adds a finding on an application that did not answer.
+    /// Adds a failure for an application that didn't respond.
     fn unanswered(&mut self, app: App, name: &str, error: &Error) {
         let found = without_a_response(error);
         let remedy = match error.kind() {
             ErrorKind::Connect if found.contains("not valid for name") => {
-                "set $URL to a name that the certificate has; otherwise another service has it"
+                "set $URL to a name in the certificate; otherwise, $URL may lead to another service"
             }
             ErrorKind::Connect if found.contains("ertificate") => {
-                "if its root is your own, add that to the system's (or SSL_CERT_FILE), or pass a client with `http_client`; \
-                 otherwise $URL leads to another service"
+                "if its root is your own, add the root to the system's roots or SSL_CERT_FILE, or pass a client with \
+                 `http_client`; otherwise, $URL may lead to another service"
             }
             ErrorKind::Connect => {
-                "check scheme, host and port in $URL, that it listens there, and HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+                "check scheme, host and port in $URL, whether the application listens there, and HTTPS_PROXY, HTTP_PROXY and \
+                 NO_PROXY"
             }
             ErrorKind::TokenUnavailable => "see the findings under \"token\"",
-            _ => "check $URL and the way there (firewall, proxy)",
+            _ => "check $URL and the network (firewall, proxy)",
         };
         if matches!(
             error.kind(),

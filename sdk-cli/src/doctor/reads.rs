@@ -1,4 +1,4 @@
-//! The reads of the doctor, in their order. Some take a reference, a cursor or a path from earlier responses.
+//! The reads of the doctor, in order. Some reads take a reference, a cursor or a path from earlier responses.
 
 use sdk_accounting::operations as accounting;
 use sdk_core::{App, Method, Operation, RawTarget};
@@ -9,34 +9,34 @@ use super::facts::{Facts, records};
 use Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
 use Source::{Cursor, First, Limit, OpenapiPath, Text};
 
-/// One request.
+/// A request of the doctor.
 pub(crate) struct Read {
     pub(crate) name: &'static str,
     pub(crate) app: App,
-    /// `None` for a path that no operation has.
+    /// `None` for a path without an operation.
     pub(crate) operation: Option<&'static Operation>,
-    /// The path, if no operation has it.
+    /// The path, if there is no operation.
     path: Source,
     parameters: Vec<(&'static str, Source)>,
-    /// The number of records that fit its response. A read without the parameter gets 25.
+    /// The maximum number of records in the response. It is 25 for reads without the parameter.
     pub(crate) limit: usize,
     pub(crate) with_token: bool,
-    /// Any other response is a finding.
+    /// The expected response. Any other response is a finding.
     pub(crate) expected: Expected,
-    /// Whether earlier responses leave a question that this read answers.
+    /// Whether this read is needed, given the earlier responses.
     pub(crate) is_needed: Box<dyn Fn(&Facts) -> bool>,
 }
 
-/// The response that a read expects.
+/// The expected response of a read.
 #[derive(Clone, Copy)]
 pub(crate) enum Expected {
-    /// A success of the documented shape.
+    /// A success with the documented fields.
     Documented,
-    /// A success. Its shape is undocumented.
+    /// A success with undocumented fields.
     Success,
-    /// A rejection of the documented shape.
+    /// A rejection with the documented fields.
     Rejection,
-    /// A 405, because the path takes commands only.
+    /// A 405, because the path accepts only commands.
     NotAllowed,
     /// A success, or a 404 if the record isn't published.
     Published,
@@ -47,7 +47,7 @@ pub(crate) enum Expected {
 enum Source {
     Text(&'static str),
     Limit(usize),
-    /// The reference of the first record of a list.
+    /// The reference of the first record in a list's response.
     First(&'static Operation),
     /// The cursor of the second page of opportunities.
     Cursor,
@@ -55,7 +55,7 @@ enum Source {
     OpenapiPath,
 }
 
-/// The operations of Accounting of which only the names are documented.
+/// The name-only operations of Accounting.
 pub(super) static NAME_ONLY: [&Operation; 4] = [
     &accounting::GET_ACCOUNTING_READINESS,
     &accounting::GET_ACCOUNTING_ACTOR,
@@ -63,10 +63,10 @@ pub(super) static NAME_ONLY: [&Operation; 4] = [
     &accounting::LIST_INVOICES,
 ];
 
-/// The name of their reads without a token.
+/// The name of the reads of name-only operations without a token.
 pub(super) const BARE: &str = "name-only without a token";
 
-/// Publications: the resource type as assumed, the same otherwise, and the list that has such a record.
+/// Publications: the assumed resource type, the alternative, and a list with such records.
 pub(super) static PUBLICATIONS: [(&str, &str, &Operation); 3] = [
     ("crm/person", "crm/people", &crm::LIST_PEOPLE),
     (
@@ -81,7 +81,7 @@ pub(super) static PUBLICATIONS: [(&str, &str, &Operation); 3] = [
     ),
 ];
 
-/// The steps with their reads.
+/// Returns the steps with their reads.
 pub(crate) fn steps() -> [(&'static str, Vec<Read>); 8] {
     [
         ("health and contracts", health()),
@@ -199,7 +199,7 @@ fn publications() -> Vec<Read> {
     reads
 }
 
-/// A read of an operation, by whose ID it is known.
+/// Returns a read of an operation. Its name is the ID of the operation.
 fn read(operation: &'static Operation, expected: Expected) -> Read {
     let name = operation.id;
     Read {
@@ -208,7 +208,7 @@ fn read(operation: &'static Operation, expected: Expected) -> Read {
     }
 }
 
-/// Another read of an operation.
+/// Returns another read of an operation, with its own name.
 fn named(name: &'static str, operation: &'static Operation) -> Read {
     Read {
         name,
@@ -264,7 +264,7 @@ impl Read {
         self
     }
 
-    /// The operation or the path, if earlier responses name it.
+    /// Returns the operation or the path, if it is known from earlier responses.
     pub(crate) fn target(&self, facts: &Facts) -> Option<RawTarget> {
         match self.operation {
             Some(operation) => Some(operation.into()),
@@ -272,7 +272,7 @@ impl Read {
         }
     }
 
-    /// The parameters of path and query, if earlier responses have their values.
+    /// Returns the parameters of path and query, if their values are known from earlier responses.
     pub(crate) fn parameters(&self, facts: &Facts) -> Option<Vec<(&'static str, String)>> {
         let all = self.parameters.iter();
         all.map(|(name, it)| Some((*name, it.resolve(facts)?)))
@@ -281,7 +281,7 @@ impl Read {
 }
 
 impl Source {
-    /// The value, if earlier responses have it.
+    /// Returns the value, if it is known from earlier responses.
     fn resolve(&self, facts: &Facts) -> Option<String> {
         let value = match self {
             Text(text) => return Some((*text).to_owned()),

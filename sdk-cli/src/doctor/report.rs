@@ -1,4 +1,5 @@
-//! The report: findings by step, a verdict on each assumption, and the settings that help. Names and types only.
+//! The report: findings by step, a verdict on each assumption, and proposed settings. It contains names and types, but
+//! no values.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,17 +15,17 @@ use super::facts::{Evidence, Facts};
 use crate::catalog::specs;
 use crate::output;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Level {
     /// As expected.
     Ok,
-    /// Worth knowing.
+    /// Information without a required action.
     Note,
-    /// Something to set, or to live with.
+    /// A setting to change, or a difference to handle.
     Problem,
-    /// The SDK doesn't work as it is set up.
+    /// The SDK doesn't work with this configuration.
     Failure,
 }
 
@@ -44,7 +45,7 @@ struct Verdict {
     #[serde(rename = "verdict")]
     word: &'static str,
     evidence: String,
-    /// Of a contradicted assumption.
+    /// Only present if the assumption is contradicted.
     remedy: Option<String>,
 }
 
@@ -52,13 +53,13 @@ const CONFIRMED: &str = "confirmed";
 const CONTRADICTED: &str = "contradicted";
 const NOT_SEEN: &str = "not seen";
 
-/// Strings that must not be printed, also if a server repeats them.
+/// Strings that must not be printed, even if a server repeats them.
 #[derive(Clone, Default)]
 pub(crate) struct Secrets(Arc<Mutex<Vec<String>>>);
 
 impl Secrets {
     pub(crate) fn hide(&self, secret: &str) {
-        // Replacing a shorter string would hide nothing, and damage the text.
+        // Replacing a shorter string would damage the report without hiding a secret.
         if secret.len() >= 4 {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             all.push(secret.to_owned());
@@ -72,7 +73,7 @@ impl Secrets {
     }
 }
 
-/// No examination sends more requests, token requests included.
+/// The limit of requests of an examination, including token requests.
 pub(crate) const MOST: usize = 90;
 
 /// Counts requests.
@@ -88,7 +89,7 @@ impl Meter {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether another call stays within the limit. A call may need a token, and after a 401 both are sent again.
+    /// Whether another call stays within the limit. A call may need a token request, and a 401 repeats both.
     pub(crate) fn may_send(&self) -> bool {
         self.sent() + 4 <= MOST
     }
@@ -104,7 +105,7 @@ pub(crate) struct Report {
     step: &'static str,
     findings: Vec<Finding>,
     verdicts: Vec<Verdict>,
-    /// The variables that help, with their values.
+    /// The proposed variables with their values.
     settings: BTreeMap<String, String>,
     pub(crate) secrets: Secrets,
     pub(crate) meter: Meter,
@@ -127,7 +128,7 @@ impl Report {
         }
     }
 
-    /// Begins a step. People who wait see it.
+    /// Begins a step, and prints its name as progress.
     pub(crate) fn step(&mut self, step: &'static str) {
         output::note(format_args!("… {step}"));
         self.step = step;
@@ -149,7 +150,7 @@ impl Report {
         self.find(Level::Failure, found.as_ref(), Some(remedy.as_ref()));
     }
 
-    /// Adds a finding, unless it is there already.
+    /// Adds a finding, unless the report already has it.
     fn find(&mut self, level: Level, found: &str, remedy: Option<&str>) {
         let found = self.safe(found);
         if self.findings.iter().all(|it| it.found != found) {
@@ -191,7 +192,7 @@ impl Report {
         }
     }
 
-    /// One line, without secrets, and with the prefix of the installation before each variable.
+    /// Returns one line without secrets, and with the installation's prefix before each variable.
     fn safe(&self, text: &str) -> String {
         let text = one_line(&self.secrets.redact(text));
         let prefixed = format!("{}SUITE_", self.prefix);
@@ -224,7 +225,7 @@ impl Report {
         })
     }
 
-    /// The report as text. The contradicted assumptions come last, where people look first.
+    /// Returns the report for a terminal. Contradicted assumptions come last, because readers see the end first.
     pub(crate) fn text(&self) -> String {
         let mut lines = Vec::new();
         let mut step = "";
@@ -259,7 +260,7 @@ impl Report {
             lines.push(format!("\n{counts}; {sent} requests in {seconds:.1} s"));
         }
         if !self.settings.is_empty() {
-            lines.push("\nto set:".to_owned());
+            lines.push("\nproposed settings:".to_owned());
         }
         let settings = self.settings.iter();
         lines.extend(settings.map(|(name, value)| format!("  export {name}={value}")));
@@ -267,7 +268,7 @@ impl Report {
     }
 }
 
-/// The verdict, with its evidence and remedies. One contradiction outweighs every confirmation.
+/// Returns the verdict with its evidence and remedies. One contradiction outweighs all confirmations.
 fn weigh(evidence: &[Evidence]) -> (&'static str, String, String) {
     let has = |holds| evidence.iter().any(|it| it.holds == Some(holds));
     let (word, holds) = match (has(false), has(true)) {

@@ -1,4 +1,4 @@
-//! Compares responses with the specs: which documented and assumed fields came, and of which type.
+//! Compares responses with the specs: the received fields and their types with the documented and assumed fields.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::catalog::{resolved, specs};
 /// An integer beyond 64 bits (A49).
 const BIG: &str = "integer beyond 64 bits";
 
-/// The JSON type of a value.
+/// Returns the JSON type of a value.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -29,7 +29,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Names of fields with their types. A name that may be a value, such as an address, is only counted.
+/// Returns the names of fields with their types. Names that may contain data, such as addresses, are only counted.
 pub(crate) fn named(value: &Value) -> String {
     let Some(fields) = value.as_object() else {
         return format!("a JSON {}", kind(value));
@@ -57,7 +57,7 @@ pub(crate) struct Shape {
     differences: BTreeSet<String>,
     /// Fields that the contract doesn't have.
     unknown: BTreeSet<String>,
-    /// Places by assumption, and whether they are as assumed.
+    /// Places by assumption, and by whether they confirm the assumption.
     assumed: BTreeMap<(&'static str, bool), BTreeSet<String>>,
 }
 
@@ -111,7 +111,7 @@ impl Shape {
         })
     }
 
-    /// Adds what a place shows: about the assumptions that it rests on, or else about the contract.
+    /// Records whether a place confirms its assumptions. Without assumptions, records a difference from the contract.
     fn judge(&mut self, ids: &[&'static str], holds: bool, place: &str) {
         for id in ids {
             let places = self.assumed.entry((id, holds)).or_default();
@@ -122,7 +122,7 @@ impl Shape {
         }
     }
 
-    /// Compares a value, which rests on the assumptions `above` besides those of its schema.
+    /// Compares a value with its schema. It depends on the assumptions of the schema and on the assumptions `above`.
     fn value(&mut self, schema: &'static Value, value: &Value, at: &str, above: &[&'static str]) {
         let schema = resolved(self.spec, schema);
         let Some(wanted) = schema["type"].as_str() else {
@@ -141,7 +141,7 @@ impl Shape {
         if !fits {
             self.judge(&assumed, false, &format!("{at} is {is}, not {wanted}"));
         } else if value.as_array().is_none_or(|it| !it.is_empty()) {
-            // A list without records shows nothing of them.
+            // A list without records doesn't show their fields.
             self.judge(&assumed, true, at);
         }
         match value {
@@ -150,7 +150,7 @@ impl Shape {
             Value::Array(items) => {
                 let most = schema["maxItems"].as_u64().unwrap_or(u64::MAX);
                 let count = items.len();
-                let found = format!("{at} has {count} items, documented are {most}");
+                let found = format!("{at} has {count} items, but the contract allows {most}");
                 self.judge(&[], count as u64 <= most, &found);
                 for item in items {
                     self.value(&schema["items"], item, &format!("{at}[]"), above);
@@ -170,7 +170,7 @@ impl Shape {
             let own = ids(property, "x-assumption");
             let property = resolved(self.spec, property);
             if let Some(value) = fields.get(name) {
-                // The assumption of an object is about the format of its references.
+                // An assumption on an object concerns the format of its references.
                 let is_reference = property["pattern"].is_string();
                 let above = if is_reference { &inherited } else { &own };
                 self.value(property, value, &place, above);
@@ -179,13 +179,13 @@ impl Shape {
                 self.judge(
                     &own,
                     false,
-                    &format!("{place} is missing; present are {others}"),
+                    &format!("{place} is missing; the response has {others}"),
                 );
             } else if required.is_some_and(|all| all.iter().any(|it| it == name.as_str())) {
                 self.judge(&[], false, &format!("{place} is missing"));
             }
         }
-        // The other fields of a page are undocumented.
+        // Pages may have other fields, which are undocumented.
         let known = properties.filter(|it| !it.is_empty() && !it.contains_key("nextCursor"));
         if let Some(known) = known {
             let unknown = fields.keys().filter(|it| !known.contains_key(*it));
@@ -196,7 +196,7 @@ impl Shape {
 
     /// Compares constants and the formats of references.
     fn string(&mut self, schema: &'static Value, text: &str, at: &str, above: &[&'static str]) {
-        // The specs are tested to have valid patterns.
+        // A test checks that the patterns in the specs are valid.
         let is_match = |it| regex_lite::Regex::new(it).is_ok_and(|it| it.is_match(text));
         if !schema["pattern"].as_str().is_none_or(is_match) {
             let found = format!("{at} does not have the documented format");
@@ -209,7 +209,7 @@ impl Shape {
     }
 }
 
-/// The assumptions that a schema rests on.
+/// Returns the assumptions on which a schema depends.
 fn ids(schema: &'static Value, name: &str) -> Vec<&'static str> {
     match &schema[name] {
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),

@@ -1,5 +1,5 @@
-//! Tokens: the responses and rejections of the token endpoint. A rejected request is tried in the other forms that the SDK can
-//! be set to.
+//! Requests tokens, and examines the responses. After a rejection, tries the other forms of the request that the SDK
+//! supports.
 
 use sdk_core::App;
 use sdk_platform::operations::EXCHANGE_TOKEN;
@@ -11,13 +11,14 @@ use super::findings::for_app;
 use super::reader::Reader;
 use crate::catalog::operations;
 
-/// A grant type and an audience that no server knows.
+/// A grant type and an audience that are unknown to every server.
 const UNKNOWN: &str = "urn:suite-doctor:none";
 
-/// A setting that may be wrong: the assumption that it contradicts, the variable, and another value.
+/// A setting to try: the assumption that it contradicts, the variable, and the value.
 type Setting = (&'static str, &'static str, String);
 
-/// Requests a token for an application, and finds the settings that it needs. Returns whether another application may get one.
+/// Requests a token for an application, and searches for the required settings. Returns false if other applications
+/// would get the same rejection.
 pub(crate) async fn first(
     reader: &mut Reader,
     exchange: &mut Exchange,
@@ -29,8 +30,8 @@ pub(crate) async fn first(
     let mut first = match exchange.post(REQUEST, GRANT, &audience, "").await {
         Ok(seen) => seen,
         Err(error) => {
-            let remedy = "check SUITE_CORE_URL (or SUITE_TOKEN_URL): scheme, host, port; HTTPS_PROXY and NO_PROXY; for an \
-                          unknown certificate, the system's roots or SSL_CERT_FILE";
+            let remedy = "check scheme, host, port in SUITE_CORE_URL (or SUITE_TOKEN_URL), and HTTPS_PROXY and NO_PROXY; for \
+                          an unknown certificate, check the system's roots or SSL_CERT_FILE";
             let found = format!("{at} cannot be reached: {error}");
             reader.report.failure(found, remedy);
             return false;
@@ -56,15 +57,16 @@ pub(crate) async fn first(
         settings.push(setting);
     }
     if settings.is_empty() {
-        report.ok(format!("{app}: a token"));
+        report.ok(format!("{app}: got a token"));
     } else {
-        let found = format!("{app}: no token as it is set up ({})", first.rejection());
+        let rejection = first.rejection();
+        let found = format!("{app}: no token with the current settings ({rejection})");
         report.failure(found, format!("set {}", settings.join(" and ")));
     }
     let issued = response.part(1).and_then(|claims| claims["iat"].as_i64());
     let now = jiff::Timestamp::now().as_second();
     if issued.is_some_and(|issued| now.abs_diff(issued) > 60) {
-        report.note("the `iat` of tokens differs from this machine's clock by more than 60 s; a strict reader rejects them");
+        report.note("the `iat` of tokens differs from this machine's clock by more than 60 s; a strict verifier rejects them");
     }
     exchange.token_field = field;
     reader.facts.tokens.push(Token {
@@ -77,8 +79,8 @@ pub(crate) async fn first(
     true
 }
 
-/// Changes the settings until there is a token, and returns the changes with the rejections that they answer. If there is no
-/// token, the settings stay, and the last rejection is returned.
+/// Changes the settings until the token endpoint returns a token. Returns the changes, each with the rejection that it
+/// resolves, and the last response. Without a token, the settings of `exchange` stay unchanged.
 async fn search(
     reader: &mut Reader,
     exchange: &mut Exchange,
@@ -88,7 +90,7 @@ async fn search(
     let (app, origin) = (app_origin.0, &app_origin.1);
     let (mut tried, mut last) = (exchange.clone(), first.clone());
     let mut changes = Vec::new();
-    // A change that gets another rejection is a step: several settings may be wrong.
+    // Several settings may be wrong. So a change that leads to a different rejection is kept as a step.
     'steps: while last.token().is_none() && changes.len() < 4 {
         for attempt in attempts(reader, &tried, app_origin, &last).await {
             let mut other = tried.clone();
@@ -116,7 +118,7 @@ async fn search(
     (changes, last)
 }
 
-/// Whether all applications will get the same rejection, and its remedy.
+/// Returns whether all applications will get the same rejection, and its remedy.
 fn remedy(rejection: &Seen) -> (bool, &'static str) {
     match (rejection.status, rejection.code().unwrap_or_default()) {
         (401, _) | (_, "invalid_client") => (true, CREDENTIAL),
@@ -130,17 +132,17 @@ fn remedy(rejection: &Seen) -> (bool, &'static str) {
 }
 
 const CREDENTIAL: &str =
-    "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (sent in the header, and in the form)";
-const GRANTED: &str = "have the client allowed to exchange its credential";
-const SCOPES: &str = "name scopes that the client has for $APP, with `scopes(..)`";
+    "check SUITE_CLIENT_ID and SUITE_CLIENT_SECRET (tried in the header and in the form)";
+const GRANTED: &str = "ask for the client's permission to exchange its credential";
+const SCOPES: &str = "with `scopes(..)`, request only scopes that the client has for $APP";
 const ADDRESS: &str =
     "set SUITE_CORE_URL to the Platform, or SUITE_TOKEN_URL to the identity provider's endpoint";
 const PORTAL: &str =
-    "set SUITE_CORE_URL, or SUITE_TOKEN_URL: this is something else, such as a portal";
-const LATER: &str = "ask the operator of the identity provider, and run the doctor again";
+    "set SUITE_CORE_URL or SUITE_TOKEN_URL, which may lead to another service, such as a portal";
+const LATER: &str = "ask the operator of the identity provider, then run the doctor again";
 const AUDIENCE: &str = "set $AUDIENCE to the exact audience of $APP, and check $URL";
 
-/// The other settings that may be the reason of a rejection.
+/// Returns combinations of settings that may resolve a rejection.
 async fn attempts(
     reader: &mut Reader,
     exchange: &Exchange,
@@ -155,10 +157,10 @@ async fn attempts(
             if url.origin() == exchange.url.origin() {
                 return vec![vec![("A02", URL, url.into())]];
             }
-            // The credential goes to another origin only if a person decides so.
+            // The doctor never sends the credential to another origin by itself. The user must decide that.
             let host = url.origin().ascii_serialization();
             let found = format!("the Platform's metadata names a token endpoint at {host}");
-            let remedy = "if you trust it with the credential, set SUITE_TOKEN_URL to it";
+            let remedy = "if this origin may receive the credential, set SUITE_TOKEN_URL to it";
             reader.report.problem(found, remedy);
             Vec::new()
         }
@@ -170,12 +172,12 @@ async fn attempts(
     }
 }
 
-/// Other audiences and another form field for it, in all combinations.
+/// Returns all combinations of other audiences and another form field for the audience.
 fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Vec<Setting>> {
     let variable = app.audience_variable();
     let mut audiences = vec![None];
     if !exchange.is_set(variable) {
-        // An exact comparison may want the slash, or the path.
+        // The server may compare the audience exactly, with a trailing slash or with the path.
         let url = exchange.get(app.url_variable()).to_owned();
         let others = [format!("{origin}/"), url, app.name().to_owned()];
         audiences.extend(others.into_iter().filter(|it| it != origin).map(Some));
@@ -190,12 +192,12 @@ fn audiences(exchange: &Exchange, app: App, origin: &str) -> Vec<Vec<Setting>> {
             attempts.push(audience.into_iter().chain(field).collect());
         }
     }
-    // The first combination changes nothing.
+    // The first combination is empty.
     attempts.remove(0);
     attempts
 }
 
-/// Sends unusual requests, whose responses show what the token endpoint checks.
+/// Sends unusual requests, whose responses show the checks of the token endpoint.
 pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, app: App, audience: &str) {
     let mut scopes = operations(app).iter().flat_map(|it| it.scopes);
     let scope = scopes.next().copied().unwrap_or_default();
@@ -214,7 +216,7 @@ pub(crate) async fn probe(reader: &mut Reader, exchange: &Exchange, app: App, au
             continue;
         };
         if is_anonymous && seen.token().is_some() {
-            let found = "the token endpoint gives tokens without a credential";
+            let found = "the token endpoint issues tokens without a credential";
             let remedy = "ask the operator: every client that reaches it gets a token";
             reader.report.problem(found, remedy);
         }
