@@ -14,7 +14,7 @@
 mod generated;
 
 pub use generated::client::Client;
-pub use generated::face::{
+pub use generated::requests::{
     ActorApi, ApprovalIntentsApi, CounterpartiesApi, CreateApprovalIntent,
     CreateFinancialCounterparty, CreateImportRun, CreateInvoiceDraft, GetAccountingActor,
     GetAccountingMetadata, GetAccountingOverview, GetAccountingReadiness, ImportRunsApi,

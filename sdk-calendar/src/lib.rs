@@ -15,7 +15,7 @@ mod event;
 mod generated;
 
 pub use generated::client::Client;
-pub use generated::face::{
+pub use generated::requests::{
     AttendanceApi, ChangeRecurrence, EventsApi, HoldsApi, ManageHold, RecurrenceApi,
     RespondAttendance, SubmitEventCommand,
 };

@@ -15,7 +15,7 @@ mod generated;
 mod owner;
 
 pub use generated::client::Client;
-pub use generated::face::{
+pub use generated::requests::{
     ActorsApi, CommandsApi, FunnelApi, GetActors, GetCrmMetadata, GetFunnel, GetHealth,
     GetIntakeSubmission, GetOpportunity, GetOrganization, GetPerson, GetPersonTimeline,
     GetPresentation, GetReadiness, GetToday, IntakeApi, ListIntakeSubmissions, ListOpportunities,

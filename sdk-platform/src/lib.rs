@@ -14,7 +14,7 @@
 mod generated;
 
 pub use generated::client::Client;
-pub use generated::face::{
+pub use generated::requests::{
     AppsApi, ExchangeToken, GetOrganizationContext, GetPublication, ListApps, OauthApi,
     OrganizationApi, PublicationsApi,
 };

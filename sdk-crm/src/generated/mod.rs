@@ -3,6 +3,6 @@
 #![allow(clippy::all, clippy::pedantic, deprecated, unused_imports)]
 
 pub(crate) mod client;
-pub(crate) mod face;
 pub mod operations;
+pub(crate) mod requests;
 pub mod types;

@@ -3,6 +3,6 @@
 mod generated;
 
 pub use generated::client::Client;
-pub use generated::face::*;
+pub use generated::requests::*;
 pub use generated::{operations, types};
 pub use sdk_core::*;

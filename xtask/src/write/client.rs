@@ -8,7 +8,7 @@ use crate::{Result, at};
 
 use super::text::{joined, prose};
 use super::tree::{Tree, text_of};
-use super::{face, table, types};
+use super::{requests, table, types};
 
 /// `mod.rs`. Generated code is formatted and documented, but its style is not linted, and it checks and sends elements that
 /// the contract marks as deprecated.
@@ -16,7 +16,7 @@ const MODULE: &str = "\
 #![allow(clippy::all, clippy::pedantic, deprecated, unused_imports)]
 
 pub(crate) mod client;
-pub(crate) mod face;
+pub(crate) mod requests;
 pub mod operations;
 pub mod types;
 ";
@@ -168,7 +168,7 @@ pub(crate) fn modules(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
             CLIENT.replacen("TITLE", &prose(&spec.title), 1),
         ),
         ("operations.rs", table::write(spec)),
-        ("face.rs", face::write(spec)),
+        ("requests.rs", requests::write(spec)),
     ] {
         tree.add_rust(root, format!("{folder}/{name}"), &spec.file(), &code)?;
     }
@@ -195,10 +195,10 @@ pub(super) fn library(spec: &Spec, by_hand: &[ByHand]) -> String {
         "//! The client of the suite's {title} application.\n//!\n{LEADS}//!\n#![doc = include_str!(\"../README.md\")]\n\
          #![cfg_attr(docsrs, feature(doc_cfg))]\n\n\
          mod generated;\n{by_hand}\n\
-         pub use generated::client::Client;\npub use generated::face::{{{}}};\npub use generated::{{operations, types}};\npub use sdk_core::{{{}}};\n\
+         pub use generated::client::Client;\npub use generated::requests::{{{}}};\npub use generated::{{operations, types}};\npub use sdk_core::{{{}}};\n\
          #[doc(inline)]\npub use sdk_core::guide;\n\
          #[cfg(feature = \"test-util\")]\n#[cfg_attr(docsrs, doc(cfg(feature = \"test-util\")))]\npub use sdk_core::testing;\n",
-        joined(face::names(spec), ", "),
+        joined(requests::names(spec), ", "),
         joined(taken::shared(), ", "),
     )
 }

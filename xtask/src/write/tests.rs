@@ -6,15 +6,15 @@ use crate::model::{Reach, Spec};
 use crate::read as reader;
 use crate::read::tests::SAMPLE;
 
-use super::{client, face, pages, table, types};
+use super::{client, pages, requests, table, types};
 
 fn read(text: &str) -> Spec {
     reader::own_spec(&APPS[0], text, &mut Findings::default()).unwrap()
 }
 
-/// `face.rs` and `types.rs` of a spec.
+/// `requests.rs` and `types.rs` of a spec.
 fn written(spec: &Spec) -> (String, String) {
-    (face::write(spec), types::write(spec, &Reach::of(spec)))
+    (requests::write(spec), types::write(spec, &Reach::of(spec)))
 }
 
 /// A document without our extensions, with constructs that our own specs lack.
@@ -89,10 +89,10 @@ components:
 #[test]
 fn each_construct_of_a_vendors_document_is_generated() {
     let spec = read(&VENDOR.replace("TEXT", "Text."));
-    let (face, types) = written(&spec);
+    let (requests, types) = written(&spec);
     let (table, root) = (table::write(&spec), client::library(&spec, &[]));
     let files = [
-        face,
+        requests,
         types,
         table,
         root,
@@ -179,11 +179,11 @@ fn each_construct_of_a_vendors_document_is_generated() {
 fn code_blocks_of_a_vendor_do_not_become_tests() {
     let code = r#""```\nlet x = 1;\n```\n\nand\n\n    more""#;
     let spec = read(&VENDOR.replace("TEXT", code));
-    let (face, types) = written(&spec);
-    assert!(face.contains("It has `X-Trace`."), "{face}");
+    let (requests, types) = written(&spec);
+    assert!(requests.contains("It has `X-Trace`."), "{requests}");
     assert!(types.contains("For example: ``"), "{types}");
     let mut open = false;
-    for line in face.lines().chain(types.lines()) {
+    for line in requests.lines().chain(types.lines()) {
         let Some(doc) = line.trim_start().strip_prefix("///") else {
             assert!(!open, "a block of code does not end before {line}");
             continue;

@@ -1,4 +1,4 @@
-//! `face.rs` of a client, its public API. The client has a method per group of operations, the group has a method per
+//! `requests.rs` of a client, its public API. The client has a method per group of operations, the group has a method per
 //! operation, and that method returns a request builder.
 
 use crate::model::{Group, Spec};
