@@ -108,7 +108,7 @@ pub struct InvoiceDraftCreate {
     pub customer_note: Option<String>,
     /// The internal note, or null.
     pub internal_note: Option<String>,
-    /// An amount of tax. The required fields are undocumented.
+    /// An amount of tax. The required fields, and the types of `currency` and `minorUnits`, are undocumented.
     pub tax_amount: TaxAmount,
     /// The lines, 1 to 200. The structure of a line is undocumented.
     ///
@@ -253,7 +253,7 @@ impl Validate for InvoiceDraftCreate {
     }
 }
 
-/// An amount of tax. The required fields are undocumented.
+/// An amount of tax. The required fields, and the types of `currency` and `minorUnits`, are undocumented.
 ///
 /// Provenance: documented.
 #[derive(Clone, Debug, Default, PartialEq)]
