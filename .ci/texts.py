@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the texts of this repository: links, pages of the guide, excerpts, and the pinned versions of tools.
+"""Checks links, pages of the guide, excerpts of programs, and the pinned versions of tools.
 
 `.ci/texts.py` prints each problem as `file:line: problem`, and exits with status 1 if there is any.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-VERSION = r"\d[0-9A-Za-z.]*"  # exactly one, not a range
+VERSION = r"\d[0-9A-Za-z.]*"  # exactly one version, not a range
 problems = []
 
 
@@ -19,12 +19,12 @@ def read(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-# The folders of the applications' clients, and of the core, without `sdk-`.
+# The folders of the core and of the applications' clients, without `sdk-`.
 CLIENTS = ["core"] + re.findall(r'^    app\("(\w+)", ', read("xtask/src/model/app.rs"), re.M)
 
 
 def report(path, problem, text="", at=0):
-    """Records a problem at an offset of a file's text, or at its first line."""
+    """Records a problem at an offset of a file's content, or at its first line."""
     line = text.count("\n", 0, at) + 1
     problems.append(f"{path}:{line}: {problem}")
 
@@ -36,12 +36,12 @@ def require(path, wanted, problem):
 
 
 def logical_lines(text):
-    """Each line that isn't a comment, with the lines that continue it after a backslash."""
+    """Returns each line that isn't a comment, with the lines that continue it after a backslash."""
     return re.finditer(r"^(?!\s*#)(?:.*\\\n)*.+$", text, re.M)
 
 
 def without_code(text):
-    """A Markdown text with empty lines instead of its code."""
+    """Returns Markdown with empty lines instead of its code."""
     lines, in_code = [], False
     for line in text.split("\n"):
         fence = line.lstrip().startswith("```") and "```" not in line.lstrip()[3:]
@@ -51,7 +51,7 @@ def without_code(text):
 
 
 def anchors(path):
-    """The anchors of a file's headings, as repository hosts derive them."""
+    """Returns the anchors of a file's headings, as repository hosts derive them."""
     found = set()
     for heading in re.findall(r"^#+ (.*)", without_code(path.read_text(encoding="utf-8")), re.M):
         title = re.sub(r"\]\([^)]*\)", "", heading).strip().lower()
@@ -65,53 +65,53 @@ def anchors(path):
 
 
 def links():
-    """Each relative link of a Markdown file leads to a file, and to one of its headings."""
+    """Checks that each relative link of a Markdown file leads to a file, and to an existing heading."""
     listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"]
     listed = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     for path in listed.split("\0"):
-        if not (ROOT / path).is_file():  # removed, and not committed yet
+        if not (ROOT / path).is_file():  # removed, but not committed yet
             continue
         text = without_code(read(path))
         text = re.sub(r"`[^`\n]*`", lambda code: " " * len(code[0]), text)
         for link in re.finditer(r"\]\(([^) \n]*)|^\[[^\]\n]*\]: (.*)$", text, re.M):
             target = (link[1] or link[2] or "").strip()
-            if re.search(r"::|://|^mailto:", target):  # for rustdoc, or elsewhere
+            if re.search(r"::|://|^mailto:", target):  # for rustdoc, or an external page
                 continue
             name, _, anchor = target.partition("#")
             other = (ROOT / path).parent / name if name else ROOT / path
             if not other.exists():
-                report(path, f"the link {target} leads to no file", text, link.start())
+                report(path, f"the file of the link {target} doesn't exist", text, link.start())
             elif anchor and (other.is_dir() or anchor not in anchors(other)):
-                report(path, f"the link {target} leads to no heading", text, link.start())
+                report(path, f"the heading of the link {target} doesn't exist", text, link.start())
 
 
 def pages():
-    """The pages of the guide, sorted by name, as `guide.rs` declares them."""
+    """Returns the pages of the guide, sorted by name, as `guide.rs` declares them."""
     source = read("sdk-core/src/guide.rs")
     listed = source.split("\npages! {", 1)[1].split("\n}", 1)[0]
     return sorted(re.findall(r"^    (\w+): \[", listed, re.M) + re.findall(r"^pub mod (\w+) {}", source, re.M))
 
 
 def guide():
-    """The guide's front page leads to each page, and `pages.txt` defines rustdoc's links to pages and their headings."""
+    """Checks that the guide's front page links to each page, and that `pages.txt` defines rustdoc's links to pages and headings."""
     for page in pages():
-        require("sdk-core/docs/guide.md", f"[`{page}`]", f"it doesn't lead to the page {page}")
+        require("sdk-core/docs/guide.md", f"[`{page}`]", f"it doesn't link to the page {page}")
     path = "sdk-core/docs/pages.txt"
     text = read(path)
     if not text.startswith("".join(f"[`{page}`]: crate::guide::{page}\n" for page in pages())):
         report(path, "it doesn't begin with the definitions of all pages, sorted by name")
     if not text.endswith("\n\n"):
-        report(path, "no empty line ends the definitions", text, len(text))
+        report(path, "the definitions don't end with an empty line", text, len(text))
     for line in re.finditer(r"^.+$", text, re.M):
         link = re.fullmatch(r"\[`?(\w+)(?:#(\S+?))?`?\]: crate::guide::(\w+)(?:#(\S+))?", line[0])
         if not link or link[1] != link[3] or link[2] != link[4] or link[1] not in pages():
-            report(path, "it isn't the definition of a page under its own name", text, line.start())
+            report(path, "this line doesn't define a page under its own name", text, line.start())
         elif link[2] and link[2] not in anchors(ROOT / f"sdk-core/docs/{link[1]}.md"):
             report(path, f"the page {link[1]} has no heading #{link[2]}", text, line.start())
 
 
 def questions():
-    """Two clicks lead from the front page of each client to the answer of each question."""
+    """Checks that two clicks lead from each client's front page to the answer of each question."""
     for client in CLIENTS:
         first_lines = "\n".join(read(f"sdk-{client}/README.md").split("\n")[:5])
         for page in ["errors", "operations", "getting started"]:
@@ -124,13 +124,13 @@ def questions():
     for row in re.finditer(r"^\| \d+ .*$", text, re.M):
         named = re.findall(r"\[`(\w+)[^`]*`\]", row[0])
         if not named or not known.issuperset(named):
-            report(path, "the question leads to no page of the guide", text, row.start())
+            report(path, "the question links to no page of the guide", text, row.start())
     if not re.search(r"^\| 46 ", text, re.M):
         report(path, "it has fewer than 46 questions")
 
 
 def search_terms():
-    """Common terms find the guide in the search of the documentation."""
+    """Checks that the documentation's search finds the guide by common terms."""
     terms = """retry, backoff, timeout, pagination, paginate, cursor, webhook, rate limit, 429, proxy, tls, certificate, token,
         oauth, bearer, idempotency, dedupe, outbox, multi-tenant, tenant, mock, fake, logging, tracing, metrics, interceptor,
         middleware"""
@@ -140,7 +140,7 @@ def search_terms():
 
 
 def excerpts():
-    """Pages show programs as they are tested, and a picture that can be part of a page."""
+    """Checks that pages show the tested programs, and that the picture can be part of a page."""
     program = re.findall(r"^```rust,no_run\n.*?^```", read("README.md"), re.M | re.S)
     page = "sdk-core/docs/getting_started.md"
     if len(program) != 1 or program[0] not in read(page):
@@ -152,52 +152,53 @@ def excerpts():
     path = "sdk-core/docs/lost_reply.svg"
     svg = read(path)
     if len(svg.encode()) > 12 * 1024 or "<title" not in svg or "<desc" not in svg:
-        report(path, "it has more than 12 KiB, no title or no description")
+        report(path, "it is larger than 12 KiB, or has no title or description")
     for line in re.finditer(r"^(?: |\n)", svg, re.M):
-        report(path, "a page would end at this line, which is empty or indented", svg, line.start())
+        report(path, "Markdown would end the picture at this empty or indented line", svg, line.start())
 
 
 def fault_88_pins():
-    """The linters' packages have one version and digests, which the installation checks; cargo's tools have one version."""
+    """Checks that the linters' packages have one version and digests, that their installation checks the digests, and that
+    cargo's tools have one version."""
     path = "specs/lint/requirements.txt"
     text = read(path)
     for line in logical_lines(text):
         if not re.fullmatch(rf"\S+=={VERSION}(\s+\\\n\s*--hash=sha256:[0-9a-f]{{64}})+", line[0]):
-            report(path, "it isn't a name with one version and digests", text, line.start())
+            report(path, "this line isn't a name with one version and digests", text, line.start())
     path = "specs/lint/package-lock.json"
     text = read(path)
     packages = json.loads(text)["packages"]
     # `npm ci` fails if `package.json` has other versions.
     for name, version in packages.pop("")["devDependencies"].items():
         if not re.fullmatch(VERSION, version):
-            report(path, f"{name} has more than one version", text, text.find(f'"{name}"'))
+            report(path, f"{name} doesn't have exactly one version", text, text.find(f'"{name}"'))
     for name, package in packages.items():
-        # Without an address, each installation uses its own registry.
+        # Without a URL, each installation uses its own registry.
         if not package.get("integrity", "").startswith("sha512-") or "resolved" in package:
-            report(path, f"{name} has no digest, or an address", text, text.find(f'"{name}": {{'))
-    # A build from source would fetch its tools without digests.
+            report(path, f"{name} has no digest, or it has a URL", text, text.find(f'"{name}": {{'))
+    # A build from source would download build tools without digests.
     commands("specs/lint/run", r"pip install", ["--require-hashes", "--only-binary :all:"])
     commands("specs/lint/run", r"npm (?:ci|i|install)\b", ["npm ci"])
     commands(".ci/nightly", r"cargo install", ["--locked", '--version "$2"'])
     for tool in ["deny", "mutants"]:
         if not re.search(rf"^{tool}_version={VERSION}$", read(".ci/nightly"), re.M):
-            report(".ci/nightly", f"{tool}_version isn't one version")
+            report(".ci/nightly", f"{tool}_version isn't exactly one version")
 
 
 def commands(path, pattern, options):
-    """Each command of a script that fits has all of these options, and there is such a command."""
+    """Checks that a script has a matching command, and that each matching command has all of these options."""
     text = read(path)
     found = [line for line in logical_lines(text) if re.search(pattern, line[0])]
     if not found:
-        report(path, f"it has no command {pattern}")
+        report(path, f"no command matches {pattern}")
     for line in found:
         for option in options:
             if option not in line[0]:
-                report(path, f"the command has no {option}", text, line.start())
+                report(path, f"the command lacks {option}", text, line.start())
 
 
 def features():
-    """All clients have the same default features, and offer jiff, which takes long to build, by its name only."""
+    """Checks that all clients have the same default features, and that jiff, which takes long to build, is opt-in."""
     for client in CLIENTS:
         path = f"sdk-{client}/Cargo.toml"
         require(path, '\ndefault = ["rustls", "http2", "reqwest-013"]\n', "it has other default features")
@@ -206,17 +207,17 @@ def features():
 
 
 def examples():
-    """There are at most twelve examples, each of which is one short file. `.ci/examples` checks their dependencies."""
+    """Checks that there are at most twelve examples, each in one short file. `.ci/examples` checks their dependencies."""
     files = sorted((ROOT / "examples").glob("*.rs"))
     if len(files) > 12:
-        report("examples", f"{len(files)} examples are more than twelve")
+        report("examples", f"there are {len(files)} examples, and the maximum is twelve")
     for path in files:
         lines = path.read_text(encoding="utf-8").count("\n")
         if lines > 80:
-            report(path.relative_to(ROOT), f"{lines} lines are more than 80")
+            report(path.relative_to(ROOT), f"it has {lines} lines, and the maximum is 80")
 
 
 for check in [links, guide, questions, search_terms, excerpts, fault_88_pins, features, examples]:
     check()
-print("\n".join(problems) or "nothing found")
+print("\n".join(problems) or "no problems found")
 sys.exit(bool(problems))
