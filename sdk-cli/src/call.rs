@@ -1,4 +1,4 @@
-//! `suite call` and `suite operations`: any operation by its name, with its parameters as options.
+//! `suite call` and `suite operations`: calls any operation by its name, with its parameters as options.
 
 use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::process::ExitCode;
@@ -15,10 +15,10 @@ use crate::output::{self, Exit, Failure, Format, note, note_always};
 use crate::stop::Stop;
 use crate::table;
 
-/// The largest body, in bytes. The contract documents no limit; this one keeps a wrong file out of memory.
+/// The largest body, in bytes. The contract documents no limit. This limit keeps a wrong file out of memory.
 const MAX_BODY: u64 = 16 << 20;
 
-/// The command with a subcommand for each operation.
+/// Returns the command `call`, with a subcommand for each operation.
 pub(crate) fn command() -> Command {
     let operation = |entry: Entry| {
         let operation = entry.operation;
@@ -47,8 +47,7 @@ pub(crate) fn command() -> Command {
                 .arg(flag("skeleton", skeleton));
         }
         if entry.is_write() {
-            let prepare =
-                "Print the prepared command as JSON, to be stored and sent later, and send nothing";
+            let prepare = "Print the prepared command as JSON, so that a service can send it later, and send nothing";
             command = command
                 .arg(flag("yes", "Send without asking"))
                 .arg(flag("prepare", prepare).conflicts_with("yes"));
@@ -113,7 +112,7 @@ pub(crate) fn operations(format: Format) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Calls the operation that the command line selects.
+/// Calls the selected operation.
 pub(crate) async fn run(settings: Settings, matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let (name, matches) = matches.subcommand().unwrap_or(("", matches));
     let entry = catalog::all().find(|it| it.name() == name);
@@ -173,7 +172,7 @@ pub(crate) async fn run(settings: Settings, matches: &ArgMatches) -> Result<Exit
     write(context, &suite, &command, &entry, key.is_some()).await
 }
 
-/// The body from a file or standard input, byte for byte.
+/// Reads the body from a file or standard input, unchanged.
 fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure> {
     if !entry.operation.body {
         return Ok(None);
@@ -183,7 +182,7 @@ fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure>
             return Ok(None);
         }
         let hint = format!(
-            "suite call {} --skeleton prints one to fill in",
+            "suite call {} --skeleton prints a body to fill in",
             entry.name()
         );
         return Err(Failure::usage("--body is missing").with_hint(hint));
@@ -208,7 +207,7 @@ fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure>
     Ok(Some(raw))
 }
 
-/// Shows a command exactly as it will be sent, and where.
+/// Shows the exact command and its destination.
 fn show(
     context: &Context,
     suite: &Suite,
@@ -234,14 +233,14 @@ fn show(
     for (name, value) in rows {
         note_always(format_args!("{name:<13} {}", output::escaped(&value)));
     }
-    // A log of a job need not contain it.
+    // `--quiet` keeps the body out of logs.
     if !context.is_quiet() {
         note_always(output::escaped(command.body()));
     }
     Ok(())
 }
 
-/// Asks a person at the terminal.
+/// Asks for confirmation at the terminal.
 fn confirm() -> Result<(), Failure> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         let failure = Failure::usage("a write without a terminal needs --yes; nothing was sent");
@@ -256,8 +255,8 @@ fn confirm() -> Result<(), Failure> {
     Err(Failure::new(Exit::Failed, "declined", "nothing was sent"))
 }
 
-/// Sends a command. `may_be_sent` says that an earlier attempt with its key may have been applied, so a rejection of this one
-/// doesn't show that nothing happened.
+/// Sends a command. If `may_be_sent` is true, an earlier attempt with the same key may have been applied, so a
+/// rejection of this attempt doesn't show that nothing was applied.
 async fn write(
     context: &Context,
     suite: &Suite,
@@ -273,7 +272,7 @@ async fn write(
             "it may have been applied; run the same command with --key {key}, which applies it once"
         ),
         None if command.is_replayable() => {
-            "it may have been applied; the same command with the same body again returns the first result"
+            "it may have been applied; run the same command with the same body again, which returns the first result"
                 .to_owned()
         }
         None => "it may have been applied; look for it in the application before you run the command again".to_owned(),
@@ -298,7 +297,7 @@ async fn write(
                 .unknown(key)
                 .with_hint(hint));
         }
-        // The key belongs to another body, so this one was not applied.
+        // The key belongs to another body, so this body was not applied.
         Some(Err(error)) if error.is_idempotency_conflict() => return Err(error.into()),
         Some(Err(error)) if error.effect() != Effect::Unknown && !may_be_sent => {
             return Err(error.into());
@@ -313,7 +312,7 @@ async fn write(
     Err(failure.unknown(key).with_hint(next_step))
 }
 
-/// The token exchange takes a form, and nothing of its response is printed but the names of its fields.
+/// Requests a token with a form. It prints the response without the token.
 async fn token(
     context: &Context,
     suite: &Suite,
@@ -323,7 +322,7 @@ async fn token(
         .map(|it| it.to_value())
         .transpose()?
         .unwrap_or_default();
-    // Empty fields are those of a skeleton that nobody filled in.
+    // Empty fields of a skeleton count as absent.
     let field = |name: &str| {
         let text = body[name].as_str().filter(|it| !it.is_empty());
         text.map(str::to_owned)

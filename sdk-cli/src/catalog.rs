@@ -1,7 +1,7 @@
-//! All operations with their parameters and bodies, as the contract documents them, and the local checks of both.
+//! All operations with the documented parameters and bodies, and their local validation.
 //!
-//! `RawCall` checks only the segments of a path. A request that the contract forbids must fail before it is sent, so its rules are
-//! checked here, from the same specs that the typed clients are generated from.
+//! `RawCall` only validates path segments. So this module validates parameters and bodies by the specs from which the
+//! typed clients are generated, and an invalid request fails before it is sent.
 
 use std::sync::LazyLock;
 
@@ -18,7 +18,7 @@ pub(crate) fn specs() -> &'static Value {
     &SPECS
 }
 
-/// The target of a local `$ref`, or the schema itself.
+/// Returns the target of a local `$ref`, or the schema itself.
 pub(crate) fn resolved(document: &'static Value, schema: &'static Value) -> &'static Value {
     match schema["$ref"].as_str() {
         Some(reference) => document
@@ -28,7 +28,7 @@ pub(crate) fn resolved(document: &'static Value, schema: &'static Value) -> &'st
     }
 }
 
-/// An operation, and its description in the spec of its application.
+/// An operation, and its description in its application's spec.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub(crate) operation: &'static Operation,
@@ -36,7 +36,7 @@ pub(crate) struct Entry {
     description: &'static Value,
 }
 
-/// A parameter of the path or the query. Headers are the SDK's own business.
+/// A parameter of the path or the query. The SDK sets header parameters.
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) in_path: bool,
@@ -45,7 +45,7 @@ pub(crate) struct Parameter {
     schema: &'static Value,
 }
 
-/// All operations, application by application.
+/// Returns all operations by application.
 pub(crate) fn all() -> impl Iterator<Item = Entry> {
     App::all().flat_map(operations).map(|operation| {
         let document = &specs()["specs"][operation.application.name()];
@@ -58,19 +58,20 @@ pub(crate) fn all() -> impl Iterator<Item = Entry> {
     })
 }
 
-/// The operations of an application.
+/// Returns the operations of an application.
 pub(crate) fn operations(app: App) -> &'static [&'static Operation] {
     match app {
         App::Crm => sdk_crm::Client::operations(),
         App::Calendar => sdk_calendar::Client::operations(),
         App::Accounting => sdk_accounting::Client::operations(),
         App::Platform => sdk_platform::Client::operations(),
-        // An application that this program has no client for.
+        // This program has no client for any other application.
         _ => &[],
     }
 }
 
-/// Uses a client of an application that is known only at run time. The clients have the same methods, but share no type.
+/// Uses a client of an application that is known only at run time. The clients have the same methods, but share no
+/// type.
 macro_rules! with_client {
     ($app:expr, $suite:expr, |$client:ident| $used:expr) => {
         match $app {
@@ -96,7 +97,7 @@ macro_rules! with_client {
 }
 pub(crate) use with_client;
 
-/// A call of an operation or a path of an application.
+/// Returns a call of an application's operation or path.
 pub(crate) fn raw_call(
     suite: &Suite,
     app: App,
@@ -106,7 +107,7 @@ pub(crate) fn raw_call(
 }
 
 impl Entry {
-    /// `people.list`, or `crm.service.meta` where two applications share the short name.
+    /// Returns the name, such as `people.list`, or `crm.service.meta` if two applications have the same short name.
     pub(crate) fn name(&self) -> String {
         let short = |it: &Operation| format!("{}.{}", it.group, it.name);
         let own = short(self.operation);
@@ -119,7 +120,7 @@ impl Entry {
     }
 
     pub(crate) fn is_write(&self) -> bool {
-        // The exchange changes nothing that a person would have to confirm.
+        // The token exchange is a POST, but changes nothing that needs confirmation.
         self.operation.safety.is_command() && !self.operation.secret_reply
     }
 
@@ -140,7 +141,7 @@ impl Entry {
         })
     }
 
-    /// The schema of its body, if it takes one.
+    /// Returns the schema of the body, if the operation has a body.
     fn body(&self) -> Option<&'static Value> {
         let content = self.description["requestBody"]["content"].as_object()?;
         let (_, content) = content.iter().next()?;
@@ -195,13 +196,13 @@ impl Entry {
                 "object" => value.is_object(),
                 _ => value.is_string(),
             };
-            // A schema that rests on an assumption does not bind what is sent.
+            // If a type is only an assumption, the program doesn't enforce it.
             if !fits && schema["x-type-assumption"].is_null() {
                 return Err(invalid(at, &format!("must be of type {wanted}"), value));
             }
         }
         match value {
-            Value::Object(members) => self.check_object(schema, members, at),
+            Value::Object(fields) => self.check_object(schema, fields, at),
             Value::Array(items) => {
                 check_count(schema, "Items", items.len(), at)?;
                 items.iter().enumerate().try_for_each(|(index, item)| {
@@ -237,7 +238,7 @@ impl Entry {
                 return Err(invalid(&format!("{at}.{name}"), "is required", "nothing"));
             }
         }
-        // Fields that the contract doesn't name are sent as they are.
+        // Undocumented fields are sent unchanged.
         let known = schema["properties"].as_object();
         let known = known.into_iter().flatten();
         for (name, property) in known {
@@ -248,7 +249,7 @@ impl Entry {
         Ok(())
     }
 
-    /// A body to fill in: each documented field, the constants with their values.
+    /// Returns a body to fill in, with all documented fields and the values of constants.
     pub(crate) fn skeleton(&self) -> Option<Value> {
         self.body().map(|schema| self.skeleton_of(schema))
     }
@@ -259,7 +260,7 @@ impl Entry {
         if let Some(value) = values.and_then(|all| all.first()) {
             return value.clone();
         }
-        // Null also where the contract documents no type.
+        // A field without a documented type is null, too.
         let is_open = schema["type"].is_null() && schema["properties"].is_null();
         if is_open || schema["nullable"] == true {
             return Value::Null;
@@ -285,7 +286,7 @@ impl Entry {
 }
 
 impl Parameter {
-    /// The values that it can have, if the contract lists them all.
+    /// Returns the possible values, if the contract lists all of them.
     pub(crate) fn values(&self) -> Vec<&'static str> {
         let values = self.schema["enum"].as_array();
         values
@@ -295,7 +296,7 @@ impl Parameter {
             .collect()
     }
 
-    /// Its pattern and default, which its description leaves out.
+    /// Returns the pattern and the default, which the description omits.
     pub(crate) fn rule(&self) -> String {
         let mut rules = Vec::new();
         if let Some(pattern) = self.schema["pattern"].as_str() {
@@ -344,13 +345,13 @@ fn check_text(schema: &Value, text: &str, at: &str) -> Result<(), Failure> {
 }
 
 /// Checks `minLength` and `maxLength`, or `minItems` and `maxItems`.
-fn check_count(schema: &Value, what: &str, count: usize, at: &str) -> Result<(), Failure> {
-    let bound = |name: &str| schema[format!("{name}{what}")].as_u64();
+fn check_count(schema: &Value, quantity: &str, count: usize, at: &str) -> Result<(), Failure> {
+    let bound = |name: &str| schema[format!("{name}{quantity}")].as_u64();
     let (least, most) = (bound("min").unwrap_or(0), bound("max").unwrap_or(u64::MAX));
     if (least..=most).contains(&(count as u64)) {
         return Ok(());
     }
-    let unit = if what == "Items" {
+    let unit = if quantity == "Items" {
         "items"
     } else {
         "characters"
@@ -368,7 +369,7 @@ fn invalid(parameter: &str, rule: &str, value: impl std::fmt::Display) -> Failur
     Failure::usage(format!("{parameter} {rule}: got {value}"))
 }
 
-/// A text that matches a pattern of a reference: its prefix, and the first characters of its class.
+/// Returns a string that matches the pattern of a reference: its prefix and twelve zeros.
 fn example(pattern: &str) -> String {
     let prefix = pattern.trim_start_matches('^').split('[').next();
     format!("{}000000000000", prefix.unwrap_or_default())

@@ -1,4 +1,4 @@
-//! The installation that a command talks to, and the options that all commands share.
+//! The selected installation, and the options of all commands.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -19,7 +19,7 @@ const SECRET_FILE: &str = "SUITE_CLIENT_SECRET_FILE";
 /// The longest secret, in bytes. It keeps a wrong file out of memory.
 const MAX_SECRET: u64 = 1 << 16;
 
-/// The options that all commands share.
+/// The options of all commands.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of all commands")]
 pub(crate) struct Settings {
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
     /// Print no progress and no notes
     #[arg(long, global = true)]
     quiet: bool,
-    /// Talk to a reference server in this process, with demo data
+    /// Use a reference server in this process, with demo data
     #[cfg(feature = "serve")]
     #[arg(long, global = true, conflicts_with = "installation")]
     demo: bool,
@@ -49,13 +49,13 @@ impl Settings {
         self.output.unwrap_or(default)
     }
 
-    /// The format of failures, which go to standard error.
+    /// Returns the format of failures, which go to standard error.
     pub(crate) fn failure_format(&self) -> Format {
         self.output.unwrap_or_else(output::failure_format)
     }
 }
 
-/// An installation.
+/// The selected installation.
 pub(crate) struct Context {
     settings: Settings,
     variables: Variables,
@@ -71,7 +71,7 @@ impl Context {
         #[cfg(feature = "serve")]
         if settings.demo {
             let server = ReferenceServer::builder().wall_clock().start().await;
-            output::note("Demo: a reference server in this process, with its own data.");
+            output::note("Demo: using a reference server in this process.");
             return Ok(Self {
                 settings,
                 variables: server.environment().into_iter().collect(),
@@ -107,7 +107,7 @@ impl Context {
         &self.variables
     }
 
-    /// The installation, for people.
+    /// Returns the name of the installation for messages.
     pub(crate) fn name(&self) -> &str {
         if self.is_demo() {
             return "the demo server in this process";
@@ -121,7 +121,7 @@ impl Context {
         self.variables.contains_key(app.url_variable())
     }
 
-    /// The prefix of its variables, such as `ACME_`.
+    /// Returns the prefix of the installation's variables, such as `ACME_`.
     pub(crate) fn prefix(&self) -> String {
         self.settings
             .installation
@@ -129,12 +129,12 @@ impl Context {
             .map_or_else(String::new, prefix)
     }
 
-    /// A suite with the settings of the installation. Its errors name the variables with their prefix.
+    /// Returns a builder with the settings of the installation. Its errors name the variables with their prefix.
     pub(crate) fn builder(&self) -> SuiteBuilder {
         self.builder_with(&self.variables)
     }
 
-    /// A suite with other settings of the same installation.
+    /// Returns a builder with other settings of the same installation.
     pub(crate) fn builder_with(&self, variables: &Variables) -> SuiteBuilder {
         let builder = Suite::builder().user_agent(concat!("suite/", env!("CARGO_PKG_VERSION")));
         let Some(name) = &self.settings.installation else {
@@ -151,12 +151,12 @@ impl Context {
     }
 }
 
-/// `ACME_` for `acme`. Building a suite checks the name.
+/// Returns the prefix for a name, such as `ACME_` for `acme`. Building a suite checks the name.
 fn prefix(name: &str) -> String {
     name.to_ascii_uppercase().replace('-', "_") + "_"
 }
 
-/// The variables with this prefix that have a value.
+/// Returns the variables with this prefix and a value.
 fn variables(prefix: &str) -> Result<Variables, Failure> {
     let mut found = Variables::new();
     for (name, value) in std::env::vars_os() {
@@ -183,7 +183,7 @@ fn variables(prefix: &str) -> Result<Variables, Failure> {
         let mut secret = String::new();
         let read = std::fs::File::open(&file)
             .and_then(|it| it.take(MAX_SECRET + 1).read_to_string(&mut secret));
-        // Without the path, in case the variable contains the secret itself.
+        // The message omits the path, because the variable may contain the secret by mistake.
         let problem = |problem: &dyn Display| {
             let message = format!("the file of {prefix}{SECRET_FILE} cannot be used: {problem}");
             Failure::new(Exit::Setup, "configuration", message)

@@ -1,6 +1,6 @@
-//! The program `suite`: the command line, and the command that it selects.
+//! The program `suite`: parses the command line, and runs the selected command.
 
-// `output` notices a full disk and a closed pipe.
+// Use `output` instead, which detects a full disk and a closed pipe.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![allow(
     clippy::doc_markdown,
@@ -26,10 +26,10 @@ use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcomm
 use context::{Context, Settings};
 use output::{Failure, Format};
 
-/// Works with a suite of business applications: CRM, Calendar, Accounting and Platform.
+/// Work with a suite of business applications: CRM, Calendar, Accounting and Platform.
 ///
-/// It talks to the installation that the variables SUITE_CORE_URL, SUITE_CRM_URL, SUITE_CALENDAR_URL, SUITE_ACCOUNTING_URL,
-/// SUITE_CLIENT_ID and SUITE_CLIENT_SECRET describe.
+/// The variables SUITE_CORE_URL, SUITE_CRM_URL, SUITE_CALENDAR_URL, SUITE_ACCOUNTING_URL, SUITE_CLIENT_ID and
+/// SUITE_CLIENT_SECRET select the installation.
 #[derive(Parser)]
 #[command(name = "suite", version)]
 struct Cli {
@@ -41,26 +41,28 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Compare an installation with the assumptions of the SDK. It only reads.
+    /// Check the SDK's assumptions against an installation. It only reads.
     ///
-    /// The exit status is 0 if there is nothing to set or to know, 1 if there is, and 2 if the SDK doesn't work as it is set up.
+    /// The exit status is 0 if the doctor found no problem, 1 if it found a problem, and 2 if the SDK doesn't work with
+    /// this configuration.
     Doctor,
-    /// Write a list of the CRM to a file, and resume where it was stopped.
+    /// Write a list of the CRM to a file, and resume an interrupted export.
     Export(export::Args),
     /// Draw the pipeline funnel.
     Funnel(funnel::Args),
-    /// Operate the outbox of a service: the commands that it stored and sends, on SQLite or PostgreSQL.
+    /// Operate a service's outbox, that is, its stored commands on SQLite or PostgreSQL.
     ///
-    /// It creates no outbox: the service does. It migrates tables of an older release of sdk-outbox.
+    /// The service creates the outbox, and this command never does. It migrates the tables of older releases of
+    /// sdk-outbox.
     Outbox(outbox::Args),
     /// List all operations.
     Operations,
-    /// Print the completions of a shell: `suite completions bash > suite.bash`.
+    /// Print shell completions: `suite completions bash > suite.bash`.
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Serve the applications with demo data, as the contract documents them. `suite serve --help` lists the options.
+    /// Serve all applications with demo data. `suite serve --help` lists the options.
     #[cfg(feature = "serve")]
     #[command(disable_help_flag = true)]
     Serve {
@@ -79,7 +81,7 @@ async fn main() -> ExitCode {
             let format = settings.failure_format();
             output::end(run(settings, &matches).await, format)
         }
-        // A program reads failures as JSON; help and usage for people are text.
+        // If standard error isn't a terminal, a program may read it, so the failure is JSON.
         Err(error) if error.use_stderr() && output::failure_format() == Format::Json => {
             output::end(Err(error.into()), Format::Json)
         }
@@ -87,8 +89,8 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The command line. `call` is built at run time, because the operations and their parameters come from the contract. So it is no
-/// variant of [`Command`], and [`Cli`] cannot parse it.
+/// Returns the command line. `call` is built at run time, because the operations and their parameters come from the
+/// contract. So it is not a variant of [`Command`], and [`Cli`] can't parse it.
 fn command() -> clap::Command {
     Cli::command().subcommand(call::command())
 }

@@ -1,4 +1,4 @@
-//! `suite outbox`: the stored commands of a service, for its operators.
+//! `suite outbox`: operates the stored commands of a service.
 
 use std::fmt::Display;
 use std::process::ExitCode;
@@ -15,13 +15,13 @@ use crate::output::{self, Exit, Failure, Format, note};
 use crate::stop::Stop;
 use crate::table;
 
-/// How many commands a list shows.
+/// The maximum number of commands in a list.
 const LISTED: usize = 1_000;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The SQLite file of the outbox, or postgres://USER@HOST/DATABASE. A URL with a password belongs in the
-    /// variable, because other users of a machine can see command lines [variable: SUITE_OUTBOX]
+    /// The SQLite file of the outbox, or postgres://USER@HOST/DATABASE. Set a URL with a password in the variable,
+    /// because other users of the machine can see command lines [variable: SUITE_OUTBOX]
     #[arg(long, value_name = "STORE", global = true)]
     store: Option<String>,
     #[command(subcommand)]
@@ -30,7 +30,8 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Action {
-    /// Count the commands by state, and show the oldest unsent one. The exit status is 4 if a person must decide about some
+    /// Count the commands by state, and show the oldest unsent command. The exit status is 4 if there are parked
+    /// commands
     Status,
     /// List the commands in a state, the oldest first, at most 1,000
     List {
@@ -40,25 +41,25 @@ enum Action {
     },
     /// Show a command with its exact body
     Show {
-        /// Its ID
+        /// The ID of the command
         id: i64,
     },
     /// Resend a parked command, even if it may have been applied
     Retry {
-        /// Its ID
+        /// The ID of the command
         id: i64,
-        /// Who decides
+        /// The name of the operator
         #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
         by: String,
     },
-    /// Never send a parked command
+    /// Drop a parked command, so that it is never sent
     Drop {
-        /// Its ID
+        /// The ID of the command
         id: i64,
-        /// Who decides
+        /// The name of the operator
         #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
         by: String,
-        /// Why, for the record
+        /// The reason, which is stored with the command
         #[arg(long, value_name = "REASON")]
         why: String,
     },
@@ -84,11 +85,11 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     let store = store.ok_or_else(|| Failure::usage(missing()))?;
     let store = store.trim();
     if context.is_demo() && matches!(args.action, Action::Run) {
-        // They were prepared for another server, so each would be parked.
+        // The commands were prepared for another server, so the worker would park all of them.
         let message = "--demo cannot send the commands of an outbox";
         return Err(Failure::usage(message));
     }
-    // Both forms that PostgreSQL's own programs take.
+    // PostgreSQL's own programs accept both forms.
     let scheme = store.split_once("://").map(|(scheme, _)| scheme);
     let is_database = ["postgres", "postgresql"]
         .iter()
@@ -101,7 +102,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
             "--store: this program was built without PostgreSQL",
         ));
     }
-    // An address may contain a password.
+    // The message omits the address, because it may contain a password.
     if scheme.is_some() || store.contains('@') {
         return Err(Failure::usage(
             "--store must be a file or begin with postgres://",
@@ -120,13 +121,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     .await
 }
 
-/// An outbox on PostgreSQL, with TLS unless the server has none or `sslmode` forbids it.
+/// Opens an outbox on PostgreSQL, with TLS unless the server doesn't support it or `sslmode` forbids it.
 #[cfg(feature = "postgres")]
 async fn postgres(store: &str) -> Result<sdk_outbox::postgres::Outbox, Failure> {
     use rustls_platform_verifier::BuilderVerifierExt as _;
     let config: tokio_postgres::Config = store
         .parse()
-        // The message of the driver may quote the password.
+        // The driver's message is omitted, because it may quote the password.
         .map_err(|_| Failure::usage("--store is not a valid address of PostgreSQL"))?;
     let problem = |error| Failure::new(Exit::Setup, "configuration", format!("TLS: {error}"));
     let provider = rustls::crypto::aws_lc_rs::default_provider();
@@ -151,7 +152,7 @@ async fn act<S: Store>(
         Action::Show { id } => show(&outbox, id, context.format()).await?,
         Action::Retry { id, by } => {
             outbox.retry(id, &by).await?;
-            note(format_args!("command {id} will be sent again"));
+            note(format_args!("command {id} will be resent"));
         }
         Action::Drop { id, by, why } => {
             outbox.drop(id, &by, &why).await?;
@@ -203,7 +204,7 @@ async fn list(outbox: &Outbox<impl Store>, state: State, format: Format) -> Resu
     table::print_rows(&rows, &columns, format);
     if rows.len() == LISTED {
         note(format_args!(
-            "There may be more: these are the oldest {LISTED}."
+            "These are the oldest {LISTED}; there may be more."
         ));
     }
     Ok(())
@@ -235,7 +236,7 @@ async fn show(outbox: &Outbox<impl Store>, id: i64, format: Format) -> Result<()
     Ok(())
 }
 
-/// A command without its body.
+/// Returns a command without its body.
 fn row(command: &StoredCommand) -> Value {
     let operation = command.prepared().ok();
     let operation = operation.map(|it| format!("{}.{}", it.application(), it.operation()));
@@ -259,7 +260,7 @@ fn row(command: &StoredCommand) -> Value {
     })
 }
 
-/// A worker for the applications that the installation has an address for.
+/// Runs a worker for the applications with an address in the installation.
 async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode, Failure> {
     let mut stop = Stop::listen()?;
     let suite = context.suite()?;
@@ -268,7 +269,7 @@ async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode,
         if !context.has(app) {
             let variable = format!("{}{}", context.prefix(), app.url_variable());
             note(format_args!(
-                "No commands of {app} are sent: {variable} is not set."
+                "{variable} is not set, so commands for {app} are not sent."
             ));
             continue;
         }
@@ -276,7 +277,7 @@ async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode,
             let Some(ready) = stop.or(client.prewarm()).await else {
                 return Ok(stop.status());
             };
-            // The others are retried with each command.
+            // Other failures may be temporary, and each command tries again.
             match ready.map_err(Failure::from) {
                 Err(failure) if failure.exit == Exit::Setup => return Err(failure),
                 Err(failure) => note(format_args!("{app}: {failure}")),

@@ -1,7 +1,8 @@
-//! Results on standard output, messages on standard error, failures as JSON, and the exit status.
+//! Writes results to standard output and messages to standard error, and decides the exit status.
 //!
-//! Lost output is an error: a program that has put half of its data on a full disk must not claim success. If the reader leaves
-//! early (`| head`), that is no error. In both cases nothing more is written, and [`end`] decides the exit status.
+//! A write error is a failure, because a program must not report success after it wrote half of its data to a full
+//! disk. If the reader closes the pipe early (`| head`), that is not a failure. In both cases, the program writes
+//! nothing more, and [`end`] decides the exit status.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -15,11 +16,11 @@ use clap::ValueEnum;
 use sdk_core::{Effect, Error, ErrorKind, TokenError, TokenErrorKind, one_line};
 use serde_json::json;
 
-/// Why standard output takes no more.
+/// The error that ended standard output.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// How results are printed.
+/// The format of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people
@@ -33,20 +34,20 @@ pub(crate) enum Format {
 /// The exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It failed without an effect.
+    /// The command failed without an effect.
     Failed = 1,
     Usage = 2,
     /// A variable or the credential is missing or wrong.
     Setup = 3,
-    /// A person must decide.
+    /// An operator must check parked commands.
     Person = 4,
     /// A command may have been applied.
     Unknown = 5,
-    /// It may succeed later.
+    /// The same command may succeed later.
     Later = 6,
 }
 
-/// Why a command did not succeed.
+/// The reason for which a command did not succeed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -80,14 +81,14 @@ impl Failure {
         self
     }
 
-    /// A command may have been applied, and this is its key.
+    /// Marks that a command with this key may have been applied.
     pub(crate) fn unknown(mut self, key: Option<&str>) -> Self {
         self.exit = Exit::Unknown;
         self.key = key.map(str::to_owned);
         self
     }
 
-    /// One line of JSON, or lines for people.
+    /// Prints lines for a terminal, or one line of JSON.
     fn print(&self, format: Format) {
         if format == Format::Table {
             note_always(format_args!("error: {self}"));
@@ -126,11 +127,11 @@ impl Display for Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        // Whoever sends a write calls `unknown` if it may have been applied.
+        // `call` marks writes that may have been applied with `unknown`.
         let exit = match error.kind() {
             ErrorKind::InvalidInput => Exit::Usage,
             ErrorKind::Configuration | ErrorKind::Unauthenticated => Exit::Setup,
-            // A portal or another service answers at the address of the token endpoint.
+            // The URL of the token endpoint leads to a portal or another service.
             ErrorKind::TokenUnavailable if is_malformed(&error) => Exit::Setup,
             ErrorKind::TokenUnavailable
             | ErrorKind::RateLimited
@@ -181,9 +182,10 @@ pub(crate) fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Writes a result and the end of its line, immediately: buffered output could be lost silently at the end.
-pub(crate) fn put(text: impl Display) {
-    write(&format!("{text}\n"));
+/// Writes a result and a line end without a buffer, because an error of a buffer could be lost at the end of the
+/// program.
+pub(crate) fn put(result: impl Display) {
+    write(&format!("{result}\n"));
 }
 
 /// Writes a result unchanged.
@@ -196,7 +198,7 @@ pub(crate) fn write(text: &str) {
     }
 }
 
-/// The format of failures without `--output`: text for people at a terminal, otherwise JSON.
+/// Returns the format of failures without `--output`: lines on a terminal, otherwise JSON.
 pub(crate) fn failure_format() -> Format {
     if stderr().is_terminal() {
         Format::Table
@@ -205,23 +207,23 @@ pub(crate) fn failure_format() -> Format {
     }
 }
 
-/// Why output was lost, unless its reader left early.
+/// Returns the error that ended standard output, unless its reader closed the pipe.
 pub(crate) fn lost() -> Option<&'static io::Error> {
     LOST.get()
         .filter(|error| error.kind() != IoErrorKind::BrokenPipe)
 }
 
-/// Whether standard output takes no more, so that there is no reason to continue.
+/// Whether standard output has ended, so that there is no reason to continue.
 pub(crate) fn is_lost() -> bool {
     LOST.get().is_some()
 }
 
-/// Whether results are for a terminal, which obeys some characters and shows others as nothing.
+/// Whether standard output is a terminal, which interprets some characters and hides others.
 pub(crate) fn is_terminal() -> bool {
     stdout().is_terminal()
 }
 
-/// The same JSON or text, with characters that a terminal would obey or hide as `\u....`.
+/// Replaces characters that a terminal would interpret or hide by `\u....`.
 pub(crate) fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -241,7 +243,7 @@ pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Text as it is, or as a terminal can show it.
+/// Returns the string unchanged, or escaped if standard output is a terminal.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if is_terminal() {
         escaped(text).into()
@@ -263,12 +265,12 @@ pub(crate) fn note(line: impl Display) {
     }
 }
 
-/// Writes a message to standard error. If nobody reads it, the command continues.
+/// Writes a message to standard error, and ignores write errors.
 pub(crate) fn note_always(line: impl Display) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// The exit status of the program, after a failure is printed.
+/// Prints a failure, and returns the exit status of the program.
 pub(crate) fn end(done: Result<ExitCode, Failure>, format: Format) -> ExitCode {
     match (done, lost()) {
         (Err(failure), _) => {

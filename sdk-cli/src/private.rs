@@ -1,15 +1,15 @@
-//! Files with customer data or commands.
+//! Writes files with customer data or commands.
 //!
-//! Only their owner may read and write them, from the first byte on and whatever file was there before. A link instead of the
-//! file is not followed; links in the path of its folder are, because the caller chose that path. Other users who may write to
-//! the folder can still exchange whole files, so the folder should not be a shared one. On systems without Unix permissions,
-//! those of the folder apply.
+//! Only the owner can read and write these files, from the first byte on, even if a file existed before. If the file is
+//! a link, this is an error. Links in the path of its folder are followed, because the caller chose that path. Other
+//! users with write access to the folder can still replace whole files, so don't use a shared folder. On systems
+//! without Unix permissions, the permissions of the folder apply.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
-/// The file at this path, if there is one. Anything but a plain file, such as a link, is an error.
+/// Returns the metadata of the file at this path, if it exists. Anything but a plain file, such as a link, is an error.
 pub(crate) fn plain_file(path: &Path) -> io::Result<Option<Metadata>> {
     let why = match fs::symlink_metadata(path) {
         Ok(data) if data.is_file() => return Ok(Some(data)),
@@ -21,7 +21,7 @@ pub(crate) fn plain_file(path: &Path) -> io::Result<Option<Metadata>> {
     with_path(path, Err(io::Error::other(why)))
 }
 
-/// Opens the file at this path, if there is one, and takes it from all users but its owner. Another user's file is an error.
+/// Opens the file at this path, if it exists, and restricts it to its owner. Another user's file is an error.
 pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     plain_file(path)?;
     let open = || -> io::Result<File> {
@@ -37,12 +37,12 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Creates a file; an existing one is an error.
+/// Creates a file. An existing file is an error.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     with_path(path, options().create_new(true).open(path))
 }
 
-/// A new file instead of an existing one, which may belong to another user or have a second name.
+/// Creates a file, and first removes an existing file, which may belong to another user or have a second name.
 fn create_anew(path: &Path) -> io::Result<File> {
     if plain_file(path)?.is_some() {
         with_path(path, fs::remove_file(path))?;
@@ -50,7 +50,7 @@ fn create_anew(path: &Path) -> io::Result<File> {
     create(path)
 }
 
-/// Writes a file that is either replaced completely or unchanged.
+/// Replaces a file. After an error, the old file is unchanged.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     plain_file(path)?;
     let fresh = with_suffix(path, ".new");
@@ -66,7 +66,7 @@ pub(crate) fn with_path<T>(path: &Path, result: io::Result<T>) -> io::Result<T> 
     result.map_err(|error| io::Error::new(error.kind(), named(error)))
 }
 
-/// The path of a file with a suffix.
+/// Returns the path with a suffix.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
@@ -79,7 +79,7 @@ fn options() -> OpenOptions {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt as _;
-        // Opening a pipe that just replaced the file must not wait for its other end.
+        // If a pipe just replaced the file, opening it must not wait for a writer.
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
         options.mode(0o600).custom_flags(flags);
     }

@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM: the first signal asks the program to end at its next safe point. A second Ctrl-C, or 40 seconds, end it
-//! immediately.
+//! Handles Ctrl-C and SIGTERM. The first signal asks the program to end at its next safe point. After a second Ctrl-C,
+//! or after 40 seconds, the program ends immediately.
 
 use std::io;
 use std::process::ExitCode;
@@ -8,27 +8,28 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// Exit statuses as a shell reports them: 128 and the number of the signal.
+/// Exit statuses as shells report them: 128 plus the number of the signal.
 const INTERRUPTED: u8 = 130;
 const TERMINATED: u8 = 143;
 
-/// By default, a call ends within 30 seconds. A program that reaches no safe point by then hangs.
+/// The time limit for the next safe point. By default, a call ends within 30 seconds.
 const PATIENCE: Duration = Duration::from_secs(40);
 
 /// Whether the program was asked to end.
 pub(crate) struct Stop(watch::Receiver<Option<u8>>);
 
 impl Stop {
-    /// Listens from now on. Its task runs on another thread than `main`, so the second Ctrl-C works while `main` is busy.
+    /// Starts to listen. The listening task runs on another thread than `main`, so the second Ctrl-C works while `main`
+    /// is busy.
     pub(crate) fn listen() -> io::Result<Self> {
         let (asked, stop) = watch::channel(None);
-        // Before the task starts, because an earlier signal would kill the program.
+        // The handlers are installed before the task starts, because a signal without a handler kills the program.
         let mut signals = Signals::listen()?;
         tokio::spawn(async move {
             let status = signals.next().await;
             asked.send_replace(Some(status));
             let again = async {
-                // Supervisors often send SIGTERM to a process and to its group, so a second SIGTERM ends nothing early.
+                // Supervisors often send SIGTERM to a process and to its group, so a second SIGTERM has no effect.
                 while signals.next().await != INTERRUPTED {}
                 INTERRUPTED
             };
@@ -40,11 +41,11 @@ impl Stop {
 
     /// Returns when the program is asked to end.
     pub(crate) async fn heard(&mut self) {
-        // The task never drops its end.
+        // This can't fail, because the task never drops the sender.
         let _ = self.0.wait_for(Option::is_some).await;
     }
 
-    /// Waits for a call, unless the program is asked to end first.
+    /// Waits for a call. Returns `None` if the program is asked to end first.
     pub(crate) async fn or<T>(&mut self, call: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -53,7 +54,7 @@ impl Stop {
         }
     }
 
-    /// The exit status of a program that ended because it was asked to.
+    /// Returns the exit status for the received signal.
     pub(crate) fn status(&self) -> ExitCode {
         self.0.borrow().unwrap_or(INTERRUPTED).into()
     }
@@ -83,7 +84,7 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal, and returns the exit status that belongs to it.
+    /// Waits for a signal, and returns its exit status.
     async fn next(&mut self) -> u8 {
         #[cfg(unix)]
         tokio::select! {

@@ -1,4 +1,4 @@
-//! Responses as tables for people, as JSON, or as one JSON value per line.
+//! Prints responses as tables, as JSON, or as one JSON value per line.
 
 use std::fmt::Write as _;
 
@@ -11,11 +11,11 @@ use crate::output::{Format, escaped, put, shown};
 const CELL: usize = 40;
 const WIDTH: usize = 120;
 
-/// Prints the body of a response: unchanged unless a terminal would obey it.
+/// Prints the body of a response. On a terminal, control characters are escaped.
 pub(crate) fn print(response: &Response<RawJson>, format: Format) {
     let bytes = response.bytes();
     match std::str::from_utf8(bytes) {
-        // A success without JSON, such as that of a health check.
+        // Some successes have no JSON, such as a health check's.
         Ok(text) if response.is_null() && !text.trim().is_empty() => put(escaped(text)),
         _ if response.is_null() && format == Format::Table => {
             put(format_args!("status {}", response.http_status()));
@@ -40,7 +40,7 @@ pub(crate) fn print_value(value: &RawJson, format: Format) {
     }
 }
 
-/// The fields of a record, then a table for each list of records in it.
+/// Prints the fields of a record, then a table for each list of records in it.
 fn print_record(fields: &Members) {
     let (lists, plain): (Vec<_>, Vec<_>) = fields
         .iter()
@@ -61,7 +61,7 @@ fn print_record(fields: &Members) {
     }
 }
 
-/// Prints rows of which a table shows these columns only.
+/// Prints rows. A table has only these columns.
 pub(crate) fn print_rows(rows: &[Value], columns: &[&str], format: Format) {
     let rows: Vec<RawJson> = rows.iter().cloned().map(RawJson::from).collect();
     match format {
@@ -74,12 +74,12 @@ pub(crate) fn print_rows(rows: &[Value], columns: &[&str], format: Format) {
     }
 }
 
-/// The records of a page (assumed: A07).
+/// Returns the records of a page (assumption A07).
 fn page(value: &RawJson) -> Option<Vec<RawJson>> {
     records(fields(value)?.get("items")?)
 }
 
-/// The objects of a list, if it is one.
+/// Returns the items of a list, if all of them are objects.
 fn records(value: &RawJson) -> Option<Vec<RawJson>> {
     let is_list = value.as_str().starts_with('[');
     let items: Vec<RawJson> = is_list.then(|| value.decode().ok())??;
@@ -92,12 +92,12 @@ fn fields(value: &RawJson) -> Option<Members> {
     is_object.then(|| Record::from(value.clone()).members().ok())?
 }
 
-/// JSON has line breaks only between its tokens.
+/// Puts JSON into one line. JSON has line breaks only between tokens.
 fn line(json: &str) -> String {
     json.replace(['\n', '\r'], " ")
 }
 
-/// Text without its quotes, everything else as JSON, in one line.
+/// Returns a string without its quotes, and any other value as JSON, in one line.
 fn plain_text(value: &RawJson) -> String {
     if value.is_null() {
         return String::new();
@@ -106,7 +106,7 @@ fn plain_text(value: &RawJson) -> String {
     one_line(&text.unwrap_or_else(|_| value.as_str().to_owned()))
 }
 
-/// A value in a line of bounded length.
+/// Returns a value in one line of limited length.
 fn cell(value: &RawJson) -> String {
     let text = plain_text(value);
     if text.chars().count() <= CELL {
@@ -115,7 +115,7 @@ fn cell(value: &RawJson) -> String {
     text.chars().take(CELL - 1).chain(['…']).collect()
 }
 
-/// Rows under their columns, as many as fit; the columns are those named, or the fields of the first record.
+/// Prints rows with as many columns as fit. The columns are `named`, or the fields of the first record.
 fn print_table(rows: &[RawJson], named: Option<&[&str]>) {
     let rows: Vec<Members> = rows.iter().filter_map(fields).collect();
     let Some(first) = rows.first() else {
@@ -124,7 +124,7 @@ fn print_table(rows: &[RawJson], named: Option<&[&str]>) {
     let columns: Vec<String> = if let Some(named) = named {
         named.iter().map(|it| (*it).to_owned()).collect()
     } else {
-        // Whatever is nested needs room, and says little in a cell.
+        // Nested values come last, because they are long and unclear in a cell.
         let (nested, plain): (Vec<_>, Vec<_>) = first
             .iter()
             .partition(|(_, value)| value.as_str().starts_with(['{', '[']));

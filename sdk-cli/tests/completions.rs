@@ -1,4 +1,4 @@
-//! The completions of shells. The other tests of the program are those of the workspace, in `tests/suite/programs`; this one has
+//! Tests shell completions. The other tests of the program are in `tests/suite/programs`. This test also makes
 //! `cargo test` build the program for them.
 
 use std::process::Command;
