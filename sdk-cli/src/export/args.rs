@@ -1,4 +1,4 @@
-//! The command line of an export, and the list that it selects.
+//! The options of an export, and the list that they select.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ use crate::output::Failure;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The list
+    /// The list to export
     list: List,
-    /// The reference of the person whose timeline to export
+    /// The reference of the person, for a timeline
     #[arg(long, value_name = "REFERENCE", required_if_eq("list", "timeline"))]
     person: Option<String>,
-    /// The file to write, or - for standard output, which has no checkpoints [default: -]
+    /// The file to write, or - for standard output, which can't be resumed [default: -]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The format of the rows [default: csv if FILE ends in .csv, otherwise jsonl]
@@ -33,16 +33,16 @@ pub(crate) struct Args {
     /// Discard an interrupted export to the same file
     #[arg(long, requires = "out")]
     pub(crate) restart: bool,
-    /// The columns of CSV, separated by commas [default: the fields of the records on the first page]
+    /// The CSV columns, separated by commas [default: the fields of the records on the first page]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = column)]
     pub(crate) columns: Option<Vec<String>>,
-    /// A query parameter by which the service selects records; may be repeated. Without owner=all, tasks are only your own
+    /// A query parameter that selects records; may be repeated. Without owner=all, tasks are only the client's own
     #[arg(long = "filter", value_name = "NAME=VALUE", value_parser = filter)]
     filters: Vec<(String, String)>,
     /// The number of records per page [default: 50, or 200 for a timeline]
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
-    /// The number of pages from one checkpoint to the next
+    /// The number of pages between checkpoints
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) save_every: u32,
 }
@@ -71,7 +71,8 @@ fn filter(text: &str) -> Result<(String, String), &'static str> {
 }
 
 impl Args {
-    /// Checks the combination of options, and the filters by the contract: the service may ignore a misspelled name.
+    /// Validates the combination of options, and the filters by the contract, because the service may ignore a
+    /// misspelled name.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.columns.is_some() && self.format() != FileFormat::Csv {
             return Err(Failure::usage("--columns is for CSV only"));
@@ -87,7 +88,7 @@ impl Args {
             }
         }
         if self.file().is_none() && (self.resume || self.restart) {
-            let message = "--resume and --restart need a file: standard output has no checkpoints";
+            let message = "--resume and --restart need a file; standard output has no checkpoints";
             return Err(Failure::usage(message));
         }
         let name = match self.list {
@@ -135,7 +136,7 @@ impl Args {
 
     pub(crate) fn pages(&self, crm: &Client) -> Pages<Record> {
         let (limit, filters) = (self.limit, self.filters.as_slice());
-        // The largest pages there are.
+        // By default, pages have the documented maximum size.
         let (most, longest) = (limit.unwrap_or(50), limit.unwrap_or(200));
         match self.list {
             List::People => {
@@ -167,7 +168,7 @@ impl Args {
     }
 }
 
-/// A list with its filters. The lists have different types with the same methods.
+/// Adds the filters to a list. The lists have different types with the same methods.
 fn filtered<'a, T>(
     list: T,
     filters: &'a [(String, String)],

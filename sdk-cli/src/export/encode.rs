@@ -1,4 +1,4 @@
-//! Records as lines of JSON or rows of CSV.
+//! Encodes records as lines of JSON or rows of CSV.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::{Failure, is_hidden, note};
 
-/// How many fields without a column are named at the end.
+/// The maximum number of fields without a column that the final message names.
 const NAMED: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileFormat {
-    /// Rows; text that a spreadsheet would compute, such as =1+1, begins with an apostrophe
+    /// Rows; a value that a spreadsheet would compute, such as =1+1, begins with an apostrophe
     Csv,
     /// One record per line, as received
     Jsonl,
 }
 
-/// Turns the records of a page into rows. Its state is a part of checkpoints.
+/// Encodes the records of a page as rows. Checkpoints contain its state.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Encoder {
     pub(crate) format: FileFormat,
-    /// The columns of CSV. The contract doesn't document the fields of records, and CSV needs columns before its first row.
-    /// Unless the user names them, they are all fields of the records on the first page.
+    /// The CSV columns. By default, they are all fields of the records on the first page, because the contract doesn't
+    /// document the fields, and CSV needs the columns before the first row.
     pub(crate) columns: Option<Vec<String>>,
     has_header: bool,
     /// Fields for which this process found no column.
@@ -84,7 +84,7 @@ impl Encoder {
         if self.columns.is_none() && !records.is_empty() {
             self.columns = Some(columns_of(&records));
         }
-        // The first page may be empty, with a cursor of the next page.
+        // The first page may be empty and still have a cursor.
         let Some(columns) = &self.columns else {
             return Ok(String::new());
         };
@@ -95,7 +95,7 @@ impl Encoder {
             rows.write_record(names).map_err(io::Error::from)?;
         }
         for record in &records {
-            // A map, so that the time is linear in the fields. Of several fields with one name, the first counts.
+            // A map makes the time linear in the number of fields. Of several fields with one name, the first counts.
             let mut values: HashMap<&str, &RawJson> = HashMap::new();
             for (name, value) in record {
                 values.entry(name).or_insert(value);
@@ -122,39 +122,40 @@ impl Encoder {
 fn lines(records: &[Record]) -> String {
     let mut lines = String::new();
     for record in records {
-        // JSON has line breaks only between its tokens, where a blank means the same.
+        // JSON has line breaks only between tokens, where a space is equivalent.
         lines += &record.raw().as_str().replace(['\n', '\r'], " ");
         lines.push('\n');
     }
     lines
 }
 
-/// All fields of these records, in the order of their first appearance.
+/// Returns all fields of these records, in the order of their first appearance.
 fn columns_of(records: &[Members]) -> Vec<String> {
-    let mut met = HashSet::new();
+    let mut seen = HashSet::new();
     let names = records.iter().flat_map(Members::iter).map(|(name, _)| name);
     names
-        .filter(|name| met.insert(*name))
+        .filter(|name| seen.insert(*name))
         .map(str::to_owned)
         .collect()
 }
 
-/// The text of a string, nothing for null, and the JSON of any other value.
+/// Returns the content of a string, an empty cell for null, and the JSON of any other value.
 fn cell(value: &RawJson) -> Result<String, Error> {
     Ok(match value.as_str() {
         "null" => String::new(),
         text if text.starts_with('"') => defused(&value.decode::<String>()?).into_owned(),
         json if json.starts_with(['{', '[']) => defused(json).into_owned(),
-        // -5 is no formula.
+        // A number such as -5 is not a formula.
         number => number.to_owned(),
     })
 }
 
-/// Text with an apostrophe before each formula.
+/// Puts an apostrophe before each formula.
 ///
-/// Spreadsheets compute text that begins with `=`, `+`, `-` or `@`. A person who can enter a name into the CRM could otherwise
-/// run a formula on the computer of the person who opens the export. Some spreadsheets drop quotes and blanks before a
-/// formula. Others are set to semicolons or tabs, so that cells begin within this text.
+/// Spreadsheets compute cells that begin with `=`, `+`, `-` or `@`. Without the apostrophe, a person who can enter a
+/// name into the CRM could run a formula on the computer of a person who opens the export. Some spreadsheets ignore
+/// quotes and spaces before a formula. Others split cells at semicolons or tabs, so a formula may begin in the middle
+/// of a value.
 fn defused(text: &str) -> Cow<'_, str> {
     let separators = [';', '\t', '\r', '\n'];
     let mut defused = String::new();
@@ -163,7 +164,7 @@ fn defused(text: &str) -> Cow<'_, str> {
             letter.is_whitespace() || is_hidden(letter) || "\"'`“”„‘’‚«»".contains(letter)
         });
         let is_formula = bare.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
-        // Some spreadsheets drop these leading blanks and read on. A first line `sep=` changes the separator.
+        // Some spreadsheets ignore this leading white space. A first line `sep=` changes the separator.
         let is_order = piece.starts_with(['\t', '\r', '\n']) || piece.starts_with("sep=");
         if is_formula || at == 0 && is_order {
             defused.push('\'');

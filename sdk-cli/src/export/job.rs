@@ -1,4 +1,4 @@
-//! One export to a file: it reads pages and writes rows and checkpoints.
+//! Exports a list to a file: reads pages, and writes rows and checkpoints.
 
 use std::fmt::Display;
 use std::io;
@@ -15,7 +15,7 @@ use super::target::{Saved, Target};
 use crate::output::{self, Exit, Failure, note};
 use crate::stop::Stop;
 
-const RESTART: &str = "the same command with --restart begins anew";
+const RESTART: &str = "the same command with --restart starts over";
 const RESUME: &str = "the same command with --resume continues it";
 
 pub(crate) struct Job {
@@ -23,7 +23,7 @@ pub(crate) struct Job {
     encoder: Encoder,
     target: Target,
     progress: Progress,
-    /// The number of pages from one checkpoint to the next.
+    /// The number of pages between checkpoints.
     save_every: u32,
 }
 
@@ -68,7 +68,7 @@ impl Job {
     pub(crate) async fn run(mut self, mut stop: Stop) -> Result<ExitCode, Failure> {
         let mut unsaved = 0;
         loop {
-            // Cancelling the fetch of a page loses nothing: the page is fetched again.
+            // A cancelled fetch loses no records, because a resumed export fetches the page again.
             let next = tokio::select! {
                 biased;
                 () = stop.heard() => {
@@ -103,7 +103,7 @@ impl Job {
         }
     }
 
-    /// Makes all rows so far count.
+    /// Saves a checkpoint, so that all rows so far count.
     fn save(&mut self) -> Result<(), Failure> {
         let checkpoint = self.pages.checkpoint();
         let saved = self.target.save(&checkpoint, &self.encoder);
@@ -121,11 +121,12 @@ impl Job {
         Ok(())
     }
 
-    /// The next step after an error.
+    /// Returns the next step after an error.
     fn hint(&self, error: &Error) -> Option<String> {
         let has_cursor = self.pages.checkpoint().cursor().is_some();
         match (error.status(), error.kind()) {
-            // The service will reject the same cursor again, and the SDK the checkpoint of another list.
+            // A resumed export would fail again, because the application rejects the cursor or the SDK rejects the
+            // checkpoint.
             (_, ErrorKind::Pagination) => Some(RESTART.to_owned()),
             (Some(400), _) if has_cursor => Some(RESTART.to_owned()),
             (Some(400), _) | (_, ErrorKind::InvalidInput) => None,
@@ -144,21 +145,21 @@ impl Job {
     }
 }
 
-/// Whether an interrupted export may continue with these arguments. The SDK checks the list and its filters.
+/// Checks that an interrupted export can continue with these arguments. The SDK checks the list and its filters.
 fn check(file: &Path, args: &Args, client: &str, saved: &Saved) -> Result<(), Failure> {
     let encoder = &saved.encoder;
     let has_other_columns = args.columns.is_some() && args.columns != encoder.columns;
     let (message, hint) = if !args.resume {
         let records = HumanCount(saved.checkpoint.delivered());
         let message = format!("an earlier export was interrupted after {records} records");
-        let hint = "--resume continues it, --restart begins anew";
+        let hint = "--resume continues it, --restart starts over";
         (message, hint)
     } else if has_other_columns || encoder.format != args.format() {
         let message = "the interrupted export has another format or other columns".to_owned();
         (message, RESTART)
     } else if saved.client != client {
-        // Another client may see other records.
-        let message = "another client ID began the interrupted export".to_owned();
+        // Another client may have access to other records.
+        let message = "the interrupted export has another client ID".to_owned();
         (message, RESTART)
     } else {
         return Ok(());
@@ -167,19 +168,19 @@ fn check(file: &Path, args: &Args, client: &str, saved: &Saved) -> Result<(), Fa
     Err(Failure::new(Exit::Failed, "file", message).with_hint(hint))
 }
 
-/// A file that cannot be written, as on a full disk. The last checkpoint is still valid.
+/// Converts a write error, for example of a full disk. The last checkpoint is still valid.
 fn resumable(error: io::Error) -> Failure {
     Failure::from(error).with_hint(RESUME)
 }
 
-/// A moving line on a terminal, plain lines elsewhere.
+/// Shows progress as a spinner on a terminal, and as lines elsewhere.
 struct Progress {
-    /// It is hidden unless standard error is a terminal. No list has a length, so it is a spinner.
+    /// A spinner, because the length of a list is unknown. It is hidden unless standard error is a terminal.
     bar: ProgressBar,
     last_line: Instant,
 }
 
-/// The time between plain lines, which people read later in a log.
+/// The time between progress lines in a log.
 const PAUSE: Duration = Duration::from_secs(5);
 
 impl Progress {

@@ -1,7 +1,8 @@
-//! `suite export` writes a list of the CRM to a file, or to standard output.
+//! `suite export` writes a list of the CRM to a file or to standard output.
 //!
-//! The export can end at any time, by Ctrl-C, SIGTERM, `kill -9` or a power cut. `--resume` continues at the last checkpoint,
-//! and the finished file equals that of an undisturbed run. `target.rs` describes how.
+//! Ctrl-C, SIGTERM, `kill -9` or a power cut can interrupt the export at any time. `--resume` continues at the last
+//! checkpoint, and the finished file is identical to the file of an uninterrupted run. `target.rs` explains how this
+//! works.
 
 mod args;
 mod encode;
@@ -24,7 +25,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     args.check()?;
     let stop = Stop::listen()?;
     let crm = Client::new(&context.suite()?)?;
-    // The next page is fetched while this one is written.
+    // The next page is fetched while the current page is written.
     let pages = args.pages(&crm).read_ahead();
     match args.file() {
         None => to_stdout(pages, &args, stop).await,
@@ -36,7 +37,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     }
 }
 
-/// Writes rows to standard output, without checkpoints: rows in a pipe cannot be taken back.
+/// Writes rows to standard output without checkpoints, because rows in a pipe can't be removed.
 async fn to_stdout(
     mut pages: Pages<Record>,
     args: &Args,
@@ -48,7 +49,7 @@ async fn to_stdout(
             biased;
             () = stop.heard() => {
                 let records = pages.checkpoint().delivered();
-                note(format_args!("Stopped after {records} records; the same command begins anew."));
+                note(format_args!("Stopped after {records} records; the same command starts over."));
                 return Ok(stop.status());
             }
             next = pages.try_next() => next?,

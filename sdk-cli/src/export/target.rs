@@ -1,16 +1,17 @@
-//! A file that appears complete or not at all, whenever the program dies.
+//! Writes a file so that it is either complete or absent, whenever the program dies.
 //!
 //! An export to `people.csv` has three files:
 //!
 //! - `people.csv.part` grows by whole pages.
-//! - `people.csv.checkpoint` contains the number of bytes in the part that count, and the position of the list after them. It
-//!   is replaced by a rename after those bytes are on the disk, so that bytes and position always agree.
+//! - `people.csv.checkpoint` contains the number of valid bytes in the part, and the position of the list after them. A
+//!   rename replaces it once those bytes are on the disk, so that bytes and position always agree.
 //! - `people.csv` appears by a rename, after a checkpoint at the end of the list.
 //!
-//! A resumed export cuts off the bytes after those that count, and fetches their pages again. So no record is lost or repeated.
+//! A resumed export truncates the part after the valid bytes, and fetches the following pages again. So no record is
+//! lost or repeated.
 //!
-//! A lock on the part prevents a second export to the same file, where the system has Unix locks. Only their owner may read the
-//! files, and none of them may be a link.
+//! On Unix, a lock on the part prevents a second export to the same file. Only their owner can read the files, and none
+//! of them may be a link.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
@@ -27,10 +28,10 @@ use crate::private::{self, with_path, with_suffix};
 #[derive(Deserialize)]
 pub(crate) struct Saved {
     pub(crate) checkpoint: Checkpoint,
-    /// The number of bytes in the part that count.
+    /// The number of valid bytes in the part.
     pub(crate) bytes: u64,
     pub(crate) encoder: Encoder,
-    /// The client ID that the records are for.
+    /// The client ID of the export.
     pub(crate) client: String,
 }
 
@@ -43,9 +44,9 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Opens or creates the part, and keeps other exports from it.
+    /// Opens or creates the part, and locks it against other exports.
     pub(crate) fn claim(file: &Path, client: &str) -> io::Result<Self> {
-        // An export that could not be published in the end does not begin.
+        // If the file can't be published at the end, the export doesn't begin.
         private::plain_file(file)?;
         let path = part(file);
         let part = match private::open(&path)? {
@@ -65,8 +66,8 @@ impl Target {
         })
     }
 
-    /// The state of an interrupted export. With an empty part there is nothing to resume, even if an export that died after
-    /// it published its file left a checkpoint.
+    /// Returns the state of an interrupted export. An empty part has nothing to resume, even if there is a checkpoint,
+    /// because an export may have died after it published its file.
     pub(crate) fn interrupted(&self) -> io::Result<Option<Saved>> {
         let (length, path) = (self.part.metadata()?.len(), checkpoint(&self.file));
         let Some(mut file) = private::open(&path)?.filter(|_| length > 0) else {
@@ -84,12 +85,12 @@ impl Target {
     }
 
     pub(crate) fn begin(&mut self) -> io::Result<()> {
-        // The checkpoint goes first: it speaks of bytes that the part is about to lose.
+        // The checkpoint is removed first, because it refers to bytes that the part is about to lose.
         remove_checkpoint(&self.file)?;
         self.resume(0)
     }
 
-    /// Continues after the bytes that count.
+    /// Continues after the valid bytes.
     pub(crate) fn resume(&mut self, bytes: u64) -> io::Result<()> {
         let cut = self.part.set_len(bytes);
         let cut = cut.and_then(|()| self.part.seek(SeekFrom::Start(bytes)));
@@ -98,7 +99,7 @@ impl Target {
         Ok(())
     }
 
-    /// Adds rows that count from the next checkpoint on.
+    /// Adds rows, which become valid with the next checkpoint.
     pub(crate) fn append(&mut self, rows: &[u8]) -> io::Result<()> {
         with_path(&part(&self.file), self.part.write_all(rows))?;
         self.bytes += rows.len() as u64;
@@ -115,7 +116,7 @@ impl Target {
         sync_folder(&self.file)
     }
 
-    /// Gives the complete file its name, after a checkpoint at the end. Returns its size.
+    /// Renames the complete part to the file, after a checkpoint at the end, and returns its size.
     pub(crate) fn publish(self) -> io::Result<u64> {
         private::plain_file(&self.file)?;
         let part = part(&self.file);
@@ -160,7 +161,7 @@ fn lock(file: &Path, part: &File) -> io::Result<()> {
         Err(rustix::io::Errno::WOULDBLOCK) => return Err(busy(file)),
         locked => with_path(&path, locked.map_err(Into::into))?,
     }
-    // The export that had the lock may have published the part just now.
+    // The export that held the lock may just have published the part.
     let held = with_path(&path, part.metadata())?;
     match private::plain_file(&path)? {
         Some(found) if (found.dev(), found.ino()) == (held.dev(), held.ino()) => Ok(()),
@@ -178,7 +179,7 @@ fn busy(file: &Path) -> io::Error {
     io::Error::new(ErrorKind::ResourceBusy, message)
 }
 
-/// Makes renames and removals survive a power cut, if the system can synchronize a folder.
+/// Syncs the folder, if the system supports this, so that renames and removals survive a power cut.
 fn sync_folder(file: &Path) -> io::Result<()> {
     let folder = file.parent().filter(|path| !path.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));

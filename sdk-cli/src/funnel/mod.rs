@@ -1,4 +1,4 @@
-//! `suite funnel` draws the pipeline funnel as an SVG picture, which documents and web pages show as it is.
+//! `suite funnel` draws the pipeline funnel as an SVG picture for documents and web pages.
 
 mod picture;
 
@@ -14,7 +14,7 @@ use crate::private;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The begin of the window, a day or a time such as 2026-01-01T09:00:00Z [default: 30 days before its end]
+    /// The begin of the window, as a day or a time such as 2026-01-01T09:00:00Z [default: 30 days before its end]
     #[arg(long, value_name = "TIME", value_parser = instant)]
     from: Option<Timestamp>,
     /// The end of the window [default: now]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-/// Reads a time, or a day, which begins at midnight UTC.
+/// Parses a time, or a day, which begins at midnight UTC.
 fn instant(text: &str) -> Result<Timestamp, &'static str> {
     if let Ok(instant) = text.parse() {
         return Ok(instant);

@@ -1,4 +1,4 @@
-//! The picture: the stages with their open counts and their flow, and the outcomes below.
+//! Draws the stages with their open counts and their flow, and the outcomes below them.
 
 use indicatif::HumanCount;
 use jiff::tz::TimeZone;
@@ -23,18 +23,18 @@ const PAPER: &str = "#ffffff";
 
 const WIDTH: i32 = 1_100;
 const MARGIN: i32 = 40;
-/// The end of the names of stages, and the centers of the two panels.
+/// The x coordinates of the end of stage names and of the centers of the two panels.
 const NAMES: i32 = 250;
 const FUNNEL: i32 = 470;
 const FLOW: i32 = 870;
 const FIRST_ROW: i32 = 160;
 const OUTCOMES: i32 = 210;
-/// How many reasons of closing fit.
+/// The number of close reasons that fit.
 const REASONS: usize = 5;
 
 pub(crate) fn svg(funnel: &Funnel) -> String {
     let stages = &funnel.stages;
-    // The contract allows 40 stages. Many of them are drawn closer together.
+    // The contract allows 40 stages. Many stages are drawn closer together.
     let row = if stages.len() > 12 { 36 } else { 50 };
     let below = FIRST_ROW + row * i32::try_from(stages.len().max(1)).unwrap_or(1);
     let mut svg = Svg::new(WIDTH, below + OUTCOMES);
@@ -82,13 +82,13 @@ fn heading(svg: &mut Svg, funnel: &Funnel) {
     svg.rect(left, right, RULE);
 }
 
-/// The stages, each with the top of its row.
+/// Returns the stages, each with the top of its row.
 fn rows(stages: &[FunnelStage], row: i32) -> impl Iterator<Item = (&FunnelStage, i32)> {
     let tops = (0..).map(move |at| FIRST_ROW + row * at);
     stages.iter().zip(tops)
 }
 
-/// The names of the stages, and their open counts as bars that form a funnel.
+/// Draws the names of the stages, and their open counts as bars that form a funnel.
 fn open(svg: &mut Svg, stages: &[FunnelStage], row: i32) {
     let half_bar = scale(stages.iter().map(|stage| stage.open_count), 180);
     let mut above: Option<(i32, i32)> = None;
@@ -108,7 +108,7 @@ fn open(svg: &mut Svg, stages: &[FunnelStage], row: i32) {
             svg.polygon(corners.map(|(x, y)| (FUNNEL + x, y)), BETWEEN);
         }
         svg.rect((FUNNEL - half, from), (FUNNEL + half, to), OPEN);
-        // A number that doesn't fit into its bar is drawn next to it.
+        // A number that doesn't fit into its bar is next to the bar.
         let needed = 10 * i32::try_from(text.len()).unwrap_or(i32::MAX / 10) + 12;
         let (x, anchor, font) = match half {
             0 => (FUNNEL, MIDDLE, Plain(15, SOFT)),
@@ -120,7 +120,7 @@ fn open(svg: &mut Svg, stages: &[FunnelStage], row: i32) {
     }
 }
 
-/// The opportunities that left and entered each stage within the window.
+/// Draws the numbers of opportunities that left and entered each stage within the window.
 fn flow(svg: &mut Svg, stages: &[FunnelStage], row: i32) {
     let counts = |stage: &FunnelStage| [stage.exited_in_window, stage.entered_in_window];
     let bar = scale(stages.iter().flat_map(counts), 130);
@@ -150,7 +150,7 @@ fn flow_font(value: Option<i64>) -> Font {
     }
 }
 
-/// Three numbers, and the reasons of closing.
+/// Draws the three outcomes and the close reasons.
 fn outcomes(svg: &mut Svg, funnel: &Funnel, top: i32) {
     let outcomes = &funnel.outcomes;
     svg.text("Outcomes", (MARGIN, top), START, Bold(17, INK));
@@ -191,7 +191,7 @@ fn close_reasons(svg: &mut Svg, reasons: &[CloseReasonCount], top: i32) {
     }
 }
 
-/// The lengths of bars for these values.
+/// Returns the lengths of bars for these values.
 fn scale(values: impl Iterator<Item = Option<i64>>, longest: i32) -> impl Fn(Option<i64>) -> i32 {
     let most = values.flatten().max().unwrap_or(0).max(1);
     move |value| {
@@ -203,7 +203,7 @@ fn scale(values: impl Iterator<Item = Option<i64>>, longest: i32) -> impl Fn(Opt
     }
 }
 
-/// 12345 becomes "12,345".
+/// Formats a number with separators: 12345 becomes "12,345".
 fn count(number: i64) -> String {
     let sign = if number < 0 { "−" } else { "" };
     format!("{sign}{}", HumanCount(number.unsigned_abs()))
@@ -213,7 +213,7 @@ fn shown(value: Option<i64>) -> String {
     value.map_or_else(|| "not reported".to_owned(), count)
 }
 
-/// A code as words: `proposal_or_decision` becomes "Proposal or decision", with an ellipsis after so many characters.
+/// Formats a code as words: `proposal_or_decision` becomes "Proposal or decision". Long names end with an ellipsis.
 fn words(code: Option<&str>, most: usize) -> String {
     let text = code.unwrap_or_default().replace(['_', '-'], " ");
     let mut letters = text.trim().chars();
@@ -227,8 +227,8 @@ fn words(code: Option<&str>, most: usize) -> String {
     }
 }
 
-/// A date such as "15 January 2026", with the time in UTC unless it is midnight. A time that jiff cannot represent remains
-/// unchanged.
+/// Formats a date such as "15 January 2026", with the time in UTC unless it is midnight. A time that jiff can't
+/// represent stays unchanged.
 fn date(at: &Timestamp) -> String {
     let Ok(instant) = at.to_string().parse::<jiff::Timestamp>() else {
         return at.to_string();
@@ -246,12 +246,12 @@ enum Font {
     Bold(i32, &'static str),
 }
 
-/// Which end of a text is at its point.
+/// The part of a string that is at its point.
 const START: &str = "start";
 const MIDDLE: &str = "middle";
 const END: &str = "end";
 
-/// A picture. Points are in pixels from the upper left.
+/// An SVG picture. Points are in pixels from the upper left corner.
 struct Svg(String);
 
 impl Svg {
@@ -283,13 +283,13 @@ impl Svg {
         self.add(&format!(r#"<polygon points="{points}" fill="{color}"/>"#));
     }
 
-    /// Draws text whose vertical middle is at the point.
+    /// Draws a string whose vertical middle is at the point.
     fn text(&mut self, text: &str, (x, y): (i32, i32), anchor: &str, font: Font) {
         let (weight, size, color) = match font {
             Plain(size, color) => ("normal", size, color),
             Bold(size, color) => ("bold", size, color),
         };
-        // Half the height of a capital letter below the middle.
+        // The baseline is half the height of a capital letter below the middle.
         let (base, text) = (y + size * 7 / 20, escaped(text));
         let font = format!(r#"font-size="{size}" font-weight="{weight}" fill="{color}""#);
         let at = format!(r#"x="{x}" y="{base}" text-anchor="{anchor}""#);
@@ -297,7 +297,7 @@ impl Svg {
     }
 }
 
-/// Text for XML, which cannot contain control characters.
+/// Escapes a string for XML, and removes control characters, which XML can't contain.
 fn escaped(text: &str) -> String {
     let text = one_line(text).replace(['\u{fffe}', '\u{ffff}'], "");
     let text = text.replace('&', "&amp;");

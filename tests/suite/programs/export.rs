@@ -83,7 +83,7 @@ async fn an_interrupted_export_is_changed_only_with_a_matching_option() {
         ("--format jsonl", "another format"),
     ] {
         let other = format!("{line} --resume {other}");
-        desk.run(&other).with(1, &[word, "--restart begins anew"]);
+        desk.run(&other).with(1, &[word, "--restart starts over"]);
     }
     desk.run(&format!("{line} --resume --restart")).with(2, &[]);
     assert_eq!(files(), before);
@@ -108,7 +108,7 @@ async fn an_error_shows_how_the_export_continues() {
     let server = server_of(100).await;
     let line = "export people --limit 10 --out a.csv";
     for (status, code, hint) in [
-        (400, 1, "--restart begins anew\""),
+        (400, 1, "--restart starts over\""),
         (429, 6, "--resume continues it\""),
     ] {
         let desk = Desk::of(&server);

@@ -194,7 +194,7 @@ async fn files_that_do_not_match_are_rejected_until_they_are_discarded() {
         let (_server, desk) = interrupted().await;
         desk.write(name, content);
         for line in [EXPORT, RESUME] {
-            desk.run(line).with(1, &[why, "--restart begins anew"]);
+            desk.run(line).with(1, &[why, "--restart starts over"]);
         }
         assert_eq!(desk.read(name), content);
         desk.run(&format!("{EXPORT} --restart")).with(0, &[]);

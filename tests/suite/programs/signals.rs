@@ -58,7 +58,7 @@ async fn fault_84_an_export_to_standard_output_ends_after_a_complete_page() {
         out.read_exact(&mut byte).unwrap();
     }
     send(&child, "-TERM");
-    let message = "after 10 records; the same command begins anew";
+    let message = "after 10 records; the same command starts over";
     let ended = Ended::of(child).with(143, &[message]);
     assert_eq!(ended.out.lines().count(), 9);
 }
