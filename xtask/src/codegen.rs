@@ -64,15 +64,15 @@ pub(crate) fn attempt(root: &Path) -> Result<()> {
 }
 
 fn generate(root: &Path) -> Result<Tree> {
-    let (mut specs, mut refused) = (Vec::new(), Vec::new());
+    let (mut specs, mut rejected) = (Vec::new(), Vec::new());
     for app in APPS {
         match spec(root, app) {
             Ok(spec) => specs.push(spec),
-            Err(findings) => refused.push(findings),
+            Err(findings) => rejected.push(findings),
         }
     }
-    if !refused.is_empty() {
-        return Err(refused.join("\n"));
+    if !rejected.is_empty() {
+        return Err(rejected.join("\n"));
     }
     check_ids(&specs)?;
     let register = text_of(root, "specs/ASSUMPTIONS.md")?;
@@ -96,8 +96,8 @@ fn spec(root: &Path, app: &'static App) -> Result<Spec> {
 
 fn parsed(app: &'static App, text: &str) -> Result<Spec> {
     let spec = read::own_spec(app, text, &mut Findings::default());
-    spec.map_err(|refused| {
-        let lines = refused
+    spec.map_err(|rejected| {
+        let lines = rejected
             .lines()
             .map(|line| format!("{}: {line}", app.spec()));
         lines.collect::<Vec<_>>().join("\n")

@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Weight {
     /// Nothing is generated until the finding is resolved.
-    Refused,
+    Rejected,
     /// The value is raw JSON, because no Rust type can express its schema.
     Raw,
     /// A name differs from the document.
@@ -31,7 +31,7 @@ pub(crate) struct Finding {
 pub(crate) struct Findings {
     all: Vec<Finding>,
     /// The number of rejections, including repeated ones.
-    pub(crate) refusals: usize,
+    pub(crate) rejections: usize,
 }
 
 impl Findings {
@@ -43,7 +43,7 @@ impl Findings {
         rule: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.refusals += usize::from(weight == Weight::Refused);
+        self.rejections += usize::from(weight == Weight::Rejected);
         let finding = Finding {
             weight,
             place: place.to_owned(),
@@ -55,13 +55,13 @@ impl Findings {
         }
     }
 
-    pub(crate) fn refuse(
+    pub(crate) fn reject(
         &mut self,
         place: &str,
         rule: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.add(Weight::Refused, place, rule, remedy);
+        self.add(Weight::Rejected, place, rule, remedy);
     }
 
     pub(crate) fn note(&mut self, place: &str, rule: impl Into<String>) {
@@ -79,16 +79,16 @@ impl Findings {
     }
 
     /// Turns all findings into rejections.
-    pub(crate) fn refuse_all(&mut self) {
+    pub(crate) fn reject_all(&mut self) {
         for it in &mut self.all {
-            it.weight = Weight::Refused;
+            it.weight = Weight::Rejected;
         }
     }
 
     /// Fails with all rejections, if there are any.
     pub(crate) fn settled(&self) -> crate::Result<()> {
-        let refused: Vec<String> = self.of(Weight::Refused).map(ToString::to_string).collect();
-        crate::settled(&refused)
+        let rejected: Vec<String> = self.of(Weight::Rejected).map(ToString::to_string).collect();
+        crate::settled(&rejected)
     }
 }
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use self::files::{Files, read};
 use self::overlay::Overlay;
-use self::propose::{Read, kept, skips, without_handlers};
+use self::propose::{Read, preserved, skips, without_handlers};
 use self::report::{Report, decisions};
 use crate::findings::Findings;
 use crate::model::app::APPS;
@@ -138,7 +138,7 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     // A person may have removed actions from the overlay of an adopted document, so no action is derived again.
     let new = before.filter(|_| !is_known);
     let after = |root| Read { root, spec: &spec };
-    let mut added = new.map_or(Vec::new(), |it| kept(it, after(&laid), &assumed));
+    let mut added = new.map_or(Vec::new(), |it| preserved(it, after(&laid), &assumed));
     if wanted.accept {
         added.extend(skips(&findings, &laid));
     }

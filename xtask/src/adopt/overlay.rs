@@ -22,7 +22,7 @@ const ACTION_KEYS: [&str; 5] = ["target", "description", "update", "copy", "remo
 pub(super) struct Overlay {
     pub(super) text: String,
     node: Node,
-    whole: v1_1::Overlay,
+    parsed: v1_1::Overlay,
 }
 
 /// An update in the form that this program writes.
@@ -52,23 +52,23 @@ impl Overlay {
             problems.extend(unknown(&name, action, &ACTION_KEYS));
         }
         settled(&problems)?;
-        let whole: v1_1::Overlay =
+        let parsed: v1_1::Overlay =
             serde_json::from_value(value(&node)?).map_err(at("not an OpenAPI Overlay 1.1"))?;
         // A document may need no action, but the format requires at least one.
-        if !whole.actions.is_empty() {
-            whole
+        if !parsed.actions.is_empty() {
+            parsed
                 .validate(ValidationOptions::IgnoreEmptyInfoVersion.into())
                 .map_err(|error| error.to_string().trim_end().to_owned())?;
         }
         let text = text.to_owned();
-        Ok(Self { text, node, whole })
+        Ok(Self { text, node, parsed })
     }
 
     /// The document with all actions applied. The error names every action that matches nothing.
     pub(super) fn apply(&self, document: &Node) -> Result<Node> {
         let mut value = value(document)?;
-        let dead = dead(&self.whole, &mut value)?.into_iter().map(|index| {
-            let action = &self.whole.actions[index];
+        let dead = dead(&self.parsed, &mut value)?.into_iter().map(|index| {
+            let action = &self.parsed.actions[index];
             let reason = action.description.iter().map(|it| format!(" ({it})"));
             let (target, reason) = (&action.target, reason.collect::<String>());
             format!("`{target}`{reason} matches nothing; correct the target, or remove the action")
@@ -79,7 +79,7 @@ impl Overlay {
 
     /// Removes the actions that this program wrote and that match nothing in a document. Returns the removed actions too.
     pub(super) fn fitted(self, document: &Node) -> Result<(Self, Vec<Action>)> {
-        let dead = dead(&self.whole, &mut value(document)?)?;
+        let dead = dead(&self.parsed, &mut value(document)?)?;
         let gone: Vec<Action> = dead.into_iter().filter_map(|it| self.written(it)).collect();
         let mut text = self.text;
         for action in &gone {
@@ -101,9 +101,9 @@ impl Overlay {
             text = format!("{head}actions:\n");
         }
         text.extend(actions.iter().map(Action::to_string));
-        let grown = Self::parse(&text).map(|it| (it.whole.actions.len(), it));
+        let grown = Self::parse(&text).map(|it| (it.parsed.actions.len(), it));
         match grown {
-            Ok((count, grown)) if count == self.whole.actions.len() + actions.len() => Ok(grown),
+            Ok((count, grown)) if count == self.parsed.actions.len() + actions.len() => Ok(grown),
             _ => Err(
                 "the overlay must end with its `actions`, one per line and indented by two spaces"
                     .to_owned(),

@@ -56,7 +56,7 @@ pub(super) fn without_handlers(
 }
 
 /// Preserves parts of the former spec: names that callers use, rules of our contract, and open assumptions.
-pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) -> Vec<Action> {
+pub(super) fn preserved(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) -> Vec<Action> {
     let known = by_route(before.spec);
     let mut actions = Vec::new();
     let status = status(before, after);
@@ -84,7 +84,7 @@ pub(super) fn kept(before: Read<'_>, after: Read<'_>, assumed: &[Assumption]) ->
         update.extend(rules(was, is));
         actions.extend(action(after.root, is, update));
     }
-    let types = types::kept(before.spec, after.spec, after.root);
+    let types = types::preserved(before.spec, after.spec, after.root);
     actions.extend(types.into_iter().map(|(target, name)| {
         let name = ("x-sdk-name".to_owned(), Node::Text(name));
         Action::new(target, vec![name])
@@ -193,8 +193,8 @@ pub(super) fn skips(findings: &Findings, document: &Node) -> Vec<Action> {
                     .any(|part| it == part || it.starts_with(&step(part, "")))
             };
             // Only a person can correct an invalid extension of this workspace.
-            let mut refused = findings.of(Weight::Refused);
-            let found = refused.find(|it| is_within(&it.place) && !it.rule.contains("`x-"));
+            let mut rejected = findings.of(Weight::Rejected);
+            let found = rejected.find(|it| is_within(&it.place) && !it.rule.contains("`x-"));
             if let Some((finding, target)) = found.zip(path(document, &place)) {
                 let reason = Node::Text(finding.rule.clone());
                 skips.push(Action::new(target, vec![("x-sdk-skip".to_owned(), reason)]));

@@ -106,7 +106,7 @@ fn idle(app: &str, was: &Known<'_>, is: &Known<'_>) -> impl Iterator<Item = Stri
 /// The open decisions, each with its rule and the rejected places.
 pub(super) fn decisions(findings: &Findings) -> Vec<String> {
     let mut decisions = BTreeMap::<String, Vec<&str>>::new();
-    for it in findings.of(Weight::Refused) {
+    for it in findings.of(Weight::Rejected) {
         let decision = decisions.entry(format!("{}; {}", it.rule, it.remedy));
         decision.or_default().push(&it.place);
     }

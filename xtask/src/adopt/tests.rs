@@ -90,7 +90,7 @@ fn the_sample_needs_one_decision_and_a_second_run_changes_nothing() {
 
     let app = App::named("crm").unwrap();
     let [old, new] = [&ours(), &spec].map(|it| model(app, &parsed(it)).unwrap());
-    assert_eq!(new.1.of(Weight::Refused).count(), 0);
+    assert_eq!(new.1.of(Weight::Rejected).count(), 0);
     let known = super::by_route(&new.0);
     for old in &old.0.operations {
         let new = known[&super::route(&old.route())];

@@ -9,7 +9,7 @@ use crate::model::{Component, Spec};
 use crate::node::Node;
 
 /// The paths of schemas that would get a derived name, and their former names.
-pub(super) fn kept(before: &Spec, after: &Spec, document: &Node) -> Vec<(String, String)> {
+pub(super) fn preserved(before: &Spec, after: &Spec, document: &Node) -> Vec<(String, String)> {
     let pairs = pairs(before, after);
     let component = |spec: &Spec, name: &str| spec.schemas.components.get(name).cloned();
     let alone = pairs.iter().filter(|(old, new)| {
@@ -18,12 +18,12 @@ pub(super) fn kept(before: &Spec, after: &Spec, document: &Node) -> Vec<(String,
         let is_alone = others.nth(1).is_none();
         is_alone && component(after, old).is_none() && component(before, new).is_none()
     });
-    let kept = alone.filter_map(|(old, new)| {
+    let preserved = alone.filter_map(|(old, new)| {
         component(before, old).filter(Component::is_type)?;
         let new = component(after, new).filter(Component::is_type)?;
         Some((nameless(document, &new.place)?, old.clone()))
     });
-    kept.collect()
+    preserved.collect()
 }
 
 /// The path of a schema that has no vendor's name and is not a reference.

@@ -139,7 +139,7 @@ impl<'a> Flat<'a> {
         self.facts.insert(key, Fact { row, place, value });
     }
 
-    pub(super) fn said(
+    pub(super) fn add_text(
         &mut self,
         row: &'static str,
         leaf: &Leaf<'a>,
@@ -148,10 +148,10 @@ impl<'a> Flat<'a> {
     ) {
         let mut text = text.into();
         // If several schemas are merged, each counts.
-        if let Some(Value::Said(known)) = self.value(row, key).filter(|_| row != "type") {
+        if let Some(Value::Text(known)) = self.value(row, key).filter(|_| row != "type") {
             text = format!("{known} and {text}");
         }
-        self.add(row, key, leaf.place(key), Value::Said(text));
+        self.add(row, key, leaf.place(key), Value::Text(text));
     }
 
     /// Adds the fact that a part exists, with the row of the rule for a new or removed part.
@@ -159,7 +159,7 @@ impl<'a> Flat<'a> {
         if let Some(required) = required {
             self.add("required", "", place.to_owned(), Value::Wide(!required));
         }
-        let (place, value) = (place.to_owned(), Value::Said(String::new()));
+        let (place, value) = (place.to_owned(), Value::Text(String::new()));
         let key = (self.at.clone(), "", String::new());
         self.facts.insert(key, Fact { row, place, value });
     }
@@ -182,10 +182,10 @@ impl<'a> Flat<'a> {
         self.claims
             .extend(Claim::all(leaf.node, &leaf.place, &self.at));
         if leaf.node.object().is_none() {
-            self.said("field", leaf, "", json(leaf.node));
+            self.add_text("field", leaf, "", json(leaf.node));
         }
         if leaf.node.is_set("deprecated") {
-            self.said("deprecated", leaf, "deprecated", "");
+            self.add_text("deprecated", leaf, "deprecated", "");
         }
         let fields = leaf.node.members();
         for (key, value) in fields.filter(|it| !is_read_by_people(it.0)) {
@@ -213,7 +213,7 @@ impl<'a> Flat<'a> {
             for node in places.iter().filter_map(|it| self.root.pointer(it)) {
                 text += &json(&bare(node));
             }
-            self.said(row, leaf, key, text);
+            self.add_text(row, leaf, key, text);
         }
     }
 }

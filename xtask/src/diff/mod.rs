@@ -132,18 +132,18 @@ fn judged(mut verdicts: Verdicts, old: &Node, register: &str) -> Vec<Assumption>
 struct Side<'a> {
     document: &'a Node,
     spec: Option<Spec>,
-    refused: Vec<String>,
+    rejected: Vec<String>,
 }
 
 impl<'a> Side<'a> {
     fn of(app: &'static App, document: &'a Node) -> Self {
         let mut findings = Findings::default();
         let spec = read::read_document(app, document, &mut findings);
-        let refused = findings.of(Weight::Refused).map(ToString::to_string);
+        let rejected = findings.of(Weight::Rejected).map(ToString::to_string);
         Self {
             document,
             spec,
-            refused: refused.collect(),
+            rejected: rejected.collect(),
         }
     }
 }
@@ -157,8 +157,8 @@ fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
         (Some(was), Some(is)) => names::compare(was, is, &pairs.routes, &pairs.places),
         _ => Vec::new(),
     };
-    let refused_old = old.refused.iter().map(|it| format!("old: {it}"));
-    let refused_new = new.refused.iter().map(|it| format!("new: {it}"));
+    let refused_old = old.rejected.iter().map(|it| format!("old: {it}"));
+    let refused_new = new.rejected.iter().map(|it| format!("new: {it}"));
     Report {
         old: version(old.document),
         new: version(new.document),
@@ -166,7 +166,7 @@ fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
         names,
         assumptions: judged(pairs.verdicts, old.document, register),
         not_understood: changes.not_understood.into_iter().collect(),
-        refused: refused_old.chain(refused_new).collect(),
+        rejected: refused_old.chain(refused_new).collect(),
     }
 }
 

@@ -101,7 +101,7 @@ impl<'a> Flat<'a> {
         let leaf = Leaf { place, node };
         for (key, field) in leaf.each("info") {
             if ABOUT.split(' ').any(|it| it == key) {
-                flat.said("service metadata", &field, &key, field.node.plain());
+                flat.add_text("service metadata", &field, &key, field.node.plain());
             }
         }
         flat.fields(&leaf, DOCUMENT);
@@ -114,18 +114,18 @@ impl<'a> Flat<'a> {
         // If the full path is the same, the length of the server's part doesn't matter.
         if is_moved {
             let (place, below) = served(root, &top.leaves);
-            flat.add("server path", "", place, Value::Said(below));
-            flat.said("operation", own, "", top.shown.as_str());
+            flat.add("server path", "", place, Value::Text(below));
+            flat.add_text("operation", own, "", top.shown.as_str());
         }
         if let Some(id) = own.node.text_at("operationId") {
-            flat.said("id", own, "operationId", names::camel(id));
+            flat.add_text("id", own, "operationId", names::camel(id));
         }
         for (row, key) in [
             ("replay status", "x-replay-status"),
             ("exclusive parameters", "x-mutually-exclusive"),
         ] {
-            if let Some(said) = own.node.get(key) {
-                flat.said(row, own, key, said.plain());
+            if let Some(value) = own.node.get(key) {
+                flat.add_text(row, own, key, value.plain());
             }
         }
         let security = own.node.get("security").or_else(|| root.get("security"));
@@ -202,7 +202,7 @@ impl<'a> Flat<'a> {
         self.fields(leaf, handled);
         let within = leaf.node.text_at("in");
         if within == Some("path") {
-            self.said("path parameter", leaf, "name", leaf.node.at("name").plain());
+            self.add_text("path parameter", leaf, "name", leaf.node.at("name").plain());
         }
         for (name, header) in leaf.each("headers") {
             let header = header.resolved(self.root);
@@ -218,7 +218,7 @@ impl<'a> Flat<'a> {
             .or(is_json("*"));
         for (nth, (media, content)) in contents.into_iter().enumerate() {
             if json == Some(nth) {
-                self.said("media type", &content, "", media);
+                self.add_text("media type", &content, "", media);
             } else {
                 self.at = step(at, &media);
                 self.present("media type", &content.place, None);
@@ -241,7 +241,7 @@ impl<'a> Flat<'a> {
                 .node
                 .get("explode")
                 .map_or(style == "form", |it| *it == Node::Bool(true));
-            self.said(
+            self.add_text(
                 "style",
                 leaf,
                 "style",
@@ -260,18 +260,18 @@ impl<'a> Flat<'a> {
 
     fn scheme(root: &'a Node, leaf: &Leaf<'a>) -> Self {
         let mut flat = Self::of(root, Way::Both, &leaf.place);
-        flat.said("authentication", leaf, "", kind(leaf.node));
+        flat.add_text("authentication", leaf, "", kind(leaf.node));
         for (flow, node) in leaf.node.at("flows").members() {
             for (key, value) in node.members().filter(|it| !is_read_by_people(it.0)) {
                 if key == "scopes" {
                     let scopes: Vec<&str> = value.members().map(|it| it.0.as_str()).collect();
-                    flat.said("security scheme", leaf, flow, scopes.join(" "));
+                    flat.add_text("security scheme", leaf, flow, scopes.join(" "));
                     continue;
                 }
                 let url = value.plain();
                 // The host in our specs is a placeholder.
                 let path = url.split_once(".invalid").map_or(url.as_str(), |it| it.1);
-                flat.said("token URL", leaf, &format!("{flow} {key}"), path);
+                flat.add_text("token URL", leaf, &format!("{flow} {key}"), path);
             }
         }
         flat.fields(leaf, SCHEME);

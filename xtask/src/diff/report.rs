@@ -20,7 +20,7 @@ pub(super) struct Report {
     pub(super) assumptions: Vec<Assumption>,
     /// Places and their differences.
     pub(super) not_understood: Vec<(String, String)>,
-    pub(super) refused: Vec<String>,
+    pub(super) rejected: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -37,8 +37,8 @@ impl Report {
         let mut changes = self.changes.iter();
         let breaks = changes.any(|it| it.breaks_writers || it.breaks_readers);
         // The names of rejected parts are unknown.
-        let renames = self.refused.is_empty() && self.names.iter().any(|it| it.breaks);
-        let is_clear = self.not_understood.is_empty() && self.refused.is_empty();
+        let renames = self.rejected.is_empty() && self.names.iter().any(|it| it.breaks);
+        let is_clear = self.not_understood.is_empty() && self.rejected.is_empty();
         if breaks || renames {
             1
         } else {
@@ -66,14 +66,14 @@ impl Report {
         let writers = self.changes.iter().filter(|it| it.breaks_writers).count();
         let readers = self.changes.iter().filter(|it| it.breaks_readers).count();
         let sources = self.names.iter().filter(|it| it.breaks).count();
-        let (refused, odd) = (self.refused.len(), self.not_understood.len());
+        let (rejected, odd) = (self.rejected.len(), self.not_understood.len());
         match self.status() {
             0 if self.changes.is_empty() && self.names.is_empty() => "Nothing changed.".to_owned(),
             0 => format!("Not breaking: {} changes.", self.changes.len()),
             1 => format!(
                 "Breaking: {writers} changes for callers that write, {readers} for callers that read, {sources} names."
             ),
-            _ => format!("Unclear: {refused} rejected, {odd} not understood."),
+            _ => format!("Unclear: {rejected} rejected, {odd} not understood."),
         }
     }
 
@@ -119,7 +119,7 @@ impl Report {
             "Not understood (no rule covers these, so review them)",
             odd.map(|it| format!("{}: {}", it.0, it.1)).collect(),
         );
-        section("Rejected", self.refused.clone());
+        section("Rejected", self.rejected.clone());
         text + "\n" + &self.verdict() + "\n"
     }
 }

@@ -243,7 +243,7 @@ impl<'a> Flat<'a> {
         let discriminator = leaf.node.at("discriminator");
         let tag = discriminator.text_at("propertyName");
         if let Some(tag) = tag {
-            self.said("discriminator", leaf, "discriminator", tag);
+            self.add_text("discriminator", leaf, "discriminator", tag);
         }
         let mut kinds = Some(self.kinds());
         for (at, branch) in branches(root, leaf).into_iter().enumerate() {

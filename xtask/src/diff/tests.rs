@@ -143,8 +143,8 @@ fn summary(report: &Report) -> [String; 2] {
     });
     let odd = report.not_understood.iter();
     let odd = odd.map(|it| format!("not understood {}", it.0));
-    let refused = report.refused.iter().map(|it| format!("refused {it}"));
-    let mut changes: Vec<String> = changes.chain(odd).chain(refused).collect();
+    let rejected = report.rejected.iter().map(|it| format!("rejected {it}"));
+    let mut changes: Vec<String> = changes.chain(odd).chain(rejected).collect();
     changes.dedup();
     let names = report.names.iter();
     let names = names.map(|it| format!("{} {}", it.name, it.how));

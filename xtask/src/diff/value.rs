@@ -78,7 +78,7 @@ pub(super) struct Values {
 /// The value of a fact.
 #[derive(Debug, PartialEq)]
 pub(super) enum Value {
-    Said(String),
+    Text(String),
     /// A flag that admits more values if it is true.
     Wide(bool),
     /// A number, whether it is the lower bound, and whether it is exclusive.
@@ -212,7 +212,7 @@ pub(super) const ANONYMOUS: &str = "none";
 fn text(row: &str, value: Option<&Value>) -> String {
     let text = match value {
         None | Some(Value::Access(_)) => String::new(),
-        Some(Value::Said(text)) => text.clone(),
+        Some(Value::Text(text)) => text.clone(),
         Some(Value::Wide(wide)) => {
             let names = match row {
                 "required" => ["required", "optional"],

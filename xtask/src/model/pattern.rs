@@ -73,11 +73,11 @@ fn alternatives(source: &str) -> Option<Vec<Vec<Piece>>> {
     let prefix = sequence(&mut rest)?;
     let group = group(&mut rest)?;
     let suffix = sequence(&mut rest)?;
-    let whole = |middle| joined([prefix.clone(), middle, suffix.clone()].concat());
+    let with_group = |middle| joined([prefix.clone(), middle, suffix.clone()].concat());
     let is_end = rest.next().is_none();
     group
         .into_iter()
-        .map(whole)
+        .map(with_group)
         .collect::<Option<_>>()
         .filter(|_| is_end)
 }

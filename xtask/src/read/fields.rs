@@ -103,22 +103,22 @@ fn implies(root: &Node, one: &Version, other: &Version) -> bool {
     let (Some(one), Some(other)) = (merged(one), merged(other)) else {
         return false;
     };
-    let is_said = |said: &Leaf| one.iter().any(|it| says_as_much(root, it, said));
-    other.iter().all(is_said)
+    let is_implied = |rule: &Leaf| one.iter().any(|it| leaf_implies(root, it, rule));
+    other.iter().all(is_implied)
 }
 
-fn says_as_much(root: &Node, leaf: &Leaf, other: &Leaf) -> bool {
+fn leaf_implies(root: &Node, leaf: &Leaf, other: &Leaf) -> bool {
     if leaf.place == other.place {
         return true;
     }
-    let said = |schema: &Node| -> Vec<(String, Node)> {
-        let said = schema.members().filter(|(key, _)| !is_annotation(key));
-        said.map(|(key, it)| (key.clone(), it.clone())).collect()
+    let rules = |schema: &Node| -> Vec<(String, Node)> {
+        let rules = schema.members().filter(|(key, _)| !is_annotation(key));
+        rules.map(|(key, it)| (key.clone(), it.clone())).collect()
     };
     let fits_null = is_nullable(&other.schema) || !is_nullable(&leaf.schema);
     let (kind, known) = (kind(&leaf.schema), kind(&other.schema));
     let is_type = kind == known || kind == Some("integer") && known == Some("number");
-    let mut rest = said(&other.schema);
+    let mut rest = rules(&other.schema);
     rest.retain(|(key, _)| key != "type");
     fits_null
         && is_type

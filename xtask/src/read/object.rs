@@ -112,7 +112,7 @@ impl Reader<'_> {
                     "property `{}`: with an assumed type, it must be optional, because a value of another type is read as absent",
                     field.name
                 );
-                self.refuse(place, &rule);
+                self.reject(place, &rule);
             }
             let schemas = || field.around.iter().chain([&field.schema]);
             properties.push(Property {

@@ -22,7 +22,7 @@ impl Reader<'_> {
         title: &str,
     ) -> Option<Operation> {
         let raw = call.raw;
-        let refusals = self.findings.refusals;
+        let rejections = self.findings.rejections;
         let hint = names::pascal(&names.id);
         let (text, source) = Self::text_of(call, title);
         let (auth, scopes) = self.security(call);
@@ -61,7 +61,7 @@ impl Reader<'_> {
             name: names.method,
         };
         self.check(call, &operation);
-        (self.findings.refusals == refusals).then_some(operation)
+        (self.findings.rejections == rejections).then_some(operation)
     }
 
     /// The description of an operation, and its source.
@@ -128,7 +128,7 @@ impl Reader<'_> {
                 let rule = format!("a body must be JSON or a form, not {}", media.join(" or "));
                 let remedy =
                     "leave the operation out with `x-sdk-skip`; `raw_call` reaches its path";
-                self.findings.refuse(&place, rule, remedy);
+                self.findings.reject(&place, rule, remedy);
                 return None;
             }
         };
@@ -148,7 +148,7 @@ impl Reader<'_> {
         if form && !fits {
             let remedy = "describe its properties in the overlay";
             self.findings
-                .refuse(&place, "a form must be an object with properties", remedy);
+                .reject(&place, "a form must be an object with properties", remedy);
         }
         Some(Body {
             description: node
@@ -168,7 +168,7 @@ impl Reader<'_> {
         if let Some(status) = call.raw.at("x-replay-status").integer() {
             return Replay::Status(u16::try_from(status).unwrap_or_default());
         }
-        let said = reply.ty().and_then(Ty::name).is_some_and(|name| {
+        let is_stored_result = reply.ty().and_then(Ty::name).is_some_and(|name| {
             let mut entries = self.entries.values().filter_map(|it| it.component.as_ref());
             let component = entries.find(|it| it.name == *name);
             component.is_some_and(|component| {
@@ -177,7 +177,7 @@ impl Reader<'_> {
                 })
             })
         });
-        if said {
+        if is_stored_result {
             Replay::Member
         } else {
             Replay::NotShown
@@ -223,24 +223,24 @@ impl Reader<'_> {
         if in_path != call.path.matches('{').count() || !call.path.starts_with('/') {
             let rule =
                 "its path must begin with `/`, and each `{name}` in it needs a path parameter";
-            self.refuse(place, rule);
+            self.reject(place, rule);
         }
         let is_odd = |c: char| c.is_whitespace() || c.is_control() || "?#`\"\\".contains(c);
         if call.path.contains(is_odd) {
             let rule = "its path has a query, a fragment, spaces or quotes, which would be escaped";
             self.findings
-                .refuse(place, rule, "leave the operation out with `x-sdk-skip`");
+                .reject(place, rule, "leave the operation out with `x-sdk-skip`");
         }
         if call.method == Method::Get && operation.body.is_some() {
             let rule = "a GET must not have a body";
             self.findings
-                .refuse(place, rule, "leave the operation out with `x-sdk-skip`");
+                .reject(place, rule, "leave the operation out with `x-sdk-skip`");
         }
         if let Replay::Status(status) = operation.replay {
             let documented = &operation.statuses.documented;
             if !operation.is_command() || !documented.iter().any(|(known, _)| *known == status) {
                 let rule = "`x-replay-status` must be a documented status of a command";
-                self.refuse(place, rule);
+                self.reject(place, rule);
             }
         }
         for (left, right) in &operation.exclusive {
@@ -251,12 +251,12 @@ impl Reader<'_> {
                 {
                     let rule =
                         format!("`{name}` of `x-mutually-exclusive` is not an optional parameter");
-                    self.refuse(place, &rule);
+                    self.reject(place, &rule);
                 }
             }
         }
         if operation.auth == Auth::Client && operation.body.is_none() {
-            self.refuse(place, "a call with the client credential must send a form");
+            self.reject(place, "a call with the client credential must send a form");
         }
     }
 }

@@ -92,16 +92,16 @@ pub(super) fn check(document: &Node, findings: &mut Findings) {
         let key = it.key;
         let Some((part, (what, holds))) = known(key) else {
             let rule = format!("`{key}` is not an extension of this workspace");
-            findings.refuse(&it.place, rule, "correct its name in the overlay");
+            findings.reject(&it.place, rule, "correct its name in the overlay");
             continue;
         };
         let holder = it.place.rsplit_once('/').map_or("", |it| it.0);
         if !part.is_empty() && part != self::part(holder) {
             let rule = format!("`{key}` has no meaning here");
-            findings.refuse(&it.place, rule, format!("it belongs to the {part}"));
+            findings.reject(&it.place, rule, format!("it belongs to the {part}"));
         } else if !holds(it.value) {
             let rule = format!("`{key}` is {what}");
-            findings.refuse(&it.place, rule, "correct it in the overlay");
+            findings.reject(&it.place, rule, "correct it in the overlay");
         }
     }
 }

@@ -99,7 +99,7 @@ impl Reader<'_> {
                 );
                 if required {
                     let remedy = "leave the operation out with `x-sdk-skip`";
-                    self.findings.refuse(place, rule, remedy);
+                    self.findings.reject(place, rule, remedy);
                 } else {
                     let remedy = "it has no setter";
                     self.findings.add(Weight::Raw, place, rule, remedy);
@@ -111,7 +111,7 @@ impl Reader<'_> {
             let rule = format!(
                 "parameter `{name}`: a path parameter must be required and occur in the path"
             );
-            self.refuse(place, &rule);
+            self.reject(place, &rule);
             return None;
         }
         if within == Place::Header && !self.is_free_header(&name, place) {
@@ -163,7 +163,7 @@ impl Reader<'_> {
         }
         let is_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
         if name.is_empty() || !name.chars().all(is_token) {
-            self.refuse(
+            self.reject(
                 place,
                 "the name of a header may have only letters, digits, `-` and `_`",
             );
@@ -185,7 +185,7 @@ impl Reader<'_> {
         if matches!(style, "label" | "matrix") {
             let rule = format!("parameter `{name}`: the style `{style}` is not supported");
             let remedy = "leave the operation out with `x-sdk-skip`";
-            self.findings.refuse(place, rule, remedy);
+            self.findings.reject(place, rule, remedy);
         }
         let exploded = raw
             .get("explode")
@@ -222,7 +222,7 @@ impl Reader<'_> {
             if raw.is_set("required") {
                 let remedy =
                     "leave the operation out with `x-sdk-skip`, or make it optional in the overlay";
-                self.findings.refuse(place, rule, remedy);
+                self.findings.reject(place, rule, remedy);
             } else {
                 let remedy = format!("it has no setter: {instead}");
                 self.findings.add(Weight::Raw, place, rule, remedy);

@@ -111,9 +111,9 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn refuse(&mut self, place: &str, rule: &str) {
+    pub(super) fn reject(&mut self, place: &str, rule: &str) {
         self.findings
-            .refuse(place, rule, "correct it in the overlay");
+            .reject(place, rule, "correct it in the overlay");
     }
 
     pub(super) fn raw(&mut self, place: &str, rule: &str) {

@@ -53,7 +53,7 @@ impl Reader<'_> {
             [Node::Text(only)] if is_const || constant.is_some() => {
                 return Meaning::of(value, Kind::Constant(only.clone()));
             }
-            _ if is_const => self.refuse(place, "`x-const` needs an `enum` of exactly one string"),
+            _ if is_const => self.reject(place, "`x-const` needs an `enum` of exactly one string"),
             _ => {}
         }
         let kind = schema.text_at("type").unwrap_or_default();

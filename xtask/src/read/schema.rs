@@ -187,7 +187,7 @@ impl Reader<'_> {
             Form::Circle => {
                 let rule = "`allOf` contains itself";
                 self.findings
-                    .refuse(place, rule, "break the cycle in the overlay");
+                    .reject(place, rule, "break the cycle in the overlay");
             }
             Form::Plain(kind) => return self.plain(schema, kind, place, name, value),
         }

@@ -34,7 +34,7 @@ pub(crate) fn own_spec(app: &'static App, text: &str, findings: &mut Findings) -
     let spec = read_document(app, &document, findings);
     if document.get("x-adopted-from").is_none() {
         ours::conventions(&document, findings);
-        findings.refuse_all();
+        findings.reject_all();
     }
     findings.settled()?;
     spec.ok_or_else(|| "it is not an OpenAPI document".to_owned())
@@ -54,7 +54,7 @@ pub(crate) fn read_document(
             version.to_owned()
         };
         let rule = format!("OpenAPI {version} is not supported");
-        findings.refuse("/openapi", rule, "convert it to 3.0 or 3.1");
+        findings.reject("/openapi", rule, "convert it to 3.0 or 3.1");
         return None;
     }
     ours::check(document, findings);
@@ -81,7 +81,7 @@ pub(crate) fn read_document(
         taken.insert(name.to_owned(), "the SDK".to_owned());
     }
     let objects = graph::objects(document);
-    let objects = objects.map_err(|error| findings.refuse("/components/schemas", error, ""));
+    let objects = objects.map_err(|error| findings.reject("/components/schemas", error, ""));
     let objects = objects.ok()?;
     let mut reader = Reader {
         root: document,
@@ -139,7 +139,7 @@ pub(crate) fn read_document(
         && spec.metadata_operation().is_none_or(Operation::is_command)
     {
         let rule = format!("`x-metadata-operation`: `{id}` is not a GET operation");
-        findings.refuse("/info", rule, "name a GET operation, or remove it");
+        findings.reject("/info", rule, "name a GET operation, or remove it");
     }
     Some(spec)
 }

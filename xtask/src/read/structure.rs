@@ -143,8 +143,8 @@ pub(super) fn without(schema: &Node, keys: &[&str]) -> Node {
 
 /// Whether a schema has only annotations.
 pub(super) fn says_nothing(schema: &Node) -> bool {
-    let said = |(key, _): (&String, &Node)| !is_annotation(key);
-    !schema.members().any(said) && !is_nullable(schema)
+    let is_rule = |(key, _): (&String, &Node)| !is_annotation(key);
+    !schema.members().any(is_rule) && !is_nullable(schema)
 }
 
 /// The place of a reference's target, and the target.
@@ -177,7 +177,7 @@ pub(super) fn resolved<'a>(
         found = target;
     }
     let rule = "its `$ref` has no target in this document";
-    findings.refuse(&place, rule, "correct it in the overlay");
+    findings.reject(&place, rule, "correct it in the overlay");
     None
 }
 

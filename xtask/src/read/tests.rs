@@ -166,7 +166,7 @@ fn a_broken_convention_is_named_with_its_place() {
         assert!(SAMPLE.contains(from), "{from}");
         let (_, findings) = own(&SAMPLE.replacen(from, to, 1));
         let found = findings
-            .of(Weight::Refused)
+            .of(Weight::Rejected)
             .any(|it| it.place.contains(place) && it.rule.contains(rule));
         assert!(found, "{rule}: {:?}", findings.all());
     }

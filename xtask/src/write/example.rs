@@ -20,7 +20,7 @@ struct Context<'a> {
     package: String,
     /// Types of the `types` module.
     types: BTreeSet<String>,
-    /// Arguments of the hidden function around the example, which stand for the reader's values.
+    /// Arguments of the hidden function around the example, which represent the values of the reader.
     arguments: Vec<(String, String)>,
     depth: usize,
 }

@@ -31,21 +31,21 @@ fn translated(value: &Value) -> Value {
         "exclusiveMaximum",
         "required",
     ];
-    let mut kept: Map<String, Value> = Map::new();
+    let mut members: Map<String, Value> = Map::new();
     for (key, value) in object {
         if !(of_3_0.contains(&&**key) && value.is_boolean()) {
-            kept.insert(key.clone(), translated(value));
+            members.insert(key.clone(), translated(value));
         }
     }
     if object.get("nullable") != Some(&Value::Bool(true)) {
-        return Value::Object(kept);
+        return Value::Object(members);
     }
-    let is_plain = kept.contains_key("type") && !kept.contains_key("enum");
+    let is_plain = members.contains_key("type") && !members.contains_key("enum");
     if is_plain {
-        kept["type"] = json!([kept["type"], "null"]);
-        return Value::Object(kept);
+        members["type"] = json!([members["type"], "null"]);
+        return Value::Object(members);
     }
-    json!({"anyOf": [kept, {"type": "null"}]})
+    json!({"anyOf": [members, {"type": "null"}]})
 }
 
 /// The validator of the schema at a place.
