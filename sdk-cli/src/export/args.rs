@@ -21,7 +21,7 @@ pub(crate) struct Args {
     /// The reference of the person, for a timeline
     #[arg(long, value_name = "REFERENCE", required_if_eq("list", "timeline"))]
     person: Option<String>,
-    /// The file to write, or - for standard output, which can't be resumed [default: -]
+    /// The file to write. Without a file, or with -, the export goes to standard output and can't be resumed
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// The format of the rows [default: csv if FILE ends in .csv, otherwise jsonl]

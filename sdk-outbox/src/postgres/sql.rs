@@ -1,6 +1,6 @@
 //! The statements, which use the database's clock.
 //!
-//! The keys of the advisory locks are OIDs of tables, so outboxes in different schemas don't share locks:
+//! The keys of the advisory locks are OIDs of tables, so outboxes in different schemas don't share locks.
 //! - `sdk_outbox_body` and the lane, in [`ENQUEUE`]: the lock keeps the IDs of a lane in commit order. Without a lane,
 //!   the key is NULL, which locks nothing.
 //! - `sdk_outbox` and the lane, in [`ADMIT_LANES`] and [`LOCK_HEAD`]: a command is admitted either before its lane's

@@ -55,7 +55,7 @@ async fn a_call_whose_reply_is_lost_is_not_booked_twice() -> Result<(), Error> {
 async fn the_next_run_completes_an_interrupted_run() -> Result<(), Error> {
     let server = ReferenceServer::start().await;
     let suite = suite_for(&server)?;
-    // The server books the third call, but loses the reply to each of its three attempts.
+    // The server books the third call, but all three attempts get no response.
     server
         .fault(Operation::SubmitEventCommand)
         .skip(2)
