@@ -132,7 +132,7 @@ pub(crate) async fn run(settings: Settings, matches: &ArgMatches) -> Result<Exit
     entry.check(&values)?;
     let body = body(&entry, matches)?;
     let suite = context.suite()?;
-    if entry.operation.secret_reply {
+    if entry.operation.secret_response {
         return token(context, &suite, body).await;
     }
 

@@ -121,7 +121,7 @@ impl Entry {
 
     pub(crate) fn is_write(&self) -> bool {
         // The token exchange is a POST, but changes nothing that needs confirmation.
-        self.operation.safety.is_command() && !self.operation.secret_reply
+        self.operation.safety.is_command() && !self.operation.secret_response
     }
 
     pub(crate) fn parameters(&self) -> impl Iterator<Item = Parameter> {

@@ -14,7 +14,7 @@ pub use crate::json::record::{decode_variant, tagged_object};
 pub use crate::json::text::text;
 pub use crate::json::time::Rfc3339;
 pub use crate::operation::{Application, RawOperations};
-pub use crate::reply::decode::{FromReply, Received, Unreadable};
+pub use crate::reply::decode::{FromResponse, Received, Unreadable};
 pub use crate::request::body::Body;
 pub use crate::request::check::{Check, ListStyle, Validate, bad_reference};
 pub use crate::request::draft::{Draft, encode_segment};

@@ -90,11 +90,11 @@ impl Safety {
 #[non_exhaustive]
 pub enum Replay {
     /// The contract documents no mark, or the operation isn't a command.
-    NotShown,
+    Undocumented,
     /// This status. Any other status means a first commit.
     Status(u16),
     /// The field `replayed` of the result.
-    Member,
+    Field,
 }
 
 /// The extent to which the contract documents the operation.
@@ -157,7 +157,7 @@ pub struct Operation {
     /// The `schemaVersion` of the response, if the contract documents a version.
     pub schema_version: Option<&'static str>,
     /// Whether the response contains a secret, so that no part of it is ever printed.
-    pub secret_reply: bool,
+    pub secret_response: bool,
     /// The extent to which the contract documents the operation.
     pub provenance: Provenance,
     /// The IDs of the assumptions about the operation (`specs/ASSUMPTIONS.md`).
@@ -201,14 +201,14 @@ impl Operation {
             scopes: &[],
             authenticated: true,
             safety: Safety::Read,
-            replay: Replay::NotShown,
+            replay: Replay::Undocumented,
             cursor: false,
             body: false,
             optional_body: false,
             media_type: None,
             accept: None,
             schema_version: None,
-            secret_reply: false,
+            secret_response: false,
             provenance: Provenance::Documented,
             assumptions: &[],
             statuses: &[],
@@ -264,7 +264,7 @@ pub struct Application {
     /// The documented values of the application's status.
     pub statuses: &'static [&'static str],
     /// Whether the contract documents the application's error body. If so, its field `retryable` counts.
-    pub shows_envelope: bool,
+    pub documents_envelope: bool,
     /// The operation that returns the application's metadata, if there is such an operation.
     pub metadata: Option<&'static Operation>,
     /// The required fields of the metadata, with the values of constants. Empty if they are undocumented.
@@ -318,7 +318,7 @@ const fn raw(application: App, method: Method, safety: Safety) -> Operation {
     operation.body = safety.is_command();
     operation.optional_body = true;
     // The response might contain a token.
-    operation.secret_reply = true;
+    operation.secret_response = true;
     operation.provenance = Provenance::NameOnly;
     operation.summary = "A call of a path that this SDK does not know.";
     operation

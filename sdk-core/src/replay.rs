@@ -23,7 +23,7 @@ use crate::operation::RAW;
 use crate::operation::{Method, Operation, Safety};
 use crate::options::{CallOptions, ExactReplay, SchemaPolicy};
 use crate::policy::retry::RetryPolicy;
-use crate::reply::decode::FromReply;
+use crate::reply::decode::FromResponse;
 use crate::reply::response::Receipt;
 use crate::request::check::is_segment;
 use crate::request::draft::Draft;
@@ -83,7 +83,7 @@ impl SendPrepared {
     ///
     /// Without it, the result is raw JSON, which you can decode into your own type with [`RawJson::decode`]. If the
     /// operation succeeds with a body that isn't JSON, the result is null and [`Receipt::bytes`] returns the body.
-    pub fn typed<T: FromReply>(self) -> SendPrepared<T> {
+    pub fn typed<T: FromResponse>(self) -> SendPrepared<T> {
         SendPrepared {
             call: self.call,
             draft: self.draft,
@@ -93,7 +93,7 @@ impl SendPrepared {
     }
 }
 
-impl<T: FromReply> SendPrepared<T> {
+impl<T: FromResponse> SendPrepared<T> {
     /// Limits each attempt, from the first byte sent to the last byte read.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|options| options.with_timeout(timeout))
@@ -183,7 +183,7 @@ pub trait PreparedSender: Send + Sync + 'static {
     fn send_prepared(&self, command: &PreparedCommand) -> SendPrepared;
 }
 
-impl<T: FromReply> IntoFuture for SendPrepared<T> {
+impl<T: FromResponse> IntoFuture for SendPrepared<T> {
     type Output = Result<Receipt<T>, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sdk_calendar::{Client, types::EventCommand};
-use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture, http};
+use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture, http};
 use sdk_core::{AccessToken, App, IdempotencyKey, Suite, TokenFuture, TokenRequest, TokenSource};
 use sdk_outbox::{Outbox, State, Store, Worker, postgres, sqlite};
 use tokio::task::JoinSet;
@@ -229,7 +229,7 @@ impl Transport for Answers {
         self.0.fetch_add(1, Ordering::Relaxed);
         let receipt = r#"{"schemaVersion": "suite-calendar-command-result.v1", "operation": "event.create",
             "outcome": "succeeded", "publicReference": "EVT-1", "recordVersion": 1, "replayed": false}"#;
-        let mut response = http::Response::new(ReplyBody::from(receipt));
+        let mut response = http::Response::new(ResponseBody::from(receipt));
         *response.status_mut() = http::StatusCode::CREATED;
         let json = http::HeaderValue::from_static("application/json");
         response.headers_mut().insert("content-type", json);

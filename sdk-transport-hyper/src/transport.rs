@@ -11,7 +11,7 @@ use http::{HeaderValue, Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::capture_connection;
 use sdk_core::transport::{
-    Deadline, ReplyBody, RequestBody, Transport, TransportError, TransportFuture,
+    Deadline, ResponseBody, RequestBody, Transport, TransportError, TransportFuture,
 };
 use tower::util::BoxCloneSyncService;
 use tower_service::Service;
@@ -87,7 +87,7 @@ impl Transport for HyperTransport {
         Box::pin(async move {
             let response = sending.await.map_err(transport_error)?;
             Ok(response.map(|body| {
-                ReplyBody::new(TimedBody {
+                ResponseBody::new(TimedBody {
                     body,
                     _poison: poison,
                 })
@@ -127,7 +127,7 @@ impl fmt::Debug for HyperTransport {
 pub struct HyperService(HyperTransport);
 
 impl Service<Request<RequestBody>> for HyperService {
-    type Response = Response<ReplyBody>;
+    type Response = Response<ResponseBody>;
     type Error = TransportError;
     type Future = TransportFuture;
 

@@ -167,7 +167,7 @@ async fn an_invalid_key_fails_the_call_locally() {
 
 #[test]
 fn a_receipt_survives_a_failed_decode_and_a_last_page_has_no_extra_fields() {
-    let reply = testing::reply(&SUBMIT_COMMAND, 201).json(&json!({"publicReference": PERSON}));
+    let reply = testing::response(&SUBMIT_COMMAND, 201).json(&json!({"publicReference": PERSON}));
     let receipt = reply.receipt::<RawJson>().unwrap();
     for error in [
         receipt.decode::<BTreeMap<String, u64>>().unwrap_err(),
@@ -182,8 +182,8 @@ fn a_receipt_survives_a_failed_decode_and_a_last_page_has_no_extra_fields() {
     assert_eq!(got, (Some(true), 201));
 
     let page = json!({"items": [], "nextCursor": null});
-    let reply = testing::reply(&LIST_PEOPLE, 200).json(&page);
-    let last = reply.response::<Page<Record>>().unwrap();
+    let reply = testing::response(&LIST_PEOPLE, 200).json(&page);
+    let last = reply.build::<Page<Record>>().unwrap();
     assert!(last.extra.is_empty() && last.next_cursor().is_none());
     assert_eq!(serde_json::to_value(&*last).unwrap(), page);
 }

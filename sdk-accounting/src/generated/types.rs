@@ -3,7 +3,7 @@
 //! The types that the operations send and return.
 
 use sdk_core::codegen::{
-    ApiClient, Body, Bytes, Call, Check, Draft, FromReply, ListStyle, Pattern, Piece, Received,
+    ApiClient, Body, Bytes, Call, Check, Draft, FromResponse, ListStyle, Pattern, Piece, Received,
     Unreadable, Validate, encode_segment,
 };
 use sdk_core::{
@@ -84,7 +84,7 @@ sdk_core::json_object!(AccountingMetadata {
     openapi_path: required "openapiPath",
 });
 
-impl FromReply for AccountingMetadata {
+impl FromResponse for AccountingMetadata {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
@@ -549,7 +549,7 @@ sdk_core::json_object!(AccountingCommandResult {
     replayed: required "replayed",
 });
 
-impl FromReply for AccountingCommandResult {
+impl FromResponse for AccountingCommandResult {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }

@@ -18,14 +18,14 @@ pub static SUBMIT_EVENT_COMMAND: Operation = {
     it.scopes = &["calendar:event:write"];
     it.authenticated = true;
     it.safety = Safety::Keyed;
-    it.replay = Replay::Member;
+    it.replay = Replay::Field;
     it.cursor = false;
     it.body = true;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = Some("suite-calendar-command-result.v1");
-    it.secret_reply = false;
+    it.secret_response = false;
     it.provenance = Provenance::Documented;
     it.assumptions = &["A01"];
     it.statuses = &[200, 201, 400, 401, 403, 404, 409, 503];
@@ -46,14 +46,14 @@ pub static RESPOND_ATTENDANCE: Operation = {
     it.scopes = &[];
     it.authenticated = true;
     it.safety = Safety::Unkeyed;
-    it.replay = Replay::NotShown;
+    it.replay = Replay::Undocumented;
     it.cursor = false;
     it.body = true;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = None;
-    it.secret_reply = false;
+    it.secret_response = false;
     it.provenance = Provenance::NameOnly;
     it.assumptions = &["A01", "A08", "A09"];
     it.statuses = &[200, 201];
@@ -74,14 +74,14 @@ pub static CHANGE_RECURRENCE: Operation = {
     it.scopes = &[];
     it.authenticated = true;
     it.safety = Safety::Unkeyed;
-    it.replay = Replay::NotShown;
+    it.replay = Replay::Undocumented;
     it.cursor = false;
     it.body = true;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = None;
-    it.secret_reply = false;
+    it.secret_response = false;
     it.provenance = Provenance::NameOnly;
     it.assumptions = &["A01", "A08", "A09"];
     it.statuses = &[200, 201];
@@ -102,14 +102,14 @@ pub static MANAGE_HOLD: Operation = {
     it.scopes = &[];
     it.authenticated = true;
     it.safety = Safety::Unkeyed;
-    it.replay = Replay::NotShown;
+    it.replay = Replay::Undocumented;
     it.cursor = false;
     it.body = true;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = None;
-    it.secret_reply = false;
+    it.secret_response = false;
     it.provenance = Provenance::NameOnly;
     it.assumptions = &["A01", "A08", "A09"];
     it.statuses = &[200, 201];
@@ -131,7 +131,7 @@ pub static APPLICATION: Application = Application {
     title: "Calendar",
     contract_version: "1.6.0",
     statuses: &["preview", "restricted"],
-    shows_envelope: false,
+    documents_envelope: false,
     metadata: None,
     metadata_members: &[],
     operations: OPERATIONS,

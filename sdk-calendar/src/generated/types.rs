@@ -3,7 +3,7 @@
 //! The types that the operations send and return.
 
 use sdk_core::codegen::{
-    ApiClient, Body, Bytes, Call, Check, Draft, FromReply, ListStyle, Pattern, Piece, Received,
+    ApiClient, Body, Bytes, Call, Check, Draft, FromResponse, ListStyle, Pattern, Piece, Received,
     Unreadable, Validate, encode_segment,
 };
 use sdk_core::{
@@ -480,7 +480,7 @@ sdk_core::json_object!(CalendarCommandResult {
     replayed: required "replayed",
 });
 
-impl FromReply for CalendarCommandResult {
+impl FromResponse for CalendarCommandResult {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }

@@ -148,7 +148,7 @@ impl<'a> CallState<'a> {
     /// Whether the response may be secret. A raw call's response is secret if its path is the token endpoint.
     pub(super) fn is_secret_reply(&self) -> bool {
         if !self.operation.is_raw() {
-            return self.operation.secret_reply;
+            return self.operation.secret_response;
         }
         let path = self.draft.url.path();
         let token_endpoint = self.client.suite().token_endpoint.as_ref();

@@ -210,7 +210,7 @@ fn error_status(
     state: &CallState<'_>,
 ) -> AttemptResult {
     let redactor = state.redactor(&body);
-    let envelope = Envelope::parse(state.client.application().shows_envelope, &body);
+    let envelope = Envelope::parse(state.client.application().documents_envelope, &body);
     let envelope = envelope.redacted(&redactor);
     let kind = ErrorKind::of_status(status);
     let retryable = envelope.is_retryable(status);

@@ -25,7 +25,7 @@ use crate::macros::debug_fields;
 use crate::observe::active::CallSpan;
 use crate::operation::{Operation, Replay, Safety};
 use crate::options::{self, CallOptions, ExactReplay, SchemaPolicy};
-use crate::reply::decode::{DecodeRules, FromReply, ResponseHead, receive};
+use crate::reply::decode::{DecodeRules, FromResponse, ResponseHead, receive};
 use crate::reply::response::{Receipt, Response};
 use crate::request::check::Check;
 use crate::request::draft::Draft;
@@ -107,7 +107,7 @@ impl Call {
     ///
     /// # Errors
     /// For any result other than a decoded 2xx response.
-    pub fn send<T: FromReply>(
+    pub fn send<T: FromResponse>(
         self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Response<T>, Error>> + Send + 'static {
@@ -118,7 +118,7 @@ impl Call {
     ///
     /// # Errors
     /// Like [`send`](Self::send). The error contains the prepared command, unless the application rejected it.
-    pub fn command<T: FromReply>(
+    pub fn command<T: FromResponse>(
         mut self,
         draft: Result<Draft, Error>,
     ) -> impl Future<Output = Result<Receipt<T>, Error>> + Send + 'static {
@@ -171,7 +171,7 @@ impl Call {
 
     /// Returns the future of a call. The future owns all parts of the call. Passing them to a nested future by value
     /// would double the size and copy them twice per call.
-    fn deliver<T: FromReply, R: 'static>(
+    fn deliver<T: FromResponse, R: 'static>(
         self,
         draft: Result<Draft, Error>,
         wrap: fn(Response<T>) -> R,
@@ -276,7 +276,7 @@ impl Call {
         let exact_replay = self.options.exact_replay;
         CommandFlags {
             sent,
-            replay_shown: self.operation.replay != Replay::NotShown,
+            replay_documented: self.operation.replay != Replay::Undocumented,
             without_token: !self.is_authenticated() && self.operation.authenticated,
             replay_exact: exact_replay.map(|replay| replay == ExactReplay::Allowed),
         }
@@ -310,7 +310,7 @@ impl Call {
     pub(super) fn redactor_with(&self, draft: &Draft, body: &[u8]) -> Redactor {
         let mut redactor = self.redactor();
         draft.add_secrets_to(&mut redactor);
-        if self.operation.secret_reply {
+        if self.operation.secret_response {
             redactor.add_secrets_of_reply(body);
         }
         redactor

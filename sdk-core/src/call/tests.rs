@@ -33,7 +33,7 @@ static APPLICATION: Application = Application {
     title: "CRM",
     contract_version: "1",
     statuses: &[],
-    shows_envelope: false,
+    documents_envelope: false,
     metadata: None,
     metadata_members: &[],
     operations: &[],
@@ -44,7 +44,7 @@ const fn operation(safety: Safety) -> Operation {
     Operation {
         id: "test",
         safety,
-        secret_reply: false,
+        secret_response: false,
         authenticated: false,
         statuses: &[200],
         ..RAW.command

@@ -48,7 +48,7 @@ pub struct MissingScopes {
     /// The operations whose required scope is missing.
     pub operations: Vec<&'static Operation>,
     /// The operations whose required scopes the contract doesn't document.
-    pub not_shown: Vec<&'static Operation>,
+    pub undocumented: Vec<&'static Operation>,
 }
 
 impl MissingScopes {
@@ -60,7 +60,7 @@ impl MissingScopes {
         Self {
             granted: granted.map(<[String]>::to_vec),
             operations: only(&|operation| operation.lacks_required_scope(granted)),
-            not_shown: only(&|operation| operation.authenticated && operation.scopes.is_empty()),
+            undocumented: only(&|operation| operation.authenticated && operation.scopes.is_empty()),
         }
     }
 
@@ -102,7 +102,7 @@ impl fmt::Display for MissingScopes {
         for Operation { id, scopes, .. } in &self.operations {
             write!(f, "\n  - {id} needs {}", scopes.join(" or "))?;
         }
-        for Operation { id, .. } in &self.not_shown {
+        for Operation { id, .. } in &self.undocumented {
             write!(
                 f,
                 "\n  - {id} needs a scope that the contract does not document"

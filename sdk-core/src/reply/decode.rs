@@ -19,7 +19,7 @@ use crate::json::record::Record;
 use crate::macros::debug_fields;
 
 /// A type that a call can return: JSON of one type, of a type that depends on the status, or no JSON at all.
-pub trait FromReply: Sized + Send + 'static {
+pub trait FromResponse: Sized + Send + 'static {
     /// Decodes a response.
     ///
     /// # Errors
@@ -27,14 +27,14 @@ pub trait FromReply: Sized + Send + 'static {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable>;
 }
 
-impl FromReply for () {
+impl FromResponse for () {
     /// Accepts any body, for operations that return nothing.
     fn receive(_: &Received<'_>) -> Result<Self, Unreadable> {
         Ok(())
     }
 }
 
-impl FromReply for Bytes {
+impl FromResponse for Bytes {
     /// Returns a body of another media type as received.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.reject_unexpected_json()?;
@@ -42,7 +42,7 @@ impl FromReply for Bytes {
     }
 }
 
-impl FromReply for RawJson {
+impl FromResponse for RawJson {
     /// Returns null where the operation's own type would accept a body that isn't JSON.
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         let read = || {
@@ -64,43 +64,43 @@ impl FromReply for RawJson {
     }
 }
 
-impl FromReply for Record {
+impl FromResponse for Record {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
 }
 
-impl FromReply for String {
+impl FromResponse for String {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
 }
 
-impl FromReply for bool {
+impl FromResponse for bool {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
 }
 
-impl FromReply for i64 {
+impl FromResponse for i64 {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> FromReply for Vec<T> {
+impl<T: DeserializeOwned + Send + 'static> FromResponse for Vec<T> {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> FromReply for Option<T> {
+impl<T: DeserializeOwned + Send + 'static> FromResponse for Option<T> {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> FromReply for BTreeMap<String, T> {
+impl<T: DeserializeOwned + Send + 'static> FromResponse for BTreeMap<String, T> {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
@@ -163,7 +163,7 @@ pub enum Unreadable {
 
 /// Decodes a response. `redact` is applied to every string of the response that appears in errors and events. The
 /// returned flag is true if the response differs from its schema and the rules tolerated the difference.
-pub(crate) fn receive<T: FromReply>(
+pub(crate) fn receive<T: FromResponse>(
     head: ResponseHead<'_>,
     body: &Bytes,
     rules: DecodeRules,

@@ -6,7 +6,7 @@ use crate::error::kind::Effect;
 use crate::json::members::Members;
 use crate::json::raw::RawJson;
 use crate::json::record::Record;
-use crate::reply::decode::{FromReply, Received, Unreadable};
+use crate::reply::decode::{FromResponse, Received, Unreadable};
 use crate::text::one_line;
 
 /// A page of a list.
@@ -96,7 +96,7 @@ impl<T> Page<T> {
     }
 }
 
-impl<T: DeserializeOwned + Send + 'static> FromReply for Page<T> {
+impl<T: DeserializeOwned + Send + 'static> FromResponse for Page<T> {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         let page: Self = reply.json()?;
         match page.without_items().filter(|_| reply.has_schema_version()) {

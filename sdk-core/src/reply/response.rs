@@ -272,7 +272,7 @@ impl Reply {
             .field("status", &self.status)
             .field("attempts", &self.attempts);
         // Generated types redact secrets. Raw JSON doesn't.
-        if self.operation.secret_reply {
+        if self.operation.secret_response {
             fields.field("body_bytes", &self.body.len());
         } else {
             fields.field("value", value);
@@ -281,7 +281,7 @@ impl Reply {
     }
 
     fn display(&self, value: &dyn fmt::Display, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.operation.secret_reply {
+        if self.operation.secret_response {
             return f.write_str("[redacted]");
         }
         value.fmt(f)
@@ -289,12 +289,12 @@ impl Reply {
 
     fn is_replay(&self) -> Option<bool> {
         match self.operation.replay {
-            Replay::NotShown => None,
+            Replay::Undocumented => None,
             // The contract doesn't document the meaning of any other status, such as 202.
             Replay::Status(status) => (self.status == status)
                 .then_some(true)
                 .or_else(|| self.is_committed().map(|_| false)),
-            Replay::Member => self.member("replayed"),
+            Replay::Field => self.member("replayed"),
         }
     }
 
@@ -302,7 +302,7 @@ impl Reply {
     pub(crate) fn was_replayed(&self) -> bool {
         static TRUE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("true"));
         let contains_true = || TRUE.find(&self.body).is_some();
-        (self.operation.replay != Replay::Member || contains_true())
+        (self.operation.replay != Replay::Field || contains_true())
             && self.is_replay() == Some(true)
     }
 
@@ -314,7 +314,7 @@ impl Reply {
             && operation.statuses.contains(&self.status);
         let outcome = || self.member::<String>("outcome");
         // The contract doesn't document the CRM's results, so only the status counts there.
-        let is_done = operation.replay != Replay::Member || outcome().as_deref() == Some(SUCCEEDED);
+        let is_done = operation.replay != Replay::Field || outcome().as_deref() == Some(SUCCEEDED);
         (is_documented && is_done).then_some(true)
     }
 

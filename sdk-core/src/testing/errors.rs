@@ -180,7 +180,7 @@ pub(super) fn command(
     body: Bytes,
     key: Option<Arc<IdempotencyKey>>,
 ) -> PreparedCommand {
-    let (app, is_shown) = (operation.application, operation.replay != Replay::NotShown);
+    let (app, is_shown) = (operation.application, operation.replay != Replay::Undocumented);
     let body = if operation.body { body } else { Bytes::new() };
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let command = PreparedCommand {
@@ -196,7 +196,7 @@ pub(super) fn command(
         body: String::from_utf8_lossy(&body).into_owned(),
         prepared_at: now.ok().and_then(|now| u64::try_from(now.as_millis()).ok()),
         flags: CommandFlags {
-            replay_shown: is_shown,
+            replay_documented: is_shown,
             ..CommandFlags::default()
         },
         digest: String::new(),

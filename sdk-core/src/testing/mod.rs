@@ -49,7 +49,7 @@
 //! a comparison of the ways to test.
 //!
 //! In tests of your program, take the operations from the client crate, as in
-//! `testing::reply(&sdk_crm::operations::GET_PERSON, 200)`.
+//! `testing::response(&sdk_crm::operations::GET_PERSON, 200)`.
 
 mod errors;
 mod replies;
@@ -65,7 +65,7 @@ use crate::reply::page::Page;
 use crate::testing::errors::command;
 
 pub use crate::testing::errors::ErrorBuilder;
-pub use crate::testing::replies::ReplyBuilder;
+pub use crate::testing::replies::ResponseBuilder;
 pub use crate::testing::transport::ScriptedTransport;
 
 /// Returns a builder for an error of this kind, with the usual values, such as the status 503 for
@@ -76,8 +76,8 @@ pub fn error(kind: ErrorKind) -> ErrorBuilder {
 
 /// Returns a builder for a response to an operation. Build a [`Response`](crate::Response), a
 /// [`Receipt`](crate::Receipt) or an error from it.
-pub fn reply(operation: &'static Operation, status: u16) -> ReplyBuilder {
-    ReplyBuilder::new(operation, status)
+pub fn response(operation: &'static Operation, status: u16) -> ResponseBuilder {
+    ResponseBuilder::new(operation, status)
 }
 
 /// Creates a page with these records. A page without a cursor is the last page.

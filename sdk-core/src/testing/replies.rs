@@ -15,12 +15,12 @@ use crate::error::kind::{Effect, ErrorKind};
 use crate::json::raw::RawJson;
 use crate::operation::Operation;
 use crate::policy::retry::retry_after;
-use crate::reply::decode::{DecodeRules, FromReply, ResponseHead, Unreadable, receive};
+use crate::reply::decode::{DecodeRules, FromResponse, ResponseHead, Unreadable, receive};
 use crate::reply::response::{Receipt, Reply, Response, request_id};
 use crate::testing::errors::{ErrorBuilder, header, random_key};
 use crate::text::one_line;
 
-/// Builds a response to a call. Created by [`reply`](crate::testing::reply).
+/// Builds a response to a call. Created by [`reply`](crate::testing::response).
 ///
 /// ```
 /// # static OPERATION: &sdk_core::Operation = &sdk_core::codegen::RawOperations::of(sdk_core::App::Crm).read;
@@ -28,16 +28,16 @@ use crate::text::one_line;
 ///
 /// let ann = r#"{"displayName": "Ann"}"#.parse::<Record>()?;
 /// let page = testing::page([ann], Some("cursor-2"));
-/// let response = testing::reply(OPERATION, 200).json(&page).response::<Page<Record>>()?;
+/// let response = testing::response(OPERATION, 200).json(&page).build::<Page<Record>>()?;
 /// assert_eq!(response.next_cursor(), Some("cursor-2"));
 ///
-/// let error = testing::reply(OPERATION, 404).error();
+/// let error = testing::response(OPERATION, 404).error();
 /// assert!(error.is_not_found());
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until it is built"]
-pub struct ReplyBuilder {
+pub struct ResponseBuilder {
     operation: &'static Operation,
     status: u16,
     headers: HeaderMap,
@@ -47,7 +47,7 @@ pub struct ReplyBuilder {
     command: Option<PreparedCommand>,
 }
 
-impl ReplyBuilder {
+impl ResponseBuilder {
     pub(super) fn new(operation: &'static Operation, status: u16) -> Self {
         Self {
             operation,
@@ -110,7 +110,7 @@ impl ReplyBuilder {
     ///
     /// # Errors
     /// If the status is not 2xx, or the body can't be decoded.
-    pub fn response<T: FromReply>(self) -> Result<Response<T>, Error> {
+    pub fn build<T: FromResponse>(self) -> Result<Response<T>, Error> {
         if !(200..300).contains(&self.status) {
             return Err(self.rejected());
         }
@@ -147,8 +147,8 @@ impl ReplyBuilder {
     ///
     /// # Errors
     /// Like [`response`](Self::response).
-    pub fn receipt<T: FromReply>(self) -> Result<Receipt<T>, Error> {
-        self.response().map(Receipt::new)
+    pub fn receipt<T: FromResponse>(self) -> Result<Receipt<T>, Error> {
+        self.build().map(Receipt::new)
     }
 
     /// Builds the error of a call that gets this response.
@@ -158,7 +158,7 @@ impl ReplyBuilder {
     #[must_use]
     #[track_caller]
     pub fn error(self) -> Error {
-        let result = self.response::<RawJson>();
+        let result = self.build::<RawJson>();
         result.expect_err("the response must be an error")
     }
 

@@ -12,7 +12,7 @@ use crate::macros::debug_fields;
 use crate::suite::Suite;
 use crate::suite::builder::SuiteBuilder;
 use crate::token::credentials::ClientCredentials;
-use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
+use crate::transport::{ResponseBody, RequestBody, Transport, TransportError, TransportFuture};
 
 /// A transport that answers from a script and records the requests, so tests run the whole client without a network.
 ///
@@ -141,7 +141,7 @@ impl Transport for ScriptedTransport {
         if form.is_some_and(|it| it.as_bytes() == b"application/x-www-form-urlencoded") {
             return Box::pin(async {
                 request.into_body().into_bytes()?;
-                Ok(reply(StatusCode::OK, TOKEN.into()).map(ReplyBody::from))
+                Ok(reply(StatusCode::OK, TOKEN.into()).map(ResponseBody::from))
             });
         }
         let answer = self.state().answers.pop_front();
@@ -162,7 +162,7 @@ impl Transport for ScriptedTransport {
         self.state().requests.push(Request::from_parts(head, body));
         Box::pin(async {
             match answer {
-                Answer::Reply(response) => Ok(response.map(ReplyBody::from)),
+                Answer::Reply(response) => Ok(response.map(ResponseBody::from)),
                 Answer::Stalled => pending().await,
                 Answer::Lost | Answer::NotSent => {
                     let reset = io::Error::from(io::ErrorKind::ConnectionReset);

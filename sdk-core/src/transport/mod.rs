@@ -36,14 +36,14 @@ pub use http;
 pub use reqwest;
 
 pub use self::error::TransportError;
-pub use self::reply_body::ReplyBody;
+pub use self::reply_body::ResponseBody;
 pub use self::request_body::{Deadline, RequestBody};
 #[cfg(feature = "reqwest-013")]
 pub use self::reqwest_013::HttpClient;
 
 /// The future of a [`Transport`].
 pub type TransportFuture =
-    Pin<Box<dyn Future<Output = Result<Response<ReplyBody>, TransportError>> + Send>>;
+    Pin<Box<dyn Future<Output = Result<Response<ResponseBody>, TransportError>> + Send>>;
 
 /// Sends requests to a suite and returns the responses. Set it with
 /// [`SuiteBuilder::transport`](crate::SuiteBuilder::transport).
@@ -59,7 +59,7 @@ pub type TransportFuture =
 ///
 /// ```
 /// use http::{Request, Response};
-/// use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
+/// use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture};
 ///
 /// Answers every request itself.
 /// struct Quiet;
@@ -68,7 +68,7 @@ pub type TransportFuture =
 ///     fn send(&self, request: Request<RequestBody>) -> TransportFuture {
 ///         Box::pin(async move {
 ///             let _sent = request.into_body().into_bytes()?;
-///             let body = ReplyBody::from(r#"{"items": [], "nextCursor": null}"#);
+///             let body = ResponseBody::from(r#"{"items": [], "nextCursor": null}"#);
 ///             Ok(Response::new(body))
 ///         })
 ///     }
@@ -124,7 +124,7 @@ where
             ready.map_err(|error| TransportError::of(error.into()).infer_send_state(true, true))?;
             let response = service.call(request).await;
             let response = response.map_err(|error| TransportError::of(error.into()))?;
-            Ok(response.map(ReplyBody::new))
+            Ok(response.map(ResponseBody::new))
         })
     }
 }

@@ -18,9 +18,9 @@ use crate::macros::debug_fields;
 use crate::transport::error::{BoxError, TransportError};
 
 /// The body of a response, read as it arrives.
-pub struct ReplyBody(Either<Full<Bytes>, UnsyncBoxBody<Bytes, BoxError>>);
+pub struct ResponseBody(Either<Full<Bytes>, UnsyncBoxBody<Bytes, BoxError>>);
 
-impl ReplyBody {
+impl ResponseBody {
     /// Wraps a streaming body. Trailers are ignored.
     pub fn new<B>(body: B) -> Self
     where
@@ -31,13 +31,13 @@ impl ReplyBody {
     }
 }
 
-impl<T: Into<Bytes>> From<T> for ReplyBody {
+impl<T: Into<Bytes>> From<T> for ResponseBody {
     fn from(body: T) -> Self {
         Self(Either::Left(Full::new(body.into())))
     }
 }
 
-impl Body for ReplyBody {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = BoxError;
 
@@ -58,7 +58,7 @@ impl Body for ReplyBody {
 }
 
 // Without the bytes, which may be confidential.
-debug_fields! { ReplyBody |_it| }
+debug_fields! { ResponseBody |_it| }
 
 /// The head of a response, and its body, which may still be arriving.
 pub(crate) struct Incoming {
@@ -73,7 +73,7 @@ enum Arriving {
     /// Stored as a response, because reqwest's own body type would need a box.
     #[cfg(feature = "reqwest-013")]
     Reqwest(reqwest::Response),
-    Custom(ReplyBody),
+    Custom(ResponseBody),
 }
 
 #[cfg(feature = "reqwest-013")]
@@ -88,8 +88,8 @@ impl From<reqwest::Response> for Incoming {
     }
 }
 
-impl From<Response<ReplyBody>> for Incoming {
-    fn from(response: Response<ReplyBody>) -> Self {
+impl From<Response<ResponseBody>> for Incoming {
+    fn from(response: Response<ResponseBody>) -> Self {
         let (head, body) = response.into_parts();
         Self {
             status: head.status.as_u16(),

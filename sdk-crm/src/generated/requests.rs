@@ -6,7 +6,7 @@ use super::operations;
 use super::types::*;
 use crate::Client;
 use sdk_core::codegen::{
-    ApiClient, Body, Bytes, Call, Check, Draft, FromReply, ListStyle, Pattern, Piece, Received,
+    ApiClient, Body, Bytes, Call, Check, Draft, FromResponse, ListStyle, Pattern, Piece, Received,
     Unreadable, Validate, encode_segment,
 };
 use sdk_core::{

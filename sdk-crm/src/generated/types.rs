@@ -3,7 +3,7 @@
 //! The types that the operations send and return.
 
 use sdk_core::codegen::{
-    ApiClient, Body, Bytes, Call, Check, Draft, FromReply, ListStyle, Pattern, Piece, Received,
+    ApiClient, Body, Bytes, Call, Check, Draft, FromResponse, ListStyle, Pattern, Piece, Received,
     Unreadable, Validate, encode_segment,
 };
 use sdk_core::{
@@ -592,7 +592,7 @@ sdk_core::json_object!(AttentionQueue {
     recent_changes: required "recentChanges",
 });
 
-impl FromReply for AttentionQueue {
+impl FromResponse for AttentionQueue {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
@@ -952,7 +952,7 @@ sdk_core::json_object!(IntakeSubmissionDetail {
     record_version: integral "recordVersion",
 });
 
-impl FromReply for IntakeSubmissionDetail {
+impl FromResponse for IntakeSubmissionDetail {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
@@ -990,7 +990,7 @@ sdk_core::json_object!(Funnel {
     provenance: required "provenance",
 });
 
-impl FromReply for Funnel {
+impl FromResponse for Funnel {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }
@@ -1164,7 +1164,7 @@ sdk_core::json_object!(Presentation {
     actions: required "actions",
 });
 
-impl FromReply for Presentation {
+impl FromResponse for Presentation {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }

@@ -13,14 +13,14 @@ pub static EXCHANGE_TOKEN: Operation = {
     it.scopes = &[];
     it.authenticated = false;
     it.safety = Safety::Unkeyed;
-    it.replay = Replay::NotShown;
+    it.replay = Replay::Undocumented;
     it.cursor = false;
     it.body = true;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = None;
-    it.secret_reply = true;
+    it.secret_response = true;
     it.provenance = Provenance::Documented;
     it.assumptions = &["A01", "A03", "A04", "A05", "A06"];
     it.statuses = &[200];
@@ -36,14 +36,14 @@ pub static LIST_APPS: Operation = {
     it.scopes = &["suite.apps:read"];
     it.authenticated = true;
     it.safety = Safety::Read;
-    it.replay = Replay::NotShown;
+    it.replay = Replay::Undocumented;
     it.cursor = false;
     it.body = false;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = None;
-    it.secret_reply = false;
+    it.secret_response = false;
     it.provenance = Provenance::Documented;
     it.assumptions = &["A01"];
     it.statuses = &[200];
@@ -64,14 +64,14 @@ pub static GET_ORGANIZATION_CONTEXT: Operation = {
     it.scopes = &["suite.organization.basic:read"];
     it.authenticated = true;
     it.safety = Safety::Read;
-    it.replay = Replay::NotShown;
+    it.replay = Replay::Undocumented;
     it.cursor = false;
     it.body = false;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = None;
-    it.secret_reply = false;
+    it.secret_response = false;
     it.provenance = Provenance::Documented;
     it.assumptions = &["A01"];
     it.statuses = &[200];
@@ -92,14 +92,14 @@ pub static GET_PUBLICATION: Operation = {
     it.scopes = &["platform.publications:read"];
     it.authenticated = true;
     it.safety = Safety::Read;
-    it.replay = Replay::NotShown;
+    it.replay = Replay::Undocumented;
     it.cursor = false;
     it.body = false;
     it.optional_body = false;
     it.media_type = None;
     it.accept = None;
     it.schema_version = None;
-    it.secret_reply = false;
+    it.secret_response = false;
     it.provenance = Provenance::Documented;
     it.assumptions = &["A01"];
     it.statuses = &[200];
@@ -121,7 +121,7 @@ pub static APPLICATION: Application = Application {
     title: "Platform",
     contract_version: "v1",
     statuses: &["preview"],
-    shows_envelope: true,
+    documents_envelope: true,
     metadata: None,
     metadata_members: &[],
     operations: OPERATIONS,

@@ -3,7 +3,7 @@
 //! The types that the operations send and return.
 
 use sdk_core::codegen::{
-    ApiClient, Body, Bytes, Call, Check, Draft, FromReply, ListStyle, Pattern, Piece, Received,
+    ApiClient, Body, Bytes, Call, Check, Draft, FromResponse, ListStyle, Pattern, Piece, Received,
     Unreadable, Validate, encode_segment,
 };
 use sdk_core::{
@@ -184,7 +184,7 @@ impl std::fmt::Debug for TokenResponse {
     }
 }
 
-impl FromReply for TokenResponse {
+impl FromResponse for TokenResponse {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         reply.json()
     }

@@ -17,8 +17,8 @@ fn read<T: DeserializeOwned>(text: &str) -> T {
 
 /// The error of a call with this response body.
 fn error_of(body: impl Into<Vec<u8>>) -> Error {
-    let reply = testing::reply(&ORGANIZATIONS_HIERARCHY_GET, 200).body(body.into());
-    let error = reply.response::<HierarchyNode>().unwrap_err();
+    let reply = testing::response(&ORGANIZATIONS_HIERARCHY_GET, 200).body(body.into());
+    let error = reply.build::<HierarchyNode>().unwrap_err();
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown, &[]);
     error
 }

@@ -86,7 +86,7 @@ pub mod guide {
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-pub use adapters::{InMemoryService, ReplyBody, Transport};
+pub use adapters::{InMemoryService, ResponseBody, Transport};
 pub use app::App;
 pub use builder::Builder;
 pub use client::ClientSpec;

@@ -105,7 +105,7 @@ async fn replays_are_recognized_in_every_application() {
 #[test]
 fn a_duplicate_field_leaves_the_replay_unknown() {
     let replay_of = |fields: &str| {
-        let reply = testing::reply(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND, 201);
+        let reply = testing::response(&sdk_calendar::operations::SUBMIT_EVENT_COMMAND, 201);
         let version = r#""schemaVersion": "suite-calendar-command-result.v1""#;
         let reply = reply.body(format!("{{{version}, {fields}}}"));
         let receipt = reply.receipt::<RawJson>().unwrap();

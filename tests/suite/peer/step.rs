@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::Response;
-use sdk_core::transport::ReplyBody;
+use sdk_core::transport::ResponseBody;
 use serde_json::{Value, json};
 
 /// A response, the way it is sent, and the state of the connection afterwards.
@@ -161,7 +161,7 @@ impl Step {
     }
 
     /// Returns the complete response, for a service in memory.
-    pub(crate) fn in_memory(self) -> Response<ReplyBody> {
+    pub(crate) fn in_memory(self) -> Response<ResponseBody> {
         let mut head = Response::builder().status(self.status);
         for (name, value) in self.headers {
             head = head.header(name, value);

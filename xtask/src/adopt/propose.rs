@@ -22,7 +22,7 @@ pub(super) struct Read<'a> {
 const STATUS: [&str; 4] = [
     "x-lifecycle",
     "x-runtime-status",
-    "x-shows-envelope",
+    "x-documents-envelope",
     "x-metadata-operation",
 ];
 
@@ -156,7 +156,7 @@ fn open(root: &Node, operation: &Operation, assumed: &[Assumption]) -> Vec<Node>
 /// The rules of our contract for an operation, as far as the document allows them.
 fn rules(was: &Operation, is: &Operation) -> Members {
     let mut rules = Members::new();
-    if let (Replay::Status(status), Replay::NotShown) = (was.replay, is.replay)
+    if let (Replay::Status(status), Replay::Undocumented) = (was.replay, is.replay)
         && is.statuses.documented.iter().any(|it| it.0 == status)
     {
         rules.push(("x-replay-status".to_owned(), Node::Number(status.into())));

@@ -26,7 +26,7 @@ const METHODS: [&str; 8] = [
 ];
 
 /// The extensions that describe a service.
-const ABOUT: &str = "x-lifecycle x-metadata-operation x-runtime-status x-shows-envelope";
+const ABOUT: &str = "x-lifecycle x-metadata-operation x-runtime-status x-documents-envelope";
 
 /// An operation with the path item around it, or a security scheme.
 pub(super) struct Top<'a> {

@@ -64,11 +64,11 @@ pub(crate) enum Safety {
 /// The mark of a replay in the response to a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Replay {
-    NotShown,
+    Undocumented,
     /// `x-replay-status`.
     Status(u16),
     /// A required boolean field `replayed` of the result.
-    Member,
+    Field,
 }
 
 /// The successful response of an operation.

@@ -15,7 +15,7 @@ pub(crate) struct Spec {
     /// The ID of the operation that reports metadata.
     pub(crate) metadata: Option<String>,
     /// Whether the contract documents the envelope of its errors.
-    pub(crate) shows_envelope: bool,
+    pub(crate) documents_envelope: bool,
     /// Groups that have operations, in the order of `tags`.
     pub(crate) groups: Vec<Group>,
     pub(crate) operations: Vec<Operation>,

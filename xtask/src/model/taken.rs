@@ -8,7 +8,7 @@ const HIDDEN: &[&str] = &[
     "Call",
     "Check",
     "Draft",
-    "FromReply",
+    "FromResponse",
     "ListStyle",
     "Pattern",
     "Piece",

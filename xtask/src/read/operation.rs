@@ -178,9 +178,9 @@ impl Reader<'_> {
             })
         });
         if is_stored_result {
-            Replay::Member
+            Replay::Field
         } else {
-            Replay::NotShown
+            Replay::Undocumented
         }
     }
 

@@ -58,7 +58,7 @@ fn known(key: &str) -> Option<(&'static str, Holds)> {
         "x-known-values" => ("schema", VALUES),
         "x-type-assumption" => ("schema", IDS),
         "x-lifecycle" | "x-runtime-status" | "x-metadata-operation" => ("info", TEXT),
-        "x-shows-envelope" => ("info", FLAG),
+        "x-documents-envelope" => ("info", FLAG),
         "x-assumption" => ("", IDS),
         "x-provenance" => ("", PROVENANCE),
         _ => return None,

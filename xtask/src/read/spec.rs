@@ -111,7 +111,7 @@ pub(crate) fn read_document(
             .flatten()
             .collect(),
         metadata: text("x-metadata-operation"),
-        shows_envelope: info.is_set("x-shows-envelope"),
+        documents_envelope: info.is_set("x-documents-envelope"),
         groups: groups(document, &operations),
         operations,
         skipped,

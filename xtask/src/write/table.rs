@@ -22,7 +22,7 @@ pub(super) fn write(spec: &Spec) -> String {
         let _ = writeln!(code, "&{},", names::screaming(&operation.id));
     }
     let (title, version, statuses) = (&spec.title, &spec.version, &spec.statuses);
-    let (app, envelope) = (names::pascal(spec.app.name), spec.shows_envelope);
+    let (app, envelope) = (names::pascal(spec.app.name), spec.documents_envelope);
     let (members, operation) = (metadata(spec), spec.metadata_operation());
     let metadata = operation.map(|it| format!("Some(&{})", names::screaming(&it.id)));
     let metadata = metadata.unwrap_or_else(|| "None".to_owned());
@@ -31,7 +31,7 @@ pub(super) fn write(spec: &Spec) -> String {
         "];\n\n/// The application that these operations belong to.\n\
          pub static APPLICATION: Application = Application {{\n\
          app: App::{app}, title: {title:?}, contract_version: {version:?}, statuses: &{statuses:?}, \
-         shows_envelope: {envelope}, metadata: {metadata}, metadata_members: &{members:?}, operations: OPERATIONS,\n\
+         documents_envelope: {envelope}, metadata: {metadata}, metadata_members: &{members:?}, operations: OPERATIONS,\n\
          raw: RawOperations::of(App::{app}),\n}};\n"
     );
     code
@@ -84,7 +84,7 @@ fn row(spec: &Spec, operation: &Operation) -> String {
          it.group = {group:?}; it.name = {name:?}; it.scopes = &{scopes:?}; it.authenticated = {authenticated};\n\
          it.safety = Safety::{safety:?}; it.replay = Replay::{replay:?}; it.cursor = {cursor}; it.body = {has_body};\n\
          it.optional_body = {optional}; it.media_type = {media_type:?}; it.accept = {accept:?};\n\
-         it.schema_version = {schema_version:?}; it.secret_reply = {secret}; it.provenance = Provenance::{provenance};\n\
+         it.schema_version = {schema_version:?}; it.secret_response = {secret}; it.provenance = Provenance::{provenance};\n\
          it.assumptions = &{assumptions:?}; it.statuses = &{statuses:?}; it.summary = {summary:?};\n\
          it.checked()\n}};\n\n",
         route = operation.route(),

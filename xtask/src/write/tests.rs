@@ -135,7 +135,7 @@ fn each_construct_of_a_vendors_document_is_generated() {
         "it.safety = Safety::Idempotent;",
         "it.accept = Some(\"application/json, text/csv\");",
         "pub enum ReplaceThingReply { /// 200: Replaced. Ok(Shape), /// 202: Later. Accepted(Bytes), /// 204: Nothing to do. NoContent,",
-        "200 => FromReply::receive(reply).map(Self::Ok), 202 => FromReply::receive(reply).map(Self::Accepted), 204 => <()>::receive(reply)",
+        "200 => FromResponse::receive(reply).map(Self::Ok), 202 => FromResponse::receive(reply).map(Self::Accepted), 204 => <()>::receive(reply)",
         "/// # Response headers /// /// - `ETag`: Text. /// /// `receipt.header(\"ETag\")` returns its value.",
         "#[deprecated = \"deprecated by the contract\"] pub fn replace(",
         // The types. A variant that contains its union is boxed, and a constant is filled in.

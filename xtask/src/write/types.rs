@@ -162,7 +162,7 @@ fn replies(schemas: &Schemas, operation: &Operation, name: &str, cases: &[Case])
             (String::new(), receive, "", "serializer.serialize_unit()")
         } else {
             let ty = rust::reply_type(schemas, &case.reply);
-            let receive = format!("FromReply::receive(reply).map(Self::{variant})");
+            let receive = format!("FromResponse::receive(reply).map(Self::{variant})");
             let serialize = "sdk_core::codegen::serde::Serialize::serialize(body, serializer)";
             (format!("({ty})"), receive, "(body)", serialize)
         };
@@ -174,7 +174,7 @@ fn replies(schemas: &Schemas, operation: &Operation, name: &str, cases: &[Case])
         "{docs}#[derive(Clone, Debug, PartialEq)]\n#[non_exhaustive]\npub enum {name} {{\n{declared}\
          /// A successful response with an undocumented status.\n\
          Other {{\n/// The HTTP status.\nstatus: u16,\n/// The body as received, or null if there was none.\nbody: RawJson,\n}},\n}}\n\n\
-         impl FromReply for {name} {{\n\
+         impl FromResponse for {name} {{\n\
          fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {{\nmatch reply.status() {{\n{read}\
          status => reply.undocumented().map(|body| Self::Other {{ status, body }}),\n}}\n}}\n}}\n\n\
          impl sdk_core::codegen::serde::Serialize for {name} {{\n\
@@ -188,7 +188,7 @@ fn replies(schemas: &Schemas, operation: &Operation, name: &str, cases: &[Case])
 /// A type that the JSON of a response decodes into.
 fn from_json(name: &str) -> String {
     format!(
-        "impl FromReply for {name} {{\n\
+        "impl FromResponse for {name} {{\n\
          fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {{\nreply.json()\n}}\n}}\n\n"
     )
 }

@@ -15,9 +15,9 @@ use super::*;
 use crate::token::credentials::ClientCredentials;
 use crate::transport::connections::Sender;
 use crate::transport::error::SendState;
-use crate::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
+use crate::transport::{ResponseBody, RequestBody, Transport, TransportError, TransportFuture};
 
-type ScriptedResponse = Result<Response<ReplyBody>, TransportError>;
+type ScriptedResponse = Result<Response<ResponseBody>, TransportError>;
 
 /// Returns these responses in order, and then never responds. Records the requests.
 #[derive(Clone)]
@@ -67,12 +67,12 @@ async fn request_token_over(sender: impl Into<Sender>, token_url: &str) -> Answe
     source.token(&request).await
 }
 
-fn reply(status: u16, body: impl Into<ReplyBody>) -> Response<ReplyBody> {
+fn reply(status: u16, body: impl Into<ResponseBody>) -> Response<ResponseBody> {
     let reply = Response::builder().status(status);
     reply.body(body.into()).unwrap()
 }
 
-fn granted() -> Response<ReplyBody> {
+fn granted() -> Response<ResponseBody> {
     let token =
         r#"{"access_token":"t-1","token_type":"bearer","expires_in":"240","scope":"crm:read"}"#;
     reply(200, token)
@@ -114,7 +114,7 @@ async fn transient_failures_are_retried_until_an_attempt_succeeds() {
         Ok(Frame::data(Bytes::from(r#"{"access_token":"can"#))),
         Err(connection_reset()),
     ];
-    let cut = reply(200, ReplyBody::new(StreamBody::new(stream::iter(cut))));
+    let cut = reply(200, ResponseBody::new(StreamBody::new(stream::iter(cut))));
     for failure in [Ok(reply(500, "<html>sorry</html>")), lost, Ok(cut)] {
         let endpoint = Endpoint::new([failure, Ok(reply(503, "")), Ok(granted())]);
         assert!(endpoint.request_token().await.is_ok());
@@ -126,7 +126,7 @@ async fn transient_failures_are_retried_until_an_attempt_succeeds() {
 async fn a_short_retry_after_delays_the_retry_and_a_long_one_ends_the_renewal() {
     let busy = |wait: &str| {
         let reply = Response::builder().status(429).header("retry-after", wait);
-        reply.body(ReplyBody::from("")).unwrap()
+        reply.body(ResponseBody::from("")).unwrap()
     };
     let start = Instant::now();
     let endpoint = Endpoint::new([Ok(busy("7")), Ok(granted())]);

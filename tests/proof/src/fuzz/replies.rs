@@ -93,7 +93,7 @@ fn same<T: Serialize>(result: Result<Response<T>, Error>, body: &[u8]) -> bool {
 /// Checks that `is_replay` and `is_committed` agree with the fields of the decoded body.
 fn receipt<T: Serialize>(result: Result<Receipt<T>, Error>, body: &[u8]) -> bool {
     if let Ok(receipt) = &result
-        && receipt.api_operation().replay == sdk_core::Replay::Member
+        && receipt.api_operation().replay == sdk_core::Replay::Field
     {
         let written = serde_json::to_string(&**receipt).expect("it is JSON");
         let received = Json::read(&written).expect("it is JSON");

@@ -12,7 +12,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportFuture};
+use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture};
 use sdk_core::{App, ClientCredentials, Error, RetryPolicy, Suite, SuiteBuilder};
 use tokio::runtime::{Builder, Runtime};
 
@@ -77,7 +77,7 @@ impl Transport for Net {
                 let frames = pieces
                     .into_iter()
                     .map(|it| Ok::<_, Infallible>(Frame::data(it)));
-                ReplyBody::new(StreamBody::new(stream::iter(frames)))
+                ResponseBody::new(StreamBody::new(stream::iter(frames)))
             }
             None => body.into(),
         }))))

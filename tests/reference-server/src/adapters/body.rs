@@ -14,7 +14,7 @@ use crate::message::{Ending, Reply};
 
 /// The body of a response. It may arrive in pieces and may end early.
 #[derive(Default)]
-pub struct ReplyBody {
+pub struct ResponseBody {
     left: Bytes,
     /// The number of declared bytes that have not been sent.
     owed: u64,
@@ -25,15 +25,15 @@ pub struct ReplyBody {
     flushed: bool,
 }
 
-impl ReplyBody {
-    pub(super) fn of(reply: &Reply) -> ReplyBody {
+impl ResponseBody {
+    pub(super) fn of(reply: &Reply) -> ResponseBody {
         let broken = reply.fate.ending == Ending::Broken;
         let mut left = reply.body.clone();
         if broken {
             left.truncate(left.len() / 2);
         }
         let drip = reply.fate.drip;
-        ReplyBody {
+        ResponseBody {
             left,
             owed: reply.body.len() as u64,
             piece: drip.map_or(usize::MAX, |drip| drip.bytes.max(1)),
@@ -45,7 +45,7 @@ impl ReplyBody {
     }
 }
 
-impl Body for ReplyBody {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -86,9 +86,9 @@ impl Body for ReplyBody {
     }
 }
 
-impl fmt::Debug for ReplyBody {
+impl fmt::Debug for ResponseBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ReplyBody")
+        f.debug_struct("ResponseBody")
             .field("owed", &self.owed)
             .finish_non_exhaustive()
     }

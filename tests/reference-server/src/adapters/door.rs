@@ -11,7 +11,7 @@ use http::{Method, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body;
 
-use super::body::ReplyBody;
+use super::body::ResponseBody;
 use super::{cors, headers};
 use crate::app::App;
 use crate::control;
@@ -106,7 +106,7 @@ pub(super) async fn deliver(
     suite: &Suite,
     mut reply: Reply,
     to: &Method,
-) -> io::Result<http::Response<ReplyBody>> {
+) -> io::Result<http::Response<ResponseBody>> {
     if !reply.fate.delay.is_zero() {
         tokio::time::sleep(reply.fate.delay).await;
     }
@@ -123,7 +123,7 @@ pub(super) async fn deliver(
         }
         reply.body.clear();
     }
-    let mut response = http::Response::new(ReplyBody::of(&reply));
+    let mut response = http::Response::new(ResponseBody::of(&reply));
     *response.status_mut() = reply.status;
     *response.headers_mut() = reply.headers;
     Ok(response)

@@ -6,7 +6,7 @@ use hyper::body::Body;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::body::ReplyBody;
+use super::body::ResponseBody;
 use crate::message::Request;
 
 /// Adds the `Host` header that a client would send.
@@ -36,13 +36,13 @@ pub(super) fn date(headers: &mut HeaderMap, now: Timestamp) {
 }
 
 /// Adds the headers that a server's HTTP library would add, and removes the content where HTTP allows none.
-pub(super) fn complete(response: &mut http::Response<ReplyBody>) {
+pub(super) fn complete(response: &mut http::Response<ResponseBody>) {
     let status = response.status();
     let bare = status.is_informational()
         || matches!(status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let length = response.body().size_hint().exact().filter(|_| !bare);
     if bare {
-        *response.body_mut() = ReplyBody::default();
+        *response.body_mut() = ResponseBody::default();
     }
     if let Some(length) = length {
         let announced = response.headers_mut().entry(header::CONTENT_LENGTH);

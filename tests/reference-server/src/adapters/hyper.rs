@@ -21,7 +21,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{sleep, timeout};
 
 use super::Acceptor;
-use super::body::ReplyBody;
+use super::body::ResponseBody;
 use super::door::{Door, deliver, receive};
 use crate::message::Request;
 use crate::suite::Suite;
@@ -258,7 +258,7 @@ async fn serve(
     door: Door,
     suite: &Suite,
     incoming: hyper::Request<Incoming>,
-) -> Result<hyper::Response<ReplyBody>, io::Error> {
+) -> Result<hyper::Response<ResponseBody>, io::Error> {
     let (head, mut body) = incoming.into_parts();
     let method = head.method.clone();
     let received = receive(

@@ -11,7 +11,7 @@ use hyper::body::Body;
 use tokio::sync::watch;
 use tower_service::Service;
 
-use super::body::ReplyBody;
+use super::body::ResponseBody;
 use super::door::{Door, deliver, receive};
 use super::headers;
 use crate::app::App;
@@ -19,7 +19,7 @@ use crate::base::Base;
 use crate::message::Request;
 use crate::suite::Suite;
 
-type Answered = io::Result<http::Response<ReplyBody>>;
+type Answered = io::Result<http::Response<ResponseBody>>;
 
 /// A server as a [`tower_service::Service`], from [`ReferenceServer::service`](crate::ReferenceServer::service). It
 /// routes requests by the origin in their URI, and uses no socket and no thread.
@@ -74,7 +74,7 @@ impl<B> Service<http::Request<B>> for InMemoryService
 where
     B: Body<Data: Send, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
-    type Response = http::Response<ReplyBody>;
+    type Response = http::Response<ResponseBody>;
     type Error = io::Error;
     type Future = Pin<Box<dyn Future<Output = Answered> + Send>>;
 
@@ -133,7 +133,7 @@ impl Network {
         &self,
         door: Door,
         mut request: http::Request<B>,
-    ) -> io::Result<http::Response<ReplyBody>>
+    ) -> io::Result<http::Response<ResponseBody>>
     where
         B: Body<Error: Into<Box<dyn Error + Send + Sync>>>,
     {

@@ -10,7 +10,7 @@ mod memory;
 pub(crate) mod tls;
 pub(crate) mod wiremock;
 
-pub use body::ReplyBody;
+pub use body::ResponseBody;
 pub use memory::InMemoryService;
 
 /// The TLS acceptor, if TLS is compiled in.

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
 use sdk_reference_server::{
-    App, ClientSpec, Fault, Operation, ReferenceServer, ReplyBody, Transport,
+    App, ClientSpec, Fault, Operation, ReferenceServer, ResponseBody, Transport,
 };
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -181,7 +181,7 @@ impl Peer {
     pub(crate) fn hand(
         &self,
         request: RequestBuilder,
-    ) -> impl Future<Output = std::io::Result<http::Response<ReplyBody>>> + use<> {
+    ) -> impl Future<Output = std::io::Result<http::Response<ResponseBody>>> + use<> {
         let request = request.build().unwrap();
         let request: http::Request<reqwest::Body> = request.try_into().unwrap();
         self.server.service().call(request)

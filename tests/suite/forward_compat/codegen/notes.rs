@@ -66,7 +66,7 @@ static NOTES: Application = Application {
     title: "Notes",
     contract_version: "1",
     statuses: &[],
-    shows_envelope: false,
+    documents_envelope: false,
     metadata: None,
     metadata_members: &[],
     operations: &[&LIST, &CSV, &EXPORT, &PUT, &PUT_TEXT, &DELETE, &PATCH],

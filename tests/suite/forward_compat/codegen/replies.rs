@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use sdk_core::codegen::{Bytes, FromReply, Received, Unreadable};
+use sdk_core::codegen::{Bytes, FromResponse, Received, Unreadable};
 use sdk_core::testing::{self, ScriptedTransport};
 use sdk_core::{
     Effect, Error, ErrorKind, Method, Operation, RawJson, Receipt, Record, Safety, SendPrepared,
@@ -27,11 +27,11 @@ enum Export {
     },
 }
 
-impl FromReply for Export {
+impl FromResponse for Export {
     fn receive(reply: &Received<'_>) -> Result<Self, Unreadable> {
         match reply.status() {
-            200 => FromReply::receive(reply).map(Self::Ok),
-            201 | 202 => FromReply::receive(reply).map(Self::Accepted),
+            200 => FromResponse::receive(reply).map(Self::Ok),
+            201 | 202 => FromResponse::receive(reply).map(Self::Accepted),
             204 => <()>::receive(reply).map(|()| Self::NoContent),
             status => reply
                 .undocumented()
@@ -41,18 +41,18 @@ impl FromReply for Export {
 }
 
 /// Returns the receipt of an operation with this response.
-fn read<T: FromReply>(
+fn read<T: FromResponse>(
     operation: &'static Operation,
     status: u16,
     media_type: &str,
     body: &'static [u8],
 ) -> Result<Receipt<T>, Error> {
-    let reply = testing::reply(operation, status).header("content-type", media_type);
+    let reply = testing::response(operation, status).header("content-type", media_type);
     reply.body(body).receipt()
 }
 
 /// Returns the error of a list with this response.
-fn error<T: FromReply + Debug>(status: u16, media_type: &str, body: &'static [u8]) -> Error {
+fn error<T: FromResponse + Debug>(status: u16, media_type: &str, body: &'static [u8]) -> Error {
     let error = read::<T>(&LIST, status, media_type, body).unwrap_err();
     assert_failed(&error, ErrorKind::Decode, Effect::Unknown);
     assert_eq!((error.status(), error.body()), (Some(status), Some(body)));
@@ -180,7 +180,7 @@ async fn the_body_of_a_command_without_a_result_is_preserved_even_from_its_store
 
 #[test]
 fn lists_maps_and_scalars_are_responses_too() {
-    fn of<T: FromReply>(body: &'static str) -> T {
+    fn of<T: FromResponse>(body: &'static str) -> T {
         let receipt = read::<T>(&LIST, 200, JSON, body.as_bytes());
         receipt.unwrap().into_inner()
     }
@@ -200,9 +200,9 @@ fn lists_maps_and_scalars_are_responses_too() {
 
 #[test]
 fn a_header_is_found_by_its_name() {
-    let reply = testing::reply(&DELETE, 200).header("etag", "\"7\"");
+    let reply = testing::response(&DELETE, 200).header("etag", "\"7\"");
     let reply = reply.header("x-left", "\u{e9}").json("");
-    let response = reply.clone().response::<String>().unwrap();
+    let response = reply.clone().build::<String>().unwrap();
     let receipt = reply.receipt::<()>().unwrap();
     for name in ["ETag", "x-left", "x-none", "no name"] {
         let found = (response.header(name), receipt.header(name));

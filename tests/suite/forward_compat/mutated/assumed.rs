@@ -21,9 +21,9 @@ fn presentation() -> Value {
 #[test]
 fn another_type_than_assumed_is_preserved_and_reported_once_for_a_response() {
     let (events, _guard) = Events::here();
-    let reply = testing::reply(&GET_PRESENTATION, 200).json(&presentation());
+    let reply = testing::response(&GET_PRESENTATION, 200).json(&presentation());
 
-    let found = reply.response::<Presentation>().unwrap();
+    let found = reply.build::<Presentation>().unwrap();
 
     assert_eq!(found.navigation.label, None);
     let label = found.navigation.extra.get("label").unwrap();
@@ -49,9 +49,9 @@ fn a_number_out_of_range_is_preserved_and_reported_and_every_instant_is_accepted
         r#"{"dueAt":"2026-01-15t09:00:00.123456789012z","recordVersion":-9223372036854775809},"#,
         r#"{"dueAt":"2026-01-15 09:00:00Z"},{"dueAt":null}],"recentChanges":[]}"#,
     );
-    let reply = testing::reply(&GET_TODAY, 200).body(body);
+    let reply = testing::response(&GET_TODAY, 200).body(body);
 
-    let today = reply.response::<AttentionQueue>().unwrap();
+    let today = reply.build::<AttentionQueue>().unwrap();
 
     assert_eq!(today.generated_at.as_str(), "9999-12-31T23:59:60Z");
     let due = today.attention.iter().map(|item| item.due_at.as_ref());

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use base64::Engine as _;
 use http::{Request, Response};
 use http_body::Body as _;
-use sdk_core::transport::{ReplyBody, RequestBody, Transport, TransportError, TransportFuture};
+use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportError, TransportFuture};
 use sdk_core::{Effect, ErrorKind, RetryPolicy, SuiteBuilder};
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};
@@ -66,9 +66,9 @@ impl Transport for Says {
 struct Full;
 
 impl Service<Request<RequestBody>> for Full {
-    type Response = Response<ReplyBody>;
+    type Response = Response<ResponseBody>;
     type Error = &'static str;
-    type Future = std::future::Ready<Result<Response<ReplyBody>, &'static str>>;
+    type Future = std::future::Ready<Result<Response<ResponseBody>, &'static str>>;
 
     fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), &'static str>> {
         Poll::Ready(Err("overloaded"))

@@ -11,13 +11,13 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use sdk_core::SuiteBuilder;
-use sdk_core::transport::{ReplyBody, RequestBody};
+use sdk_core::transport::{ResponseBody, RequestBody};
 use tower_service::Service;
 
 use crate::fixtures::Given;
 use crate::support::builder_at;
 
-type Answer = io::Result<Response<ReplyBody>>;
+type Answer = io::Result<Response<ResponseBody>>;
 
 /// A `tower` service made of one function.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ where
     F: Fn(Request<RequestBody>) -> A,
     A: Future<Output = Answer>,
 {
-    type Response = Response<ReplyBody>;
+    type Response = Response<ResponseBody>;
     type Error = io::Error;
     type Future = A;
 
@@ -51,7 +51,7 @@ where
     builder.transport(Answers(answer))
 }
 
-fn reply(status: u16, body: impl Into<ReplyBody>) -> Response<ReplyBody> {
+fn reply(status: u16, body: impl Into<ResponseBody>) -> Response<ResponseBody> {
     let mut response = Response::new(body.into());
     *response.status_mut() = status.try_into().unwrap();
     response

@@ -10,7 +10,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, Request};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use sdk_core::transport::{ReplyBody, RequestBody};
+use sdk_core::transport::{ResponseBody, RequestBody};
 use sdk_core::{Effect, ErrorKind, SuiteBuilder};
 use tokio::time::sleep;
 
@@ -29,7 +29,7 @@ enum Piece {
 }
 
 /// Returns a body in pieces.
-fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> ReplyBody {
+fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> ResponseBody {
     let pieces = stream::iter(pieces).then(|piece| async move {
         match piece {
             Piece::Data(text) => Ok(Frame::data(Bytes::from(text))),
@@ -41,7 +41,7 @@ fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> Re
             }
         }
     });
-    ReplyBody::new(StreamBody::new(pieces))
+    ResponseBody::new(StreamBody::new(pieces))
 }
 
 /// Returns a suite whose transport answers with these pieces.

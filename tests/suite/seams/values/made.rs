@@ -105,24 +105,24 @@ fn a_built_error_returns_its_command_and_key_unless_rejected() {
 fn a_built_rejection_reads_its_body() {
     let body =
         json!({"error": {"code": "IDEMPOTENCY_CONFLICT", "message": "no", "requestId": "r-2"}});
-    let made = testing::reply(&SUBMIT_EVENT_COMMAND, 409).json(&body);
+    let made = testing::response(&SUBMIT_EVENT_COMMAND, 409).json(&body);
     let error = made.header("retry-after", "7").error();
     assert!(error.is_idempotency_conflict());
     assert_eq!((error.message(), error.request_id()), ("no", Some("r-2")));
     assert_eq!(error.retry_after(), Some(Duration::from_secs(7)));
     let command = testing::prepared(&SUBMIT_EVENT_COMMAND, &json!({}));
-    let lost = testing::reply(&SUBMIT_EVENT_COMMAND, 503).command(command.clone());
+    let lost = testing::response(&SUBMIT_EVENT_COMMAND, 503).command(command.clone());
     assert_eq!(lost.error().idempotency_key(), command.idempotency_key());
 }
 
 /// Returns a transport that sends a step, and the same response built for a test.
-fn both(operation: &'static Operation, step: &Step) -> (ScriptedTransport, testing::ReplyBuilder) {
+fn both(operation: &'static Operation, step: &Step) -> (ScriptedTransport, testing::ResponseBuilder) {
     let (status, body) = (step.status(), step.text().to_vec());
     let reply = http::Response::builder()
         .status(status)
         .header("x-request-id", "r-1");
     let sent = ScriptedTransport::new().answer(reply.body(body.clone()).unwrap());
-    let made = testing::reply(operation, status).body(body);
+    let made = testing::response(operation, status).body(body);
     (sent, made.header("x-request-id", "r-1"))
 }
 
@@ -144,13 +144,13 @@ fn told_of<T: Debug + Clone>(receipt: &Receipt<T>) -> String {
 async fn a_built_response_or_receipt_equals_the_response_of_a_call() {
     let (sent, made) = both(&GET_PERSON, &person());
     let real = get_person(&sent.suite().crm()).await.unwrap();
-    assert_eq!(builder(&made.response::<Record>().unwrap()), builder(&real));
+    assert_eq!(builder(&made.build::<Record>().unwrap()), builder(&real));
 
     let page = json!({"schemaVersion": "v", "items": [{"a": 1}], "nextCursor": "next"});
     let (sent, made) = both(&LIST_PEOPLE, &peer::json(200, &page));
     let real = sent.suite().crm().people().list().await.unwrap();
     assert_eq!(
-        builder(&made.response::<Page<Record>>().unwrap()),
+        builder(&made.build::<Page<Record>>().unwrap()),
         builder(&real)
     );
 
@@ -187,7 +187,7 @@ async fn a_built_response_that_does_not_decode_fails_like_a_real_response() {
     };
     let (sent, made) = both(&GET_PERSON, &peer::json(200, &json!(["Ann"])));
     let real = get_person(&sent.suite().crm()).await.unwrap_err();
-    let made = made.response::<Record>().unwrap_err();
+    let made = made.build::<Record>().unwrap_err();
     assert_eq!(facts(&made), facts(&real));
 
     let other = created().body(r#"{"schemaVersion": "suite-calendar-command-result.v9"}"#);

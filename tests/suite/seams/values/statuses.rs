@@ -51,7 +51,7 @@ async fn each_status_has_its_kind_effect_and_hint_in_real_and_built_errors() {
         let expected = (kind, Some(status), effect, retryable);
         assert_eq!(facts(&error), expected, "{error}");
         assert_says(&error, &[hint]);
-        let made = testing::reply(&SUBMIT_COMMAND, status).error();
+        let made = testing::response(&SUBMIT_COMMAND, status).error();
         assert_eq!(facts(&made), expected, "{made}");
         let made = testing::error(kind).build();
         if made.status() == Some(status) {
