@@ -67,7 +67,7 @@ instruments! {
         "Duration of token renewals, with all their exchanges.");
     replayed: Count = counter("suite.client.commands.replayed", "{command}",
         "Commands whose result the server replayed.");
-    mismatches: Count = counter("suite.client.schema.mismatches", "{reply}",
+    mismatches: Count = counter("suite.client.schema.mismatches", "{response}",
         "Responses that differ from their schema, but were accepted.");
 }
 

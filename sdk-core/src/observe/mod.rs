@@ -54,10 +54,10 @@
 //! | `suite.call.retry` | debug | an attempt failed, and the call is retried |
 //! | `suite.call.retry_denied` | debug | a retry was allowed, but there were no attempts, time or budget left |
 //! | `suite.call.turn` | debug | an attempt waited for a permit, because others were in flight |
-//! | `suite.reply.types` | warn | fields have unexpected types and are preserved in `extra` |
-//! | `suite.reply.schema_version` | warn | an unexpected schema version was tolerated |
-//! | `suite.reply.constant` | warn | an unexpected value of a constant was tolerated |
-//! | `suite.reply.deprecated` | warn | a response announced the end of its operation with the header `Deprecation` or `Sunset`; once per operation and suite |
+//! | `suite.response.types` | warn | fields have unexpected types and are preserved in `extra` |
+//! | `suite.response.schema_version` | warn | an unexpected schema version was tolerated |
+//! | `suite.response.constant` | warn | an unexpected value of a constant was tolerated |
+//! | `suite.response.deprecated` | warn | a response announced the end of its operation with the header `Deprecation` or `Sunset`; once per operation and suite |
 //! | `suite.token.renewed` | debug | a renewal delivered a new token |
 //! | `suite.token.renewal_failed` | warn | a renewal failed |
 //! | `suite.token.exchange_retry` | debug | a token request failed and is retried |

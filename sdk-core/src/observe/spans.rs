@@ -114,7 +114,7 @@ pub(super) fn denied(made: u32, reason: Denial) {
 /// Emits the event of an operation whose response announced its end.
 pub(super) fn deprecated(operation: &Operation, installation: Option<&str>) {
     warn!(
-        name: "suite.reply.deprecated",
+        name: "suite.response.deprecated",
         application = operation.application.name(),
         operation = operation.id,
         installation,

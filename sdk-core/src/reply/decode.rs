@@ -264,7 +264,7 @@ impl Received<'_> {
     fn tolerate_types(&self, first: TypeMismatch) {
         self.mismatch.set(true);
         tracing::warn!(
-            name: "suite.reply.types",
+            name: "suite.response.types",
             object = first.object,
             field = first.field,
             count = first.count,
@@ -299,7 +299,7 @@ impl Received<'_> {
         }
         self.mismatch.set(true);
         tracing::warn!(
-            name: "suite.reply.schema_version",
+            name: "suite.response.schema_version",
             expected,
             found,
             "the response has an unexpected schema version"
@@ -323,7 +323,7 @@ impl Received<'_> {
         }
         self.mismatch.set(true);
         tracing::warn!(
-            name: "suite.reply.constant",
+            name: "suite.response.constant",
             object,
             field,
             expected,

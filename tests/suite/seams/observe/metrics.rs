@@ -143,7 +143,7 @@ suite.client.retries | counter | `{retry}` |
   suite.operation=getPerson suite.retry.reason=503: 3
 suite.client.retries.denied | counter | `{retry}` |
   suite.application=crm suite.retry.denied_by=attempts: 1
-suite.client.schema.mismatches | counter | `{reply}` |
+suite.client.schema.mismatches | counter | `{response}` |
   suite.operation=submitEventCommand: 1
 suite.client.token.renewal.duration | histogram | `s` | REQUEST
   suite.application=calendar: 1
