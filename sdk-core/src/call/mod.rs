@@ -276,7 +276,7 @@ impl Call {
         let exact_replay = self.options.exact_replay;
         CommandFlags {
             sent,
-            replay_documented: self.operation.replay != Replay::Undocumented,
+            replay_shown: self.operation.replay != Replay::Undocumented,
             without_token: !self.is_authenticated() && self.operation.authenticated,
             replay_exact: exact_replay.map(|replay| replay == ExactReplay::Allowed),
         }

@@ -71,7 +71,7 @@ pub(crate) struct CommandFlags {
     pub(crate) sent: bool,
     /// Whether the contract documents the effect of an exact resend.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) replay_documented: bool,
+    pub(crate) replay_shown: bool,
     /// Whether the caller sends the command without a token although its operation takes one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) without_token: bool,
@@ -151,7 +151,7 @@ impl PreparedCommand {
     /// operation.
     #[must_use]
     pub fn is_replayable(&self) -> bool {
-        self.idempotency_key.is_some() || self.flags.replay_documented
+        self.idempotency_key.is_some() || self.flags.replay_shown
     }
 
     /// The headers set by the call and the client, without those that the SDK sets itself.
@@ -202,12 +202,12 @@ impl PreparedCommand {
             hash.update(self.prepared_at.unwrap_or(u64::MAX).to_be_bytes());
             let CommandFlags {
                 sent,
-                replay_documented,
+                replay_shown,
                 without_token,
                 replay_exact,
             } = self.flags;
             let replay_exact = replay_exact.map_or(2, u8::from);
-            let flags = [sent, replay_documented, without_token].map(u8::from);
+            let flags = [sent, replay_shown, without_token].map(u8::from);
             hash.update(flags);
             hash.update([replay_exact]);
         }

@@ -196,7 +196,7 @@ pub(super) fn command(
         body: String::from_utf8_lossy(&body).into_owned(),
         prepared_at: now.ok().and_then(|now| u64::try_from(now.as_millis()).ok()),
         flags: CommandFlags {
-            replay_documented: is_shown,
+            replay_shown: is_shown,
             ..CommandFlags::default()
         },
         digest: String::new(),

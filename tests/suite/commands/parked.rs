@@ -37,7 +37,7 @@ async fn fault_64_a_stored_command_older_than_the_trust_in_its_key_waits_for_a_p
         let words = [
             "26 h 0 min old",
             "for only 25 h",
-            "check whether it happened",
+            "check whether it was applied",
         ];
         assert_says(&reason, &words);
         assert_eq!(next(Some(prepared + 2 * hour)), StoredStep::Send);
@@ -81,7 +81,7 @@ async fn fault_64_a_stored_command_without_replay_protection_is_sent_once() {
         assert_eq!(next_step(&open, None, now), parked);
         assert_eq!((open.body(), open.path()), (fresh.body(), fresh.path()));
     }
-    assert_says(&ParkReason::NoReplay, &["check whether it happened"]);
+    assert_says(&ParkReason::NoReplay, &["check whether it was applied"]);
     assert_eq!(peer.requests().len(), 2);
     // A command that was not sent stays unchanged.
     let closed = Reserved::new();
