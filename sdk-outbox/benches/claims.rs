@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use sdk_calendar::{Client, types::EventCommand};
-use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture, http};
+use sdk_core::transport::{RequestBody, ResponseBody, Transport, TransportFuture, http};
 use sdk_core::{AccessToken, App, IdempotencyKey, Suite, TokenFuture, TokenRequest, TokenSource};
 use sdk_outbox::{Outbox, State, Store, Worker, postgres, sqlite};
 use tokio::task::JoinSet;

@@ -11,7 +11,7 @@ use http::{HeaderValue, Request, Response, Uri};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::capture_connection;
 use sdk_core::transport::{
-    Deadline, ResponseBody, RequestBody, Transport, TransportError, TransportFuture,
+    Deadline, RequestBody, ResponseBody, Transport, TransportError, TransportFuture,
 };
 use tower::util::BoxCloneSyncService;
 use tower_service::Service;

@@ -55,7 +55,9 @@ impl MissingScopes {
     pub(crate) fn new(operations: &[&'static Operation], granted: Option<&[String]>) -> Self {
         let only = |condition: &dyn Fn(&Operation) -> bool| {
             let operations = operations.iter().copied();
-            operations.filter(|operation| condition(operation)).collect()
+            operations
+                .filter(|operation| condition(operation))
+                .collect()
         };
         Self {
             granted: granted.map(<[String]>::to_vec),

@@ -180,7 +180,10 @@ pub(super) fn command(
     body: Bytes,
     key: Option<Arc<IdempotencyKey>>,
 ) -> PreparedCommand {
-    let (app, is_shown) = (operation.application, operation.replay != Replay::Undocumented);
+    let (app, is_shown) = (
+        operation.application,
+        operation.replay != Replay::Undocumented,
+    );
     let body = if operation.body { body } else { Bytes::new() };
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let command = PreparedCommand {

@@ -12,7 +12,7 @@ use crate::macros::debug_fields;
 use crate::suite::Suite;
 use crate::suite::builder::SuiteBuilder;
 use crate::token::credentials::ClientCredentials;
-use crate::transport::{ResponseBody, RequestBody, Transport, TransportError, TransportFuture};
+use crate::transport::{RequestBody, ResponseBody, Transport, TransportError, TransportFuture};
 
 /// A transport that answers from a script and records the requests, so tests run the whole client without a network.
 ///

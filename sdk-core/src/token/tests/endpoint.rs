@@ -15,7 +15,7 @@ use super::*;
 use crate::token::credentials::ClientCredentials;
 use crate::transport::connections::Sender;
 use crate::transport::error::SendState;
-use crate::transport::{ResponseBody, RequestBody, Transport, TransportError, TransportFuture};
+use crate::transport::{RequestBody, ResponseBody, Transport, TransportError, TransportFuture};
 
 type ScriptedResponse = Result<Response<ResponseBody>, TransportError>;
 

@@ -12,7 +12,7 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture};
+use sdk_core::transport::{RequestBody, ResponseBody, Transport, TransportFuture};
 use sdk_core::{App, ClientCredentials, Error, RetryPolicy, Suite, SuiteBuilder};
 use tokio::runtime::{Builder, Runtime};
 

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::{Request, Response};
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use prometheus::{Registry, TextEncoder};
-use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture};
+use sdk_core::transport::{RequestBody, ResponseBody, Transport, TransportFuture};
 use sdk_core::{App, ClientCredentials, Suite, SuiteBuilder};
 use sdk_opentelemetry::Metrics;
 use tokio::task::JoinSet;

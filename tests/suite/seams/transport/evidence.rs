@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use base64::Engine as _;
 use http::{Request, Response};
 use http_body::Body as _;
-use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportError, TransportFuture};
+use sdk_core::transport::{RequestBody, ResponseBody, Transport, TransportError, TransportFuture};
 use sdk_core::{Effect, ErrorKind, RetryPolicy, SuiteBuilder};
 use serde_json::json;
 use tokio::sync::{Notify, mpsc};

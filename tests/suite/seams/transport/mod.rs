@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use http::{Request, Response};
 use sdk_core::SuiteBuilder;
-use sdk_core::transport::{ResponseBody, RequestBody};
+use sdk_core::transport::{RequestBody, ResponseBody};
 use tower_service::Service;
 
 use crate::fixtures::Given;

@@ -10,7 +10,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName, Request};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use sdk_core::transport::{ResponseBody, RequestBody};
+use sdk_core::transport::{RequestBody, ResponseBody};
 use sdk_core::{Effect, ErrorKind, SuiteBuilder};
 use tokio::time::sleep;
 

@@ -116,7 +116,10 @@ fn a_built_rejection_reads_its_body() {
 }
 
 /// Returns a transport that sends a step, and the same response built for a test.
-fn both(operation: &'static Operation, step: &Step) -> (ScriptedTransport, testing::ResponseBuilder) {
+fn both(
+    operation: &'static Operation,
+    step: &Step,
+) -> (ScriptedTransport, testing::ResponseBuilder) {
     let (status, body) = (step.status(), step.text().to_vec());
     let reply = http::Response::builder()
         .status(status)
