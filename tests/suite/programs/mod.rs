@@ -16,6 +16,7 @@ mod readme;
 mod signals;
 mod text;
 mod texts;
+mod words;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
