@@ -19,8 +19,7 @@ use crate::json::text::impl_text;
 ///   absent.
 /// - To read the entire record into your own type, use [`decode`](Self::decode). For lists,
 ///   [`Pages::decode`](crate::Pages::decode) and [`Items::decode`](crate::Items::decode) do this in the same pass as
-/// the
-///   page, and don't copy fields of type [`Text`](crate::Text).
+///   the page, and don't copy fields of type [`Text`](crate::Text).
 /// - To read many records and drop them soon, use [`view`](Self::view), or [`Page::view`](crate::Page::view) for an
 ///   entire page. Your type then borrows its strings.
 /// - To read fields that your type doesn't have, use [`members`](Self::members), or [`raw`](Self::raw) for the JSON.

@@ -31,10 +31,9 @@ use crate::json::fast::BORROWED_STR;
 /// ```
 ///
 /// The memory of a response is freed only after its last `Text` is dropped. To store a few strings of many responses,
-/// use
-/// [`detached`](Self::detached) or convert them into `String`s. Some strings are always copied: strings with escapes,
-/// strings of responses below 4 KiB, strings within `serde`'s `flatten` and `untagged`, and strings that are decoded
-/// from a `Record` or from anything other than a response.
+/// use [`detached`](Self::detached) or convert them into `String`s. Some strings are always copied: strings with
+/// escapes, strings of responses below 4 KiB, strings within `serde`'s `flatten` and `untagged`, and strings that are
+/// decoded from a `Record` or from anything other than a response.
 #[derive(Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Text(ByteString);
 

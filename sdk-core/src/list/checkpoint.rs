@@ -38,11 +38,10 @@ const POSITION: [&str; 2] = ["cursor", LIMIT];
 /// - It contains a digest of the filters. Anyone who guesses a filter, such as a name, can compute the digest.
 /// - A position between pages is exact as long as the server accepts the cursor. A position *within* a page consists of
 ///   the page's cursor and a count. It is exact only if the page has the same items when it is fetched again. If the
-/// list
-///   may change, take checkpoints between pages, from [`Pages`](crate::Pages).
+///   list may change, take checkpoints between pages, from [`Pages`](crate::Pages).
 /// - The cursor is an opaque string from the server. The contract doesn't document how long it is valid, or whether
 ///   another client may use it. If the server rejects it, the error contains a hint, and you have to list from the
-/// start.
+///   start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {

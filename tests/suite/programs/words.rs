@@ -38,10 +38,10 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
         .map(|it| it.unwrap().path())
     {
         let name = path.file_name().unwrap().to_str().unwrap();
-        if name.ends_with(".md") || name.ends_with(".rs") {
-            paths.push(path);
-        } else if path.is_dir() && !SKIPPED.contains(&name) {
+        if path.is_dir() && !SKIPPED.contains(&name) {
             collect(&path, paths);
+        } else if path.extension().is_some_and(|it| it == "md" || it == "rs") {
+            paths.push(path);
         }
     }
 }

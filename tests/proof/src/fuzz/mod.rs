@@ -36,6 +36,7 @@ pub const TARGETS: &[(&str, Target)] = &[
 
 /// Returns the words of the libFuzzer dictionary, which have a meaning in some input format.
 ///
+/// # Panics
 /// If a word of the dictionary is not also a JSON string.
 pub fn words() -> Vec<String> {
     let lines = include_str!("../../../../fuzz/words.dict").lines();

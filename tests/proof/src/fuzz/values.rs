@@ -1,4 +1,4 @@
-//! JSON without a schema. Its source is preserved exactly, and its numbers are read as serde_json reads them.
+//! JSON without a schema. Its source is preserved exactly, and its numbers are read as `serde_json` reads them.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -61,7 +61,7 @@ pub(super) fn run(data: &[u8]) {
     assert_eq!(Json::read(&written), Json::read(text));
 }
 
-/// Checks that `RawJson` and serde_json decode a value equally.
+/// Checks that `RawJson` and `serde_json` decode a value equally.
 fn same<T: DeserializeOwned + PartialEq + Debug>(raw: &RawJson) {
     let read = serde_json::from_str::<T>(raw.as_str());
     assert_eq!(raw.decode::<T>().ok(), read.ok());
@@ -75,7 +75,7 @@ fn number(text: &str) {
     let written = serde_json::to_string(&number).expect("it is JSON");
     assert_eq!((number.as_str(), &*written), (text, text));
     let read: Option<serde_json::Number> = serde_json::from_str(text).ok();
-    // serde_json reads `-0` as a float.
+    // `serde_json` reads `-0` as a float.
     if text != "-0" {
         let integer = read.as_ref().and_then(serde_json::Number::as_i64);
         assert_eq!(number.as_i64(), integer);

@@ -80,6 +80,7 @@ impl Simulation {
 
     /// Runs the simulation.
     ///
+    /// # Panics
     /// If a part of the simulation itself panics.
     #[must_use]
     pub fn run(&self) -> (History, Totals) {
