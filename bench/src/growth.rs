@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use http::header::AUTHORIZATION;
 use http::{Request, Response};
 use sdk_core::internal::TokenCache;
-use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture};
+use sdk_core::transport::{RequestBody, ResponseBody, Transport, TransportFuture};
 use sdk_core::{AccessToken, App, ClientCredentials, Suite, SuiteBuilder};
 use sdk_core::{TokenFuture, TokenPolicy, TokenRequest, TokenSource};
 use serde::{Deserialize, Serialize};
