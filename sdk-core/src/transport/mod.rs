@@ -61,7 +61,7 @@ pub type TransportFuture =
 /// use http::{Request, Response};
 /// use sdk_core::transport::{ResponseBody, RequestBody, Transport, TransportFuture};
 ///
-/// Answers every request itself.
+/// /// Answers every request itself.
 /// struct Quiet;
 ///
 /// impl Transport for Quiet {
