@@ -146,7 +146,7 @@ impl ResponseBuilder {
     /// applications.
     ///
     /// # Errors
-    /// Like [`response`](Self::response).
+    /// Like [`build`](Self::build).
     pub fn receipt<T: FromResponse>(self) -> Result<Receipt<T>, Error> {
         self.build().map(Receipt::new)
     }
