@@ -192,7 +192,10 @@ fn gaps_in(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let sentences = text.split_inclusive(". ").map(str::trim);
     let phrases = ["undocumented", "n't document", "not document"];
-    let is_gap = |it: &&str| phrases.iter().any(|phrase| it.contains(phrase));
+    let is_gap = |it: &&str| {
+        let it = it.to_lowercase();
+        phrases.iter().any(|phrase| it.contains(phrase))
+    };
     joined(sentences.filter(is_gap).map(short), "; ")
 }
 
