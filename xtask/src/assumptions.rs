@@ -27,13 +27,11 @@ pub(crate) fn of(node: &Node) -> BTreeSet<String> {
     found
 }
 
-/// An entry of the list of assumptions.
 struct Entry {
     title: String,
     concerns_specs: bool,
 }
 
-/// Checks that each cited ID has an entry, and that a spec cites each entry that concerns the specs.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let text = fs::read_to_string(root.join(FILE)).map_err(at(FILE))?;
     let (entries, mut wrong) = entries(&text);

@@ -89,7 +89,6 @@ fn generate(root: &Path) -> Result<Tree> {
     Ok(tree)
 }
 
-/// Reads the spec of an application. The error lists all rejections, a line for each.
 fn spec(root: &Path, app: &'static App) -> Result<Spec> {
     parsed(app, &text_of(root, &app.spec())?)
 }

@@ -15,7 +15,6 @@ pub(crate) enum Weight {
     Noted,
 }
 
-/// One finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) weight: Weight,
@@ -68,7 +67,6 @@ impl Findings {
         self.add(Weight::Noted, place, rule, "");
     }
 
-    /// The findings of a weight.
     pub(crate) fn of(&self, weight: Weight) -> impl Iterator<Item = &Finding> {
         self.all.iter().filter(move |it| it.weight == weight)
     }

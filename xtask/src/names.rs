@@ -73,7 +73,6 @@ pub(crate) fn free_type(wanted: &str, suffix: &str, is_taken: impl Fn(&str) -> b
     })
 }
 
-/// The name of a type for a schema.
 pub(crate) fn type_name(hint: &str) -> String {
     let name = pascal(hint);
     if name.starts_with(|first: char| first.is_ascii_uppercase()) {
@@ -83,7 +82,6 @@ pub(crate) fn type_name(hint: &str) -> String {
     }
 }
 
-/// The name of a variant for a value.
 pub(crate) fn variant(value: &str) -> String {
     let name = pascal(value);
     // Sort orders such as `-name`, and numbers.
@@ -116,7 +114,6 @@ pub(crate) fn screaming(name: &str) -> String {
     words(name).join("_").to_ascii_uppercase()
 }
 
-/// Whether a name is in Pascal case, like the names of schemas.
 pub(crate) fn is_pascal(name: &str) -> bool {
     let is_letter = |c: char| c.is_ascii_alphanumeric();
     name.starts_with(|first: char| first.is_ascii_uppercase()) && name.chars().all(is_letter)

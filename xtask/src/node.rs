@@ -8,7 +8,6 @@ use serde_yaml_ng::Value;
 
 use crate::{Result, at};
 
-/// A value of a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum Node {
@@ -71,7 +70,6 @@ impl Node {
         })
     }
 
-    /// A field of an object.
     pub(crate) fn get(&self, name: &str) -> Option<&Node> {
         self.object()?.get(name)
     }
@@ -81,7 +79,6 @@ impl Node {
         self.get(name).unwrap_or(&NULL)
     }
 
-    /// The string in a field.
     pub(crate) fn text_at(&self, name: &str) -> Option<&str> {
         self.get(name)?.text()
     }
@@ -98,12 +95,10 @@ impl Node {
         }
     }
 
-    /// The fields of an object. Other values have none.
     pub(crate) fn members(&self) -> impl Iterator<Item = (&String, &Node)> {
         self.object().into_iter().flatten()
     }
 
-    /// The items of a list. Other values have none.
     pub(crate) fn items(&self) -> &[Node] {
         match self {
             Self::List(items) => items,

@@ -8,7 +8,6 @@ use crate::model::App;
 use crate::node::Node;
 use crate::{Result, at};
 
-/// The initial overlay, without actions.
 const EMPTY: &str = "\
 # Additions to the vendor's document and corrections of it, each with a reason.
 overlay: 1.1.0
@@ -19,7 +18,6 @@ actions: []
 /// The formats of a vendor's document.
 const KINDS: [&str; 2] = ["json", "yaml"];
 
-/// The files of one application.
 #[derive(Debug)]
 pub(super) struct Files {
     app: &'static str,
@@ -65,7 +63,6 @@ impl Files {
         path.exists().then(parsed).transpose()
     }
 
-    /// The current overlay, or one without actions.
     pub(super) fn overlay(&self) -> Result<Overlay> {
         let path = self.overlay_path();
         let text = path.exists().then(|| read(&path)).transpose()?;
@@ -114,7 +111,6 @@ impl Files {
         Ok(())
     }
 
-    /// Writes the document, the overlay and the spec.
     pub(super) fn write(&self, document: &str, overlay: &Overlay, spec: &str) -> Result<()> {
         let kind = kind(document);
         for outdated in KINDS.iter().filter(|it| **it != kind) {

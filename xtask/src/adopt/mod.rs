@@ -23,7 +23,6 @@ use crate::node::{Node, step};
 use crate::write::client;
 use crate::{Result, USAGE, at, diff, settled};
 
-/// The arguments of a run.
 struct Wanted<'a> {
     app: &'a str,
     document: &'a str,
@@ -38,7 +37,6 @@ pub(crate) fn check(root: &Path) -> Result<()> {
     settled(&problems.flatten().collect::<Vec<_>>())
 }
 
-/// Whether the spec of an application comes from a vendor's document.
 pub(crate) fn is_adopted(root: &Path, app: &App) -> bool {
     Files::new(root, app).adopted().is_some()
 }
@@ -48,7 +46,6 @@ pub(crate) fn made(root: &Path, app: &App) -> Result<String> {
     Files::new(root, app).remade()
 }
 
-/// Adopts a document, or checks the adopted documents.
 pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
     if arguments == ["--check"] {
         check(root)?;
@@ -177,7 +174,6 @@ fn plan(root: &Path, arguments: &[&str]) -> Result<Plan> {
     })
 }
 
-/// The IDs of the operations of all other applications.
 fn other_ids(root: &Path, app: &App) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
     for other in APPS.iter().filter(|it| it.name != app.name) {
@@ -189,7 +185,6 @@ fn other_ids(root: &Path, app: &App) -> Result<BTreeSet<String>> {
     Ok(ids)
 }
 
-/// Reads a document. Fails if the reader doesn't support it.
 fn model(app: &'static App, document: &Node) -> Result<(Spec, Findings)> {
     let mut findings = Findings::default();
     match crate::read::read_document(app, document, &mut findings) {
@@ -203,7 +198,6 @@ fn place(operation: &Operation) -> String {
     step(&step("/paths", &operation.path), operation.method.key())
 }
 
-/// The operations of a spec by their routes.
 fn by_route(spec: &Spec) -> BTreeMap<String, &Operation> {
     let operations = spec.operations.iter();
     operations.map(|it| (route(&it.route()), it)).collect()

@@ -15,9 +15,7 @@ pub(super) struct Report<'a> {
     pub(super) before: Option<Read<'a>>,
     pub(super) spec: &'a Spec,
     pub(super) findings: &'a Findings,
-    /// Actions that are added to the overlay.
     pub(super) added: &'a [Action],
-    /// Actions that are removed from the overlay.
     pub(super) gone: &'a [Action],
     /// Actions that resolve rejections.
     pub(super) skips: &'a [Action],
@@ -125,7 +123,6 @@ fn list<T: Display>(title: &str, all: impl Iterator<Item = T>) -> String {
     format!("\n{title} ({})\n{}", all.len(), all.concat())
 }
 
-/// The line of an action, in the form that an overlay needs.
 fn line(action: &Action) -> String {
     action.to_string().trim().to_owned()
 }

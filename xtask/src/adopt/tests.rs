@@ -60,7 +60,6 @@ fn parsed(text: &str) -> Node {
     Node::parse(text).unwrap()
 }
 
-/// A document in YAML with these paths.
 fn document(paths: &str) -> String {
     format!("# As it came.\nopenapi: 3.1.0\ninfo: {{title: T, version: '1'}}\npaths:\n{paths}")
 }

@@ -9,7 +9,6 @@ use rustdoc_types::{Crate, FORMAT_VERSION, ItemEnum};
 
 use crate::{Result, at};
 
-/// Lists the items of a rustdoc JSON document.
 pub(crate) fn of(document: &Path) -> Result<String> {
     let text = fs::read_to_string(document).map_err(at(document.display()))?;
     let format = format!(

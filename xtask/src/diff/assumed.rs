@@ -34,7 +34,6 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The subject of an assumption.
 #[derive(Clone, Copy)]
 enum About {
     Type,
@@ -46,7 +45,6 @@ enum About {
     Calls,
 }
 
-/// The extensions that name assumptions.
 const KEYS: [&str; 2] = ["x-assumption", "x-type-assumption"];
 
 /// The assumptions that concern only a part of an operation.
@@ -71,7 +69,6 @@ pub(super) struct Claim {
 pub(super) type Verdicts = BTreeMap<String, BTreeSet<(Verdict, String)>>;
 
 impl Claim {
-    /// The assumptions that a node names.
     pub(super) fn all(node: &Node, place: &str, at: &str) -> Vec<Self> {
         let mut claims = Vec::new();
         for key in KEYS {
@@ -131,7 +128,6 @@ impl Claim {
     }
 }
 
-/// Whether a pointer leads to an operation.
 fn is_operation(place: &str) -> bool {
     place.starts_with("/paths/") && place.matches('/').count() == 3
 }

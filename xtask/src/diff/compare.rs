@@ -18,7 +18,6 @@ pub(super) struct Pair {
     pub(super) within: Vec<(String, usize)>,
 }
 
-/// All pairs of two documents.
 #[derive(Default)]
 pub(super) struct Pairs<'a> {
     roots: Vec<&'a Node>,
@@ -42,7 +41,6 @@ pub(super) fn is_within(part: &str, at: &str) -> bool {
 }
 
 impl<'a> Pairs<'a> {
-    /// Compares two documents.
     pub(super) fn of(old: &'a Node, new: &'a Node) -> Self {
         let mut pairs = Self {
             roots: vec![old, new],

@@ -49,7 +49,6 @@ pub(super) struct Flat<'a> {
 const READ: &str =
     "title description summary example examples externalDocs $comment $schema $id $anchor";
 
-/// Whether a field has no meaning for a program.
 pub(super) fn is_read_by_people(key: &str) -> bool {
     key.starts_with("x-") || READ.split(' ').any(|it| it == key)
 }
@@ -71,7 +70,6 @@ fn is_handled(handled: &str, key: &str, value: &Node) -> bool {
 }
 
 impl<'a> Leaf<'a> {
-    /// A field of the node.
     pub(super) fn at(&self, key: &str) -> Option<Self> {
         let node = self.node.get(key)?;
         let place = step(&self.place, key);
@@ -218,7 +216,6 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// A value as JSON.
 pub(super) fn json(node: &Node) -> String {
     serde_json::to_string(node).unwrap_or_default()
 }

@@ -148,7 +148,6 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Compares two documents of an application.
 fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
     let roots = [old.document, new.document];
     let pairs = Pairs::of(roots[0], roots[1]);
@@ -170,7 +169,6 @@ fn compare(old: &Side<'_>, new: &Side<'_>, register: &str) -> Report {
     }
 }
 
-/// The title and version of a document.
 fn version(document: &Node) -> String {
     let info = document.at("info");
     let [title, version] = ["title", "version"].map(|it| info.at(it).plain());

@@ -8,7 +8,6 @@ use crate::model::{Component, Kind, Operation, Reach, Reply, Spec, Ty};
 use crate::names::{group_type, pascal};
 use crate::write::rust::reply_type;
 
-/// A change of a public name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct NameChange {
     /// `is added`, `is removed`, `is renamed` or `changes`.

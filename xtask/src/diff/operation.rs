@@ -46,7 +46,6 @@ fn template(path: &str) -> String {
     parts.collect::<Vec<_>>().join("{}")
 }
 
-/// The operations and security schemes of a document.
 pub(super) fn tops(root: &Node) -> Vec<Top<'_>> {
     let mut tops = Vec::new();
     let [document, components] = ["", "/components"].map(|place| Leaf {
@@ -289,7 +288,6 @@ fn served(root: &Node, leaves: &[Leaf<'_>]) -> (String, String) {
     (place, path.unwrap_or_default())
 }
 
-/// The ways in which callers may authenticate.
 fn alternatives(root: &Node, security: &Node) -> Access {
     let schemes = root.at("components").at("securitySchemes");
     let of = |(name, _): (&String, &Node)| schemes.get(name).map_or_else(|| name.clone(), kind);
@@ -309,7 +307,6 @@ fn alternatives(root: &Node, security: &Node) -> Access {
     all
 }
 
-/// The kind of a security scheme.
 fn kind(scheme: &Node) -> String {
     let text = |key| scheme.text_at(key).unwrap_or_default().to_lowercase();
     match (&*text("type"), &*text("scheme")) {

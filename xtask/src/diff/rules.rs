@@ -6,7 +6,6 @@ use serde::Serialize;
 
 const TABLE: &str = include_str!("rules.md");
 
-/// How a part of a document changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum How {

@@ -75,7 +75,6 @@ pub(super) struct Values {
     pub(super) constant: bool,
 }
 
-/// The value of a fact.
 #[derive(Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
@@ -205,10 +204,8 @@ fn access(old: &Access, new: &Access) -> Vec<Found> {
     found
 }
 
-/// The alternative without authentication.
 pub(super) const ANONYMOUS: &str = "none";
 
-/// Formats a value for the report.
 fn text(row: &str, value: Option<&Value>) -> String {
     let text = match value {
         None | Some(Value::Access(_)) => String::new(),

@@ -5,7 +5,6 @@
 pub(crate) struct App {
     /// The stem of its spec, and its name in the operation table.
     pub(crate) name: &'static str,
-    /// The package of its client.
     pub(crate) package: &'static str,
     /// The folder of that package.
     pub(crate) folder: &'static str,
@@ -49,7 +48,6 @@ const fn app(name: &'static str, package: &'static str) -> App {
 }
 
 impl App {
-    /// The application with this name.
     pub(crate) fn named(name: &str) -> Option<&'static App> {
         APPS.iter().find(|app| app.name == name)
     }
@@ -59,7 +57,6 @@ impl App {
         format!("{}/{}.yaml", self.specs, self.name)
     }
 
-    /// The name of its crate.
     pub(crate) fn crate_name(&self) -> String {
         self.package.replace('-', "_")
     }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use super::schema::Use;
 use super::ty::Ty;
 
-/// The supported HTTP methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,
@@ -41,7 +40,6 @@ impl Method {
     }
 }
 
-/// The authentication of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Auth {
     Public,
@@ -74,9 +72,7 @@ pub(crate) enum Replay {
 /// The successful response of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
-    /// JSON of one schema.
     Json(Use),
-    /// No body.
     Empty,
     /// A body of this media type, returned as received.
     Bytes(String),
@@ -93,7 +89,6 @@ impl Reply {
         }
     }
 
-    /// All possible types of the JSON.
     pub(crate) fn types(&self) -> Vec<&Ty> {
         match self {
             Self::Several { cases, .. } => {
@@ -114,14 +109,12 @@ pub(crate) struct Case {
     pub(crate) reply: Reply,
 }
 
-/// A documented header of a success.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReplyHeader {
     pub(crate) name: String,
     pub(crate) description: String,
 }
 
-/// One operation.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Operation {
@@ -156,7 +149,6 @@ pub(crate) struct Operation {
     pub(crate) without_handler: bool,
 }
 
-/// The statuses of an operation, with their meanings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statuses {
     pub(crate) documented: Vec<(u16, String)>,
@@ -172,7 +164,6 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The name of the place in a spec.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Path => "path",
@@ -190,7 +181,6 @@ pub(crate) enum Style {
     Comma,
 }
 
-/// A parameter in the path, the query or a header.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
@@ -204,7 +194,6 @@ pub(crate) struct Parameter {
     pub(crate) value: Use,
 }
 
-/// A request body.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
     pub(crate) description: String,
@@ -227,7 +216,6 @@ impl Operation {
             && !self.is_command()
     }
 
-    /// The parameter with this name.
     pub(crate) fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters
             .iter()
@@ -242,7 +230,6 @@ impl Operation {
         fields.chain(body.map(|_| "body")).collect()
     }
 
-    /// Method and path.
     pub(crate) fn route(&self) -> String {
         format!("{} {}", self.method.name(), self.path)
     }

@@ -8,10 +8,8 @@ use std::str::Chars;
 
 use crate::Result;
 
-/// A piece of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Piece {
-    /// Exactly this string.
     Literal(String),
     /// `min` to `max` characters from these inclusive ranges.
     Class {
@@ -21,17 +19,14 @@ pub(crate) enum Piece {
     },
 }
 
-/// A compiled pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pattern {
-    /// The pattern in the spec.
     pub(crate) source: String,
     /// Its alternatives, each a sequence of pieces.
     pub(crate) alternatives: Vec<Vec<Piece>>,
 }
 
 impl Pattern {
-    /// Compiles a pattern of the subset.
     pub(crate) fn compile(source: &str) -> Result<Self> {
         let alternatives = alternatives(source);
         let rule =

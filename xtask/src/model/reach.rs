@@ -9,18 +9,14 @@ use super::ty::Ty;
 /// The components of a spec by their uses.
 #[derive(Default)]
 pub(crate) struct Reach {
-    /// In request bodies.
     pub(crate) requests: BTreeSet<String>,
-    /// In responses.
     pub(crate) replies: BTreeSet<String>,
     /// As an entire response.
     pub(crate) whole_replies: BTreeSet<String>,
-    /// In parameters.
     pub(crate) parameters: BTreeSet<String>,
 }
 
 impl Reach {
-    /// Follows the operations of a spec.
     pub(crate) fn of(spec: &Spec) -> Self {
         let mut reach = Self::default();
         for operation in &spec.operations {
@@ -41,7 +37,6 @@ impl Reach {
         reach
     }
 
-    /// Whether a component occurs at all.
     pub(crate) fn contains(&self, name: &str) -> bool {
         [&self.requests, &self.replies, &self.parameters]
             .iter()

@@ -16,7 +16,6 @@ pub(crate) struct Use {
     pub(crate) nullable: bool,
     pub(crate) description: String,
     pub(crate) default: Option<String>,
-    /// The example in the document.
     pub(crate) example: Option<String>,
     /// Rules that only the server checks, such as `uniqueItems`. The docs mention them.
     pub(crate) stated: Vec<String>,
@@ -26,7 +25,6 @@ pub(crate) struct Use {
     pub(crate) type_assumptions: BTreeSet<String>,
 }
 
-/// A field of an object.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a separate fact")]
 pub(crate) struct Property {
@@ -45,7 +43,6 @@ pub(crate) struct Property {
 }
 
 impl Property {
-    /// Whether the Rust field is an `Option`.
     pub(crate) fn is_option(&self) -> bool {
         !self.required || self.value.nullable
     }
@@ -54,26 +51,20 @@ impl Property {
 /// A value of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Choice {
-    /// The value on the wire.
     pub(crate) value: String,
-    /// The name of its variant.
     pub(crate) variant: String,
 }
 
-/// One variant of a union.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Variant {
     pub(crate) name: String,
-    /// The component of its object.
     pub(crate) component: String,
     /// The values of the discriminator that select it.
     pub(crate) values: Vec<String>,
 }
 
-/// The kind of a named component.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// An object with fields.
     Struct(Vec<Property>),
     /// A set of values. It is closed if the contract documents all values.
     Enum { values: Vec<Choice>, closed: bool },
@@ -81,7 +72,6 @@ pub(crate) enum Kind {
     Union { tag: String, variants: Vec<Variant> },
     /// A string with a pattern.
     Reference(Pattern),
-    /// A constant string.
     Constant(String),
     /// An alias of a type that is not declared.
     Plain(Ty),
@@ -98,7 +88,6 @@ pub(crate) enum Provenance {
     NameOnly,
 }
 
-/// A named component.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Component {
     /// The name of its type.
@@ -116,7 +105,6 @@ pub(crate) struct Component {
 }
 
 impl Component {
-    /// The fields of an object. Other kinds have none.
     pub(crate) fn members(&self) -> &[Property] {
         match &self.kind {
             Kind::Struct(members) => members,
@@ -142,17 +130,14 @@ pub(crate) struct Schemas {
 }
 
 impl Schemas {
-    /// The component of a type, if it has a named component.
     pub(crate) fn named(&self, ty: &Ty) -> Option<&Component> {
         self.components.get(ty.name()?)
     }
 
-    /// The kind of a type's component.
     pub(crate) fn kind(&self, ty: &Ty) -> Option<&Kind> {
         self.named(ty).map(|component| &component.kind)
     }
 
-    /// The fields of an object with a named component.
     pub(crate) fn members(&self, ty: &Ty) -> &[Property] {
         self.named(ty).map_or(&[], Component::members)
     }
@@ -209,7 +194,6 @@ impl Schemas {
         }
     }
 
-    /// The Rust type of a field.
     pub(crate) fn field(&self, member: &Property) -> String {
         let ty = self.rust(&member.value.ty);
         let ty = if member.boxed {
@@ -224,7 +208,6 @@ impl Schemas {
         }
     }
 
-    /// The Rust type of a parameter.
     pub(crate) fn parameter(&self, parameter: &Parameter) -> String {
         let ty = self.rust(&parameter.value.ty);
         if parameter.required {
@@ -239,7 +222,6 @@ impl Schemas {
         matches!(ty, Ty::Text { secret: false, .. }) || self.constant(ty).is_some()
     }
 
-    /// The constant of a type.
     pub(crate) fn constant(&self, ty: &Ty) -> Option<&str> {
         match self.kind(ty)? {
             Kind::Constant(value) => Some(value),

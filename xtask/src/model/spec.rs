@@ -4,7 +4,6 @@ use super::app::App;
 use super::operation::Operation;
 use super::schema::Schemas;
 
-/// The spec of an application.
 #[derive(Debug)]
 pub(crate) struct Spec {
     pub(crate) app: &'static App,
@@ -19,12 +18,10 @@ pub(crate) struct Spec {
     /// Groups that have operations, in the order of `tags`.
     pub(crate) groups: Vec<Group>,
     pub(crate) operations: Vec<Operation>,
-    /// Operations that are not generated, with the reason.
     pub(crate) skipped: Vec<Skipped>,
     pub(crate) schemas: Schemas,
 }
 
-/// A group of operations.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) name: String,
@@ -44,14 +41,12 @@ impl Spec {
         self.app.spec()
     }
 
-    /// The operation that reports metadata.
     pub(crate) fn metadata_operation(&self) -> Option<&Operation> {
         let id = self.metadata.as_deref()?;
         self.operations.iter().find(|operation| operation.id == id)
     }
 }
 
-/// All operations of all specs.
 pub(crate) fn all(specs: &[Spec]) -> impl Iterator<Item = (&Spec, &Operation)> {
     let of = |spec| move |operation| (spec, operation);
     specs

@@ -7,7 +7,6 @@ use crate::node::Node;
 /// The header that the runtime adds to keyed commands.
 pub(super) const KEY_HEADER: &str = "Idempotency-Key";
 
-/// A raw operation.
 pub(super) struct Call<'a> {
     pub(super) method: Method,
     pub(super) path: String,
@@ -25,7 +24,6 @@ impl Call<'_> {
     }
 }
 
-/// The names of an operation.
 pub(super) struct Names {
     pub(super) id: String,
     pub(super) group: String,
@@ -39,7 +37,6 @@ pub(super) fn plain(media: &str) -> &str {
     media.split(';').next().unwrap_or_default().trim()
 }
 
-/// Whether a media type is JSON.
 pub(super) fn is_json(media: &str) -> bool {
     let media = plain(media).to_ascii_lowercase();
     matches!(
@@ -48,7 +45,6 @@ pub(super) fn is_json(media: &str) -> bool {
     ) || media.ends_with("+json")
 }
 
-/// The description of a body, a parameter or a header.
 pub(super) fn description(node: &Node) -> String {
     annotations(node).description
 }

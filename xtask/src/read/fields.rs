@@ -10,7 +10,6 @@ use super::structure::{
 };
 use crate::node::{Node, step};
 
-/// A field of an object.
 pub(super) struct Field {
     pub(super) name: String,
     pub(super) schema: Node,
@@ -85,7 +84,6 @@ fn field(root: &Node, leaves: &mut [Leaf], place: &str, name: String, all: &[usi
     }
 }
 
-/// Replaces or removes the schema of a field.
 fn replace(leaf: &mut Leaf, name: &str, schema: Option<Node>) {
     if let Node::Object(keywords) = &mut leaf.schema
         && let Some(Node::Object(properties)) = keywords.get_mut("properties")

@@ -24,7 +24,6 @@ const ADDING: [&str; 9] = [
     "items",
 ];
 
-/// The structure of a schema.
 pub(super) enum Form<'a> {
     /// An alias of another schema. This is the target of a reference, a single branch, or the only branch besides null.
     Same(String, &'a Node),
@@ -46,7 +45,6 @@ pub(super) enum Form<'a> {
     Plain(Option<&'static str>),
 }
 
-/// Determines the structure of a schema.
 pub(super) fn form<'a>(root: &'a Node, schema: &'a Node, place: &str) -> Form<'a> {
     match schema.text_at("$ref") {
         Some(_) if adds_to_reference(schema) => return merged(root, schema, place),
@@ -161,7 +159,6 @@ fn contradiction<'a>(keyword: &str) -> Form<'a> {
     Form::Raw(rule, Ty::Value)
 }
 
-/// An object of one or several schemas.
 fn object<'a>(root: &Node, mut leaves: Vec<Leaf>, place: &str) -> Form<'a> {
     let fields = fields(root, &mut leaves, place);
     if !fields.is_empty() {

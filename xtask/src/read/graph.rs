@@ -42,7 +42,6 @@ impl Found {
     }
 }
 
-/// A field of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Field {
     pub(super) required: bool,

@@ -60,7 +60,6 @@ impl Reader<'_> {
         }
     }
 
-    /// An object with arbitrary keys, whose values have the same type.
     pub(super) fn map(
         &mut self,
         values: &Node,

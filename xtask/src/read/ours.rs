@@ -120,7 +120,6 @@ pub(super) fn conventions(document: &Node, findings: &mut Findings) {
     unknown(document, "", findings);
 }
 
-/// Notes unknown extensions.
 fn unknown(node: &Node, place: &str, findings: &mut Findings) {
     for (key, inner) in node.members() {
         let place = step(place, key);

@@ -11,7 +11,6 @@ use crate::node::{Node, step};
 use super::graph::{Found, Objects};
 use super::structure::is_nullable;
 
-/// Reads the schemas of one document.
 pub(super) struct Reader<'a> {
     pub(super) root: &'a Node,
     pub(super) findings: &'a mut Findings,

@@ -7,7 +7,6 @@ use crate::model::{Case, Reply, ReplyHeader};
 use crate::names;
 use crate::node::{Node, step};
 
-/// The successful response of a call.
 pub(super) struct Success {
     pub(super) reply: Reply,
     pub(super) headers: Vec<ReplyHeader>,
@@ -26,7 +25,6 @@ impl Reader<'_> {
         resolved.collect()
     }
 
-    /// Reads the successful response.
     pub(super) fn reply(&mut self, call: &Call<'_>, hint: &str) -> Success {
         let all = self.responses(call);
         for (status, place, _) in &all {
@@ -160,7 +158,6 @@ fn same(left: &Reply, right: &Reply) -> bool {
     }
 }
 
-/// The variant name of a success.
 fn variant(status: u16) -> String {
     let name = match status {
         200 => "Ok",

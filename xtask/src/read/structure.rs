@@ -130,7 +130,6 @@ pub(super) fn both(one: &Node, other: &Node) -> Node {
     Node::Object([("allOf".to_owned(), branches)].into_iter().collect())
 }
 
-/// A schema without some of its keywords.
 pub(super) fn without(schema: &Node, keys: &[&str]) -> Node {
     let kept = schema
         .members()

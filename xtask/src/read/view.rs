@@ -21,7 +21,6 @@ pub(super) const OWN: [(&str, &str, &str); 6] = [
     ("ViewSecret", "Secret", "string"),
 ];
 
-/// A document in the form that progenitor reads.
 pub(super) struct View<'a> {
     root: &'a Node,
     /// Whether each field is required, which shows whether optional fields may be null.
@@ -72,7 +71,6 @@ impl<'a> View<'a> {
         view
     }
 
-    /// The document for progenitor.
     pub(super) fn document(&self) -> Value {
         json!({
             "openapi": "3.0.3",

@@ -81,7 +81,6 @@ fn with(mut self, change: impl FnOnce(CallOptions) -> CallOptions) -> Self {
 }
 ";
 
-/// The builder of an operation.
 pub(super) struct Builder<'a> {
     pub(super) schemas: &'a Schemas,
     pub(super) operation: &'a Operation,
@@ -102,7 +101,6 @@ impl Builder<'_> {
         rust::argument(self.schemas, &parameter.value.ty, false, &parameter.field)
     }
 
-    /// The argument for the body.
     fn body(&self, body: &Body) -> Argument {
         let operation = format!("&operations::{}", names::screaming(&self.operation.id));
         let (ty, value) = match &body.value.ty {
@@ -153,7 +151,6 @@ impl Builder<'_> {
         )
     }
 
-    /// The builder with its docs, fields, setters and the methods that send it.
     pub(super) fn write(&self, docs: &str) -> String {
         let (builder, mut code) = (self.name(), comment(docs));
         let _ = writeln!(
@@ -281,7 +278,6 @@ impl Builder<'_> {
         format!("fn headers(mut self) -> Self {{\n{lines}self\n}}\n\n")
     }
 
-    /// The methods that send it.
     fn sending(&self) -> String {
         let (headers, output) = (self.headers(), self.output());
         let (with, this) = match headers.as_str() {
@@ -323,7 +319,6 @@ impl Builder<'_> {
         )
     }
 
-    /// The setters of the options of a call.
     fn options(&self) -> String {
         let own = match (self.operation.is_command(), self.operation.keyed) {
             (true, true) => KEYED,

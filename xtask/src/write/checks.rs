@@ -29,7 +29,6 @@ impl Checked {
     }
 }
 
-/// The checks of a field of a body.
 pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
     let (name, value, field) = (&property.name, &property.value, &property.field);
     let mut checked = if property.is_option() {
@@ -52,7 +51,6 @@ pub(super) fn field(schemas: &Schemas, property: &Property) -> String {
     if_set(field, &checks)
 }
 
-/// The checks of a parameter.
 pub(super) fn parameter(schemas: &Schemas, parameter: &Parameter, is_cursor: bool) -> String {
     let Parameter { name, field, .. } = parameter;
     let checked = Checked {
@@ -156,7 +154,6 @@ fn checks(schemas: &Schemas, ty: &Ty, name: &str, checked: &Checked) -> String {
     }
 }
 
-/// Code that runs if a field is set.
 pub(super) fn if_set(field: &str, code: &str) -> String {
     wrapped(&format!("if let Some(value) = &self.{field}"), code)
 }

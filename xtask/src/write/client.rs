@@ -141,7 +141,6 @@ impl PreparedSender for Client {
 }
 ";
 
-/// Adds all files of the crate.
 pub(crate) fn add(root: &Path, spec: &Spec, tree: &mut Tree) -> Result<()> {
     modules(root, spec, tree)?;
     let file = format!("{}/src/lib.rs", spec.app.folder);
@@ -209,12 +208,10 @@ pub(super) struct ByHand {
     name: String,
     /// The types that the module needs and the client lacks.
     lacks: Vec<String>,
-    /// Its public functions.
     functions: Vec<String>,
 }
 
 impl ByHand {
-    /// The modules of a client.
     pub(super) fn of(root: &Path, spec: &Spec) -> Result<Vec<Self>> {
         let folder = format!("{}/src", spec.app.folder);
         let reach = Reach::of(spec);
@@ -248,7 +245,6 @@ impl ByHand {
         Ok(modules)
     }
 
-    /// The finding, if the module can't be compiled.
     pub(super) fn finding(&self) -> Option<String> {
         (!self.lacks.is_empty()).then(|| {
             format!(

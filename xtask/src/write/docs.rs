@@ -14,7 +14,6 @@ use super::text::{code, codes, joined, line, prose, prose_or};
 /// The link to the published entries of `specs/ASSUMPTIONS.md`.
 const ASSUMPTIONS: &str = "(sdk_core::guide::operations#assumptions)";
 
-/// The sentence for an element that the contract marks as deprecated.
 const DEPRECATED: &str = "Deprecated by the contract.";
 
 /// The attribute for an element that the contract marks as deprecated.
@@ -67,7 +66,6 @@ fn limits_of(ty: &Ty) -> Option<String> {
     Some(joined(parts, ", ")).filter(|text| !text.is_empty())
 }
 
-/// The bounds of the format `int32`.
 const INT32: (Option<i64>, Option<i64>) = (Some(i32::MIN as i64), Some(i32::MAX as i64));
 
 /// The rules that no type expresses, one sentence each.
@@ -147,7 +145,6 @@ pub(super) fn operation(schemas: &Schemas, operation: &Operation) -> String {
     joined(lead.into_iter().chain(sections), "\n\n")
 }
 
-/// The links to the pages of the guide.
 fn guide(operation: &Operation) -> String {
     let pages: &[&str] = if operation.auth == Auth::Client {
         &["authentication"]
@@ -164,7 +161,6 @@ fn guide(operation: &Operation) -> String {
     format!("See {}.", joined(links, " and "))
 }
 
-/// The scope that the caller's token needs, in one sentence.
 fn scope(operation: &Operation) -> String {
     match (operation.auth, codes(&operation.scopes).as_slice()) {
         (Auth::Public, _) => "None. No authentication is required.".into(),
@@ -185,7 +181,6 @@ fn arguments(operation: &Operation) -> String {
     joined(parameters.chain(body), "\n")
 }
 
-/// A list item with a name and a description.
 fn item(name: &str, text: &str) -> String {
     joined([format!("- {}", code(name)), line(text)], ": ")
 }
@@ -284,7 +279,6 @@ fn errors(operation: &Operation) -> String {
     errors
 }
 
-/// The provenance of an operation, in one line.
 pub(super) fn provenance(operation: &Operation) -> String {
     let known = if operation.name_only {
         "Documented by name only"
@@ -295,7 +289,6 @@ pub(super) fn provenance(operation: &Operation) -> String {
     joined([known, assumed("Assumptions", &operation.assumptions)], " ")
 }
 
-/// The description of a type, with its provenance.
 pub(super) fn component(component: &Component) -> String {
     let other = format!("The schema `{}`.", component.name);
     let form = match &component.kind {
@@ -312,7 +305,6 @@ pub(super) fn component(component: &Component) -> String {
     joined(parts, "\n\n")
 }
 
-/// The provenance of a type, in one line.
 fn provenance_of_type(component: &Component) -> String {
     let known = match (component.provenance, &component.kind) {
         (Provenance::Assumed, _) => {

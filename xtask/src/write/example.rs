@@ -14,7 +14,6 @@ const SHOWN: usize = 2;
 /// The maximum depth of objects in an example, because a required field may contain its own type.
 const DEPTH: usize = 4;
 
-/// The imports and arguments of an example.
 struct Context<'a> {
     schemas: &'a Schemas,
     package: String,
@@ -25,7 +24,6 @@ struct Context<'a> {
     depth: usize,
 }
 
-/// Writes the example as a code block.
 pub(super) fn write(spec: &Spec, operation: &Operation) -> String {
     let (client, package) = (spec.app.name, spec.app.crate_name());
     let mut context = Context {

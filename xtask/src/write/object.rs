@@ -8,7 +8,6 @@ use crate::model::{Component, Kind, Property, Reach, Schemas, Spec, Ty};
 use super::text::comment;
 use super::{checks, docs, rust};
 
-/// A struct of the client.
 pub(super) struct Object<'a> {
     name: &'a str,
     /// Whether it occurs in requests.
@@ -195,7 +194,6 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The docs and attributes of a field, and of its setter.
 fn documented(schemas: &Schemas, field: &Property) -> String {
     comment(&docs::field(schemas, field)) + docs::deprecated(field.deprecated)
 }

@@ -12,7 +12,6 @@ use super::tree::{Tree, text_of};
 
 const FILE: &str = "sdk-cli/src/generated/specs.json";
 
-/// Adds the file.
 pub(crate) fn add(root: &Path, specs: &[Spec], register: &str, tree: &mut Tree) -> Result<()> {
     let mut documents = Map::new();
     for spec in specs {

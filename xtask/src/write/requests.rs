@@ -8,7 +8,6 @@ use super::builder::Builder;
 use super::text::{comment, prose_or};
 use super::{docs, example, rust};
 
-/// Writes the file.
 pub(super) fn write(spec: &Spec) -> String {
     let groups = spec.groups.iter();
     let code: String = groups.map(|group| write_group(spec, group)).collect();

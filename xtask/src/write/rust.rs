@@ -154,7 +154,6 @@ fn converts(schemas: &Schemas, ty: &Ty) -> bool {
     }
 }
 
-/// The bounds of a length as arguments.
 pub(super) fn range(min: Option<u64>, max: Option<u64>) -> String {
     format!("{}, {}", min.unwrap_or(0), limit("usize", max))
 }

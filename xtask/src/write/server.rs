@@ -12,7 +12,6 @@ use super::tree::{Tree, text_of};
 
 const FOLDER: &str = "tests/reference-server/src/generated";
 
-/// Adds the files.
 pub(crate) fn add(root: &Path, specs: &[Spec], tree: &mut Tree) -> Result<()> {
     for (name, code) in [
         ("operations.rs", operations(specs)),
@@ -74,7 +73,6 @@ fn handlers(specs: &[Spec]) -> String {
     )
 }
 
-/// Writes a line per operation.
 fn each(specs: &[Spec], line: impl Fn(&Spec, &Operation) -> String) -> String {
     all(specs).map(|(spec, it)| line(spec, it)).collect()
 }

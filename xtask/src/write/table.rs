@@ -7,7 +7,6 @@ use crate::names;
 
 use super::text::{comment, joined, prose};
 
-/// Writes the file.
 pub(super) fn write(spec: &Spec) -> String {
     let mut code = String::from("//! The operation table.\n");
     code.push_str(&skipped(spec));
@@ -37,7 +36,6 @@ pub(super) fn write(spec: &Spec) -> String {
     code
 }
 
-/// The skipped operations, with the reasons.
 fn skipped(spec: &Spec) -> String {
     if spec.skipped.is_empty() {
         return String::new();

@@ -12,7 +12,6 @@ fn read(text: &str) -> Spec {
     reader::own_spec(&APPS[0], text, &mut Findings::default()).unwrap()
 }
 
-/// `requests.rs` and `types.rs` of a spec.
 fn written(spec: &Spec) -> (String, String) {
     (requests::write(spec), types::write(spec, &Reach::of(spec)))
 }

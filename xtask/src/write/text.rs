@@ -139,7 +139,6 @@ fn visible(line: &str) -> String {
     line.map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// Formats a value as inline code.
 pub(super) fn code(text: impl Display) -> String {
     let text: String = visible(&text.to_string());
     if text.contains('`') {
@@ -149,7 +148,6 @@ pub(super) fn code(text: impl Display) -> String {
     }
 }
 
-/// Formats each value as inline code.
 pub(super) fn codes<T: Display>(texts: impl IntoIterator<Item = T>) -> Vec<String> {
     texts.into_iter().map(code).collect()
 }

@@ -19,7 +19,6 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Adds a file.
     pub(crate) fn add(&mut self, path: impl Into<PathBuf>, text: String) {
         self.files.insert(path.into(), text);
     }
@@ -61,7 +60,6 @@ impl Tree {
         paths
     }
 
-    /// Updates the workspace, and returns the changed paths.
     pub(crate) fn write(&self, root: &Path) -> Result<Vec<PathBuf>> {
         let changed = self.differences(root);
         for path in &changed {
@@ -78,7 +76,6 @@ impl Tree {
     }
 }
 
-/// Reads a file below `root`.
 pub(crate) fn text_of(root: &Path, file: &str) -> Result<String> {
     fs::read_to_string(root.join(file)).map_err(at(file))
 }

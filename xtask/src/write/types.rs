@@ -10,7 +10,6 @@ use super::object::Object;
 use super::text::{code, codes, comment, prose};
 use super::{docs, rust};
 
-/// Writes the file.
 pub(super) fn write(spec: &Spec, reach: &Reach) -> String {
     let mut code = String::new();
     let components = spec.schemas.components.values();
@@ -114,7 +113,6 @@ fn union(schemas: &Schemas, name: &str, tag: &str, variants: &[Variant]) -> Stri
     )
 }
 
-/// The checks of a union that is sent.
 fn validate(name: &str, variants: &[Variant]) -> String {
     let check = |it: &Variant| format!("Self::{}(body) => body.validate(check),\n", it.name);
     let checks: String = variants.iter().map(check).collect();

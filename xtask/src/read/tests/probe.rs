@@ -48,7 +48,6 @@ fn translated(value: &Value) -> Value {
     json!({"anyOf": [members, {"type": "null"}]})
 }
 
-/// The validator of the schema at a place.
 fn validator(document: &Value, place: &str) -> Validator {
     let mut root = document.clone();
     let place = utf8_percent_encode(place, NON_ALPHANUMERIC).to_string();
