@@ -27,7 +27,6 @@ fn main() -> ExitCode {
     )
 }
 
-/// The range of seeds to run, and the SDK under test.
 struct Plan {
     from: u64,
     simulations: u64,
@@ -111,7 +110,6 @@ impl Plan {
     }
 }
 
-/// Prints one line with the totals so far.
 fn summary(totals: &Totals, took: Duration) {
     let [simulations, requests] =
         ["simulations", "requests"].map(|it| totals.get(it).unwrap_or(&0));

@@ -32,12 +32,10 @@ impl fmt::Display for Call<'_> {
 }
 
 impl<'a> Call<'a> {
-    /// Returns whether the deadline is still ahead.
     pub(crate) fn has_time(&self, at: Micros) -> bool {
         self.deadline.is_some_and(|deadline| at + TICK < deadline)
     }
 
-    /// Returns the time and the error of a failed call.
     pub(crate) fn failed(&self) -> Option<(Micros, &'a Failed)> {
         match self.outcome? {
             (at, Outcome::Error(failed)) => Some((at, failed)),
@@ -184,19 +182,16 @@ impl<'a> Facts<'a> {
         self.change(request, |it| it.end = it.end.or(Some((at, end))));
     }
 
-    /// Returns all requests that are attempts of calls.
     pub(crate) fn all_attempts(&self) -> impl Iterator<Item = (&Request<'a>, &'a Attempt)> {
         let requests = self.requests.values();
         requests.filter_map(|it| Some((it, it.attempt()?)))
     }
 
-    /// Returns all requests for tokens.
     pub(crate) fn exchanges(&self) -> impl Iterator<Item = &Request<'a>> {
         let requests = self.requests.values();
         requests.filter(|it| it.attempt().is_none())
     }
 
-    /// Returns the attempts of a call.
     pub(crate) fn attempts<'f>(
         &'f self,
         call: &'f Call<'a>,

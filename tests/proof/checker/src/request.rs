@@ -71,7 +71,6 @@ impl<'a> Request<'a> {
         self.status().is_some_and(|it| it / 100 == 4)
     }
 
-    /// Returns whether the network began to send the request.
     pub(crate) fn was_sent(&self) -> bool {
         self.begun.is_some() || self.arrived
     }
@@ -108,7 +107,6 @@ impl<'a> Request<'a> {
             && self.begun.is_none_or(|body| body == command.body)
     }
 
-    /// Returns the attempt, unless the request is a token exchange.
     pub(crate) fn attempt(&self) -> Option<&'a Attempt> {
         match self.sent {
             Sent::Attempt(attempt) => Some(attempt),
@@ -139,7 +137,6 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the time at which the request ended.
     pub(crate) fn ended(&self) -> Micros {
         self.end.map_or(Micros::MAX, |(end, _)| end)
     }

@@ -99,7 +99,6 @@ fn history(lines: &[&str]) -> History {
     history
 }
 
-/// Returns the lines of the valid history.
 fn good() -> impl Iterator<Item = &'static str> {
     GOOD.trim().split([',', '\n']).map(str::trim)
 }

@@ -51,7 +51,6 @@ fn choice(data: &[u8]) -> (usize, &[u8]) {
         .map_or((0, data), |(first, rest)| (usize::from(*first), rest))
 }
 
-/// Splits the input into the first line and the rest.
 fn line(data: &[u8]) -> (&[u8], &[u8]) {
     let end = data.iter().position(|byte| *byte == b'\n');
     end.map_or((data, &[]), |end| (&data[..end], &data[end + 1..]))

@@ -84,7 +84,6 @@ impl Transport for Net {
     }
 }
 
-/// Returns a JSON response.
 pub(super) fn reply(status: u16, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut reply = Response::new(body.into());
     *reply.status_mut() = StatusCode::from_u16(status).expect("a valid status");

@@ -68,7 +68,6 @@ impl Answer {
         }
     }
 
-    /// Builds the response with its fault.
     pub(super) fn into_response(
         mut self,
         fault: Option<Fault>,

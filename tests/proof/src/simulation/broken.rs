@@ -206,7 +206,6 @@ fn may_not_repeat(request: &Request<RequestBody>) -> bool {
     request.method() == Method::POST && !request.headers().contains_key(KEY)
 }
 
-/// Changes a field of a response, if the field exists.
 fn changed(
     mut response: Response<Arriving>,
     field: &str,

@@ -46,7 +46,6 @@ impl Options {
     }
 }
 
-/// Draws a retry policy.
 pub(super) fn retry(rng: &mut Rng) -> RetryPolicy {
     let most = Duration::from_millis(rng.u64(1..3_000));
     let backoff = Backoff::new(most / 4, most);
@@ -55,7 +54,6 @@ pub(super) fn retry(rng: &mut Rng) -> RetryPolicy {
         .with_backoff(backoff)
 }
 
-/// Sets the options of a call on its builder.
 macro_rules! with_options {
     ($call:expr, $options:expr, $header:expr) => {{
         let mut call = $call.header($header, &$options.header);
@@ -74,7 +72,6 @@ macro_rules! with_options {
 
 pub(super) use with_options;
 
-/// The result of a successful call.
 pub(super) trait Completed {
     fn outcome(&self) -> Outcome;
 }
@@ -118,7 +115,6 @@ impl Drop for Open<'_> {
     }
 }
 
-/// An error as the SDK reports it.
 pub(super) struct Failure {
     pub(super) effect: sdk::Effect,
     pub(super) kind: ErrorKind,
@@ -196,12 +192,10 @@ impl About {
         self
     }
 
-    /// Returns the time until the call's deadline.
     fn time(&self, options: &Options) -> Option<Duration> {
         self.deadline.map(|usual| options.deadline.unwrap_or(usual))
     }
 
-    /// Records the start of the call.
     pub(super) fn begin<'a>(&'a self, options: &Options) -> Open<'a> {
         let (stage, call) = (&*self.stage, options.number);
         let policy = options.retry.unwrap_or(self.policy);

@@ -42,7 +42,6 @@ pub(super) async fn call(seats: Vec<Seat>, mut rng: Rng, pace: u64) {
     }
 }
 
-/// Waits: usually briefly, sometimes not at all, rarely long.
 async fn pause(rng: &mut Rng, pace: u64) {
     let millis = match rng.u8(..100) {
         0..20 => return,

@@ -24,7 +24,6 @@ pub(super) enum Fault {
     Replace(u16),
 }
 
-/// The delays and the fault of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fate {
     /// The time until a connection accepts the request.
@@ -37,7 +36,6 @@ pub(super) struct Fate {
 }
 
 impl Fate {
-    /// Returns a fate without a fault.
     pub(super) fn calm() -> Self {
         let way = Duration::from_millis(1);
         Self {

@@ -96,7 +96,6 @@ impl Installation {
         it
     }
 
-    /// Sets the addresses, audiences and credential of the installation.
     pub(super) fn addressed(&self, mut builder: SuiteBuilder) -> SuiteBuilder {
         let name = NAMES[self.number as usize];
         for ((app, _, host), audience) in APPS.into_iter().zip(&self.audiences) {
@@ -202,7 +201,6 @@ impl Installation {
         }
     }
 
-    /// Returns the server's own response to this request.
     async fn ask(&self, request: Builder, body: String) -> Value {
         let request = request.body(body.into()).expect("it is valid");
         json(&self.serve(request).await.body)
@@ -236,7 +234,6 @@ impl Installation {
     }
 }
 
-/// The source of an installation's credential for its clients.
 struct Held(Arc<Mutex<String>>);
 
 impl CredentialSource for Held {

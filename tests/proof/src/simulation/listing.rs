@@ -15,7 +15,6 @@ use super::service::Store;
 use super::stage::{Number, locked};
 use super::suites::Seat;
 
-/// The stored state of a listing.
 #[derive(Clone)]
 pub(super) struct Progress {
     number: u64,

@@ -31,7 +31,6 @@ pub(super) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// The headers with the number of the call, which lines may contain. A call has one of them.
 pub(super) const CALL: [&str; 2] = ["x-correlation-id", "x-request-id"];
 
-/// The header with the idempotency key.
 pub(super) const KEY: &str = "idempotency-key";
 
 /// The default header of a client with the number of its installation.
@@ -105,7 +104,6 @@ impl Network {
         locked(&self.dead).extend(suites);
     }
 
-    /// Makes an application unavailable for a while.
     pub(super) fn take_down(&self, installation: usize, app: usize, time: Duration, how: u8) {
         self.stage.count("fault: outage of an application");
         let until = (Instant::now() + time, how);
@@ -319,7 +317,6 @@ impl Parcel {
         field(&String::from_utf8_lossy(&self.body), "audience")
     }
 
-    /// Returns the path and query.
     fn target(&self) -> &str {
         let target = self.head.uri.path_and_query();
         target.map_or("/", http::uri::PathAndQuery::as_str)

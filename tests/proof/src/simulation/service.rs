@@ -25,7 +25,6 @@ pub(super) struct Store {
     pub(super) listings: Arc<Mutex<Vec<Option<Progress>>>>,
 }
 
-/// The properties of a service.
 pub(super) struct Service {
     pub(super) network: Network,
     pub(super) callers: usize,
@@ -93,7 +92,6 @@ impl Service {
 }
 
 impl Store {
-    /// Changes the row of a command.
     pub(super) fn change(&self, number: u64, change: impl Fn(&mut Row)) {
         let mut rows = locked(&self.rows);
         rows.iter_mut()

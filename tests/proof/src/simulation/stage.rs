@@ -78,7 +78,6 @@ impl Stage {
         })
     }
 
-    /// Returns the time since the simulation began.
     pub(super) fn now(&self) -> Micros {
         micros(self.began.elapsed())
     }
@@ -151,7 +150,6 @@ impl Stage {
         }
     }
 
-    /// Takes the history and the totals out of the stage.
     pub(super) fn end(&self) -> (History, Totals) {
         (
             take(&mut locked(&self.history)),
@@ -160,7 +158,6 @@ impl Stage {
     }
 }
 
-/// Returns the content of a lock.
 pub(super) fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -98,7 +98,6 @@ impl Seat {
         }
     }
 
-    /// Returns the same suite with new clients.
     pub(super) fn with_new_clients(mut self) -> Self {
         let clients = clients(&self.shared, header(&self.network, self.at));
         (self.crm, self.calendar, self.accounting) = clients;
@@ -112,7 +111,6 @@ impl Seat {
         new
     }
 
-    /// Returns the seats of a new caller.
     pub(super) fn for_caller(seats: &[Self]) -> Vec<Self> {
         let caller = seats[0].stage.next(Number::Caller);
         let mut seats = seats.to_vec();

@@ -18,7 +18,6 @@ fn assert_valid(simulation: Simulation) {
     assert_eq!(history.digest(), again.digest());
 }
 
-/// Returns the simulation of a seed, with fewer requests.
 fn short(seed: u64, requests: u64) -> Simulation {
     Simulation {
         requests,
@@ -55,7 +54,6 @@ fn seed_3_a_page_that_leads_back_to_itself_is_delivered_once() {
     assert_valid(short(3, 600));
 }
 
-/// Returns a simulation of a broken SDK.
 fn broken(seed: u64, sdk: Sdk) -> Simulation {
     Simulation {
         crowded: sdk == Sdk::TenAtATime,

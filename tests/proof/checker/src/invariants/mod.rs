@@ -12,7 +12,6 @@ use crate::Violation;
 use crate::event::Micros;
 use crate::facts::Facts;
 
-/// The checks of each file.
 pub(crate) const ALL: [fn(&Facts<'_>, &mut Found); 7] = [
     calls::check,
     commands::check,
@@ -23,7 +22,6 @@ pub(crate) const ALL: [fn(&Facts<'_>, &mut Found); 7] = [
     stored::check,
 ];
 
-/// The violations found so far.
 #[derive(Debug, Default)]
 pub(crate) struct Found(pub(crate) Vec<Violation>);
 

@@ -15,7 +15,6 @@ use crate::event::{
 /// The time between two events.
 pub(super) const SECOND: u64 = 1_000_000;
 
-/// Parses the event of a line.
 #[expect(clippy::too_many_lines, reason = "one arm for each event")]
 pub(super) fn event(line: &str) -> Event {
     let words: Vec<&str> = line.split(' ').collect();
