@@ -11,7 +11,6 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 static ALLOCATED: AtomicI64 = AtomicI64::new(0);
 static FREED: AtomicI64 = AtomicI64::new(0);
 
-/// Resets the counters and turns them on.
 pub fn start() {
     COUNT.store(0, Ordering::Relaxed);
     ALLOCATED.store(0, Ordering::Relaxed);

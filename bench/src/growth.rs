@@ -97,7 +97,6 @@ impl Transport for Memory {
     }
 }
 
-/// Returns the settings of an installation.
 fn settings(number: usize) -> SuiteBuilder {
     let credentials = ClientCredentials::new(
         format!("client-{number:08}"),

@@ -29,7 +29,6 @@ pub enum Until {
     Millis(u64),
 }
 
-/// The load of one worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Job {
     pub target: Target,
@@ -62,7 +61,6 @@ struct Tally {
 }
 
 impl Job {
-    /// Puts the load on the target's client.
     pub async fn run_by_name(&self) -> Result<Done, Failure> {
         match self.target.client.as_str() {
             #[cfg(feature = "peers")]

@@ -65,7 +65,6 @@ pub enum Stage {
     Unknown,
 }
 
-/// A page of opportunities.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page<T> {

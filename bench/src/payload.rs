@@ -76,7 +76,6 @@ pub fn event() -> Value {
 /// The version in [`COMMAND_RESULT`].
 pub const COMMAND_VERSION: u64 = 3;
 
-/// The response to a command.
 pub const COMMAND_RESULT: &str = concat!(
     r#"{"schemaVersion":"suite-calendar-command-result.v1","operation":"event.create","outcome":"succeeded","#,
     r#""publicReference":"EVT-0A1B2C3D4E5F","recordVersion":3,"replayed":false}"#,

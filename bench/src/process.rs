@@ -50,7 +50,6 @@ pub fn print(result: &impl Serialize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A client, its transport, and its kind of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Case(pub &'static str, pub &'static str, pub Work);
 
@@ -83,7 +82,6 @@ impl Bench {
         })
     }
 
-    /// Returns the server's address without TLS.
     pub fn origin(&self) -> String {
         format!("http://127.0.0.1:{}", self.server.port)
     }

@@ -93,7 +93,6 @@ macro_rules! by_hand {
 by_hand!(Handwritten, reqwest::Client, std::convert::identity);
 by_hand!(Middleware, ClientWithMiddleware, retried);
 
-/// Adds the retry of reqwest-middleware.
 fn retried(http: reqwest::Client) -> ClientWithMiddleware {
     let retry = ExponentialBackoff::builder().build_with_max_retries(2);
     let retry = RetryTransientMiddleware::new_with_policy(retry);

@@ -24,7 +24,6 @@ use crate::payload;
 /// Any failure. The benchmark stops at the first failure.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// A client that can do the work.
 pub trait Client: Clone + Send + Sync + 'static {
     fn new(target: &Target) -> impl Future<Output = Result<Self, Failure>> + Send;
 
@@ -43,7 +42,6 @@ pub trait Client: Clone + Send + Sync + 'static {
 /// The server, and the client that connects to it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Target {
-    /// The name of the client.
     pub client: String,
     pub origin: String,
     pub http2: bool,
@@ -62,7 +60,6 @@ impl Target {
         }
     }
 
-    /// Returns the TLS settings of all clients.
     #[cfg(feature = "peers")]
     pub fn tls(&self) -> Result<ClientConfig, Failure> {
         let mut roots = RootCertStore::empty();

@@ -87,7 +87,6 @@ impl Sdk {
         })
     }
 
-    /// Returns a request for pages of this size.
     pub fn list(&self, limit: usize) -> ListOpportunities {
         self.crm.opportunities().list().limit(limit as u32)
     }

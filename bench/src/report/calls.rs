@@ -35,7 +35,6 @@ const COLUMNS: [(&str, f64, usize, &str); 5] = rows! {
     "p50", 1.0, 0, " us";
 };
 
-/// The figures of one client in one round.
 type Turn = [Option<f64>; COLUMNS.len()];
 
 pub async fn measure(bench: &Bench, effort: u64, report: &mut Report) -> Result<(), Failure> {

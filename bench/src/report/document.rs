@@ -22,7 +22,6 @@ pub fn write(text: &str) -> Result<(), Failure> {
     Ok(std::fs::write(path, new)?)
 }
 
-/// Returns the date, the machine and the versions.
 pub async fn circumstances(bench: &Bench, took: Duration) -> String {
     let no_valgrind = "no valgrind, so that instructions are not counted".to_owned();
     format!(

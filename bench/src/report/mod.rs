@@ -100,7 +100,6 @@ pub async fn run(quick: bool, write: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the median.
 #[cfg(feature = "peers")]
 fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();

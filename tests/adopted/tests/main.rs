@@ -10,7 +10,6 @@ use sdk_adopted::{Effect, Error, ErrorKind};
 
 const PERSON: &str = "PER-A0B1C2D3E4F5";
 
-/// Checks that the displayed value contains all of these words.
 #[track_caller]
 fn assert_says(shown: &impl Display, words: &[&str]) {
     let shown = shown.to_string();
@@ -19,7 +18,6 @@ fn assert_says(shown: &impl Display, words: &[&str]) {
     }
 }
 
-/// Checks the kind, the effect and the message of an error.
 #[track_caller]
 fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect, words: &[&str]) {
     assert_eq!((error.kind(), error.effect()), (kind, effect));
