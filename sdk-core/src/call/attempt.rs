@@ -43,11 +43,9 @@ pub(super) struct CallState<'a> {
     pub(super) operation: &'static Operation,
     pub(super) limits: &'a Limits,
     pub(super) call_span: CallSpan<'a>,
-    /// The number of attempts made.
     pub(super) attempts: u32,
     /// The strongest effect that any attempt may have had.
     pub(super) effect: Effect,
-    /// The failed attempts.
     pub(super) log: Vec<AttemptRecord>,
     /// The delay before the next attempt or the attempt in flight.
     pub(super) waited: Duration,
@@ -67,7 +65,6 @@ pub(super) struct CallState<'a> {
 }
 
 impl<'a> CallState<'a> {
-    /// Begins the call.
     pub(super) fn new(call: &'a Call, draft: &'a mut Draft, limits: &'a Limits) -> Self {
         // A stored command that was sent may already have been applied. No later response can disprove that.
         let was_sent = call.stored.as_ref().is_some_and(|it| it.was_sent());
@@ -96,13 +93,12 @@ impl<'a> CallState<'a> {
         }
     }
 
-    /// Counts a new attempt.
     pub(super) fn start_attempt(&mut self) {
         self.attempts += 1;
         self.in_flight = true;
     }
 
-    /// Ends an attempt, with its error if it failed.
+    /// `error` is set if the attempt failed.
     pub(super) fn end_attempt(
         &mut self,
         attempt: AttemptSpan<'_>,
@@ -131,7 +127,6 @@ impl<'a> CallState<'a> {
         });
     }
 
-    /// Ends the call.
     pub(super) fn end(mut self, result: &Result<Reply, Error>) {
         self.ended = true;
         self.call_span.end(self.attempts, result, &|id| {
@@ -179,7 +174,6 @@ fn may_replay(call: &Call, limits: &Limits) -> bool {
     }
 }
 
-/// Builds the request of an attempt, with its headers.
 pub(super) fn build_request(
     call: &Call,
     draft: &Draft,
@@ -202,13 +196,13 @@ pub(super) fn build_request(
     Ok(request)
 }
 
-/// Returns the header value of a media type. The default is JSON.
+/// The default is JSON.
 fn header_of(media_type: Option<&'static str>) -> HeaderValue {
     const JSON: HeaderValue = HeaderValue::from_static("application/json");
     media_type.map_or(JSON, HeaderValue::from_static)
 }
 
-/// Returns a request with the method, URL and body of a draft. The body is shared.
+/// The body is shared.
 fn request_of(draft: &Draft, media_type: Option<&'static str>) -> Outgoing {
     const FORM: HeaderValue = HeaderValue::from_static("application/x-www-form-urlencoded");
     // Includes capacity for the HTTP client's headers, such as host and length.
@@ -225,7 +219,7 @@ fn request_of(draft: &Draft, media_type: Option<&'static str>) -> Outgoing {
     }
 }
 
-/// Returns the key as a sensitive header value that shares the key's memory.
+/// The header value is sensitive and shares the key's memory.
 fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
     struct Shared(Arc<IdempotencyKey>);
 
@@ -248,7 +242,6 @@ fn key_header(key: &Arc<IdempotencyKey>) -> Result<HeaderValue, Error> {
     Ok(value)
 }
 
-/// The outcome of an attempt.
 pub(crate) enum AttemptOutcome {
     /// The head of a response, and its body if that could be read.
     Reply {
@@ -257,7 +250,6 @@ pub(crate) enum AttemptOutcome {
         headers: HeaderMap,
         body: Result<Bytes, BodyError>,
     },
-    /// No response.
     Failed(TransportError),
     /// The time limit passed before a response began.
     TimedOut {
@@ -278,7 +270,6 @@ impl AttemptOutcome {
     }
 }
 
-/// The result of an attempt.
 pub(super) enum AttemptResult {
     Done(Reply),
     /// A 401, which is retried once with a new token.
@@ -287,13 +278,11 @@ pub(super) enum AttemptResult {
         error: Error,
         /// Whether a retry may help and is allowed.
         retry: bool,
-        /// The delay that the server requested.
         retry_after: Option<Duration>,
     },
 }
 
 impl AttemptResult {
-    /// Returns the error, unless the response was accepted.
     pub(super) fn error(&self) -> Option<&Error> {
         match self {
             Self::Done(_) => None,
@@ -302,7 +291,6 @@ impl AttemptResult {
     }
 }
 
-/// Returns a failure without a `Retry-After`.
 pub(super) fn failed(error: Error, retry: bool) -> AttemptResult {
     AttemptResult::Failed {
         error,

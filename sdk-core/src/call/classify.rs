@@ -62,7 +62,6 @@ pub(super) fn classify(
     }
 }
 
-/// Returns the part of a body that was received and can be read.
 fn received_part(body: Result<Bytes, BodyError>) -> Bytes {
     body.unwrap_or_else(|unread| match unread {
         BodyError::TooLarge(excerpt) => excerpt,
@@ -192,7 +191,6 @@ fn beginning_of(body: &Bytes) -> String {
     String::from_utf8_lossy(&body[..body.len().min(16 * TextKind::Excerpt.longest())]).into_owned()
 }
 
-/// Adds the status, request ID, headers and effect of a received response to an error.
 fn with_response(error: Error, status: u16, headers: &HeaderMap, redactor: &Redactor) -> Error {
     let id = request_id(headers).map(|id| redactor.line(TextKind::RequestId, id));
     error.with_headers(headers, redactor).with(|parts| {
@@ -202,7 +200,6 @@ fn with_response(error: Error, status: u16, headers: &HeaderMap, redactor: &Reda
     })
 }
 
-/// Returns the result for a status other than 2xx.
 fn error_status(
     status: u16,
     headers: &HeaderMap,
@@ -254,7 +251,6 @@ fn proxy_error(error: Error, state: &CallState<'_>) -> Error {
     }
 }
 
-/// Describes the time limit that passed, with its duration.
 fn passed_limit(whole_call: bool, state: &CallState<'_>) -> String {
     let limits = state.limits;
     if whole_call {

@@ -60,7 +60,6 @@ impl Call {
         self.operation
     }
 
-    /// Adds the operation and the installation to an error.
     pub(crate) fn failed(&self, error: Error) -> Error {
         error
             .with_operation(self.operation)
@@ -91,7 +90,6 @@ impl Call {
         }
     }
 
-    /// Whether the call is sent with a token.
     fn is_authenticated(&self) -> bool {
         let without = self.options.without_token || self.client.defaults().without_token;
         self.operation.authenticated && !without
@@ -200,7 +198,6 @@ impl Call {
         }
     }
 
-    /// Returns the rules for decoding a response.
     fn decode_rules(&self, limits: &Limits) -> DecodeRules {
         DecodeRules {
             schema_version: self.operation.schema_version,
@@ -211,7 +208,6 @@ impl Call {
         }
     }
 
-    /// Counts the call and notifies observers of its start.
     fn begin(&self) -> CallSpan<'_> {
         let suite = self.client.suite();
         suite.calls.fetch_add(1, Ordering::Relaxed);
@@ -316,7 +312,6 @@ impl Call {
         redactor
     }
 
-    /// Returns an error about the content of a decoded response.
     pub(crate) fn response_error<T>(&self, error: Error, response: &Response<T>) -> Error {
         let redactor = self.redactor();
         let id = response.request_id();

@@ -98,7 +98,6 @@ fn client() -> ApiClient {
     ApiClient::new(&suite.build().unwrap(), &APPLICATION).unwrap()
 }
 
-/// The condition for a retry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Retry {
     /// For every operation, because nothing was applied.

@@ -18,12 +18,10 @@ const DEADLINE: Duration = Duration::from_secs(30);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) attempt_timeout: Duration,
-    /// The maximum duration of the whole call.
     pub(crate) total: Duration,
     pub(crate) deadline: Instant,
     pub(crate) retry: RetryPolicy,
     pub(crate) schema_policy: SchemaPolicy,
-    /// `None` if it is not set.
     pub(crate) exact_replay: Option<ExactReplay>,
     pub(crate) scope_policy: ScopePolicy,
 }
@@ -48,14 +46,13 @@ impl Limits {
         }
     }
 
-    /// Returns the maximum duration of an attempt that begins now.
+    /// The maximum duration of an attempt that begins now.
     pub(crate) fn attempt_time(&self) -> Duration {
         let left = self.deadline.saturating_duration_since(Instant::now());
         left.min(self.attempt_timeout)
     }
 
-    /// Returns the instant by which an attempt that begins now must end. Both its timeout and the deadline of the call
-    /// apply.
+    /// Both the attempt's timeout and the deadline of the call apply.
     pub(crate) fn attempt_end(&self) -> Instant {
         let end = Instant::now().checked_add(self.attempt_timeout);
         end.map_or(self.deadline, |end| end.min(self.deadline))

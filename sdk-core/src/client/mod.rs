@@ -105,7 +105,6 @@ impl ApiClient {
         &self.0.suite.shared
     }
 
-    /// Returns the label of the installation.
     pub(crate) fn label(&self) -> Option<Arc<str>> {
         self.suite().label()
     }
@@ -203,7 +202,6 @@ debug_fields! { ApiClient |it| application: it.application().app, base: it.0.end
 #[derive(Clone)]
 pub struct Endpoint {
     sender: Sender,
-    /// The base URL.
     url: Arc<Url>,
     /// The proxy that the environment sets for it.
     proxy: Option<Arc<str>>,
@@ -233,7 +231,6 @@ impl Endpoint {
         }
     }
 
-    /// Returns the sender of its requests.
     pub(crate) fn sender(&self) -> &Sender {
         &self.sender
     }
@@ -242,17 +239,16 @@ impl Endpoint {
         self.application
     }
 
-    /// Returns the host and port, for observers.
+    /// For observers.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }
 
-    /// Returns the base URL.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Returns the proxy that the environment sets for it, without its credential.
+    /// Without its credential.
     pub(crate) fn proxy(&self) -> Option<&str> {
         self.proxy.as_deref()
     }

@@ -116,7 +116,6 @@ impl IdempotencyKey {
         Self(hex(&hash.finalize()))
     }
 
-    /// Checks the form of a key.
     pub(crate) fn checked(text: &str) -> Result<Self, MalformedKey> {
         let length = text.chars().count();
         if !LENGTH.contains(&length) {
@@ -143,7 +142,6 @@ impl IdempotencyKey {
     }
 }
 
-/// The rule that a malformed key breaks.
 #[derive(Debug, thiserror::Error)]
 #[error("an idempotency key must {rule}: got {found}")]
 pub(crate) struct MalformedKey {
@@ -167,7 +165,6 @@ fn with_lengths<P: AsRef<[u8]>>(
     }
 }
 
-/// Encodes bytes as lowercase hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut digits = vec![0; bytes.len() * 2];

@@ -81,13 +81,11 @@ pub(crate) struct CommandFlags {
 }
 
 impl PreparedCommand {
-    /// Adds the digest to a completed command.
     pub(crate) fn digested(mut self) -> Self {
         self.digest = self.compute_digest();
         self
     }
 
-    /// Marks the command as possibly sent.
     pub(crate) fn into_sent(mut self) -> Self {
         if self.was_sent() {
             return self;

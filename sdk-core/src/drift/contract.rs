@@ -193,7 +193,6 @@ fn describe_status(application: &Application, status: &str) -> Option<String> {
     })
 }
 
-/// Lists the differences between the metadata's fields and the contract.
 fn differences(application: &Application, route: &str, members: &Members) -> Vec<String> {
     let mut findings = Vec::new();
     let documented = application.metadata_members;

@@ -76,12 +76,10 @@ impl Error {
         Self::new(ErrorKind::InvalidInput, Effect::NotSent, message)
     }
 
-    /// A secret that is too short to key a digest.
     pub(crate) fn short_secret(secret: ShortSecret) -> Self {
         Self::invalid("secret", &secret.to_string(), &counted(secret.0, "byte")).with_cause(secret)
     }
 
-    /// Combines several configuration errors into one.
     pub(crate) fn all(mut mistakes: Vec<Self>) -> Self {
         if mistakes.len() == 1 {
             return mistakes.remove(0);
@@ -92,12 +90,10 @@ impl Error {
         Self::configuration("").with(|error| (error.message, error.source) = (message, source))
     }
 
-    /// A missing or invalid setting.
     pub(crate) fn configuration(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Configuration, Effect::NotSent, message)
     }
 
-    /// A response that cannot be read.
     pub(crate) fn decode(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Decode, Effect::Unknown, message)
     }

@@ -35,7 +35,6 @@ impl Envelope {
         }
     }
 
-    /// Parses the error body of a token endpoint.
     pub(crate) fn read(body: &[u8]) -> Self {
         if body.len() > LARGEST {
             return Self::default();

@@ -99,7 +99,6 @@ impl ErrorKind {
         }
     }
 
-    /// The kind of an error response with this status.
     pub(crate) fn of_status(status: u16) -> Self {
         match status {
             401 => Self::Unauthenticated,
@@ -184,7 +183,6 @@ impl Effect {
         }
     }
 
-    /// The effect of a call that got an error response with this status.
     pub(crate) fn of_status(status: u16) -> Self {
         // With any other status, the request may have been applied (assumption A52).
         if (400..500).contains(&status) {

@@ -48,7 +48,6 @@ use crate::text::{TextKind, one_line};
 #[error(transparent)]
 pub struct Error(Arc<Parts>);
 
-/// The data of an error.
 #[derive(Clone, thiserror::Error)]
 pub(crate) struct Parts {
     pub(crate) kind: ErrorKind,

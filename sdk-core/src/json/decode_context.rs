@@ -11,8 +11,7 @@ struct DecodeContext {
     /// The response with which its parts may share memory. Empty if they are copied.
     response: RefCell<ByteString>,
     mismatches: RefCell<Mismatches>,
-    /// Whether the fast decoder failed anywhere. A type may catch an error, after which only `serde_json` reads on
-    /// correctly.
+    /// Whether the fast decoder failed anywhere. If a type caught the error, only `serde_json` reads on correctly.
     failed: Cell<bool>,
     /// Address and length of the value that was passed as raw JSON, which proves that it is JSON.
     raw: Cell<(usize, usize)>,
@@ -37,7 +36,6 @@ pub(crate) struct TypeMismatch {
     pub(crate) count: u32,
 }
 
-/// A constant with an unexpected value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConstantMismatch {
     pub(crate) object: &'static str,
@@ -46,7 +44,6 @@ pub(crate) struct ConstantMismatch {
     pub(crate) found: String,
 }
 
-/// The mismatches in a decoded response.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mismatches {
     pub(crate) types: Option<TypeMismatch>,
@@ -93,7 +90,6 @@ pub(super) fn slice_or_copy(text: &str) -> ByteString {
     })
 }
 
-/// Records a field whose type differs from the assumed type.
 pub(super) fn note_type(object: &'static str, field: &'static str) {
     let first = TypeMismatch {
         object,
@@ -107,7 +103,7 @@ pub(super) fn note_type(object: &'static str, field: &'static str) {
     });
 }
 
-/// Records a constant with an unexpected value. Only the first mismatch counts.
+/// Only the first mismatch counts.
 pub(super) fn note_constant(mismatch: impl FnOnce() -> ConstantMismatch) {
     CONTEXT.with(|it| {
         let mut mismatches = it.mismatches.borrow_mut();
@@ -115,7 +111,6 @@ pub(super) fn note_constant(mismatch: impl FnOnce() -> ConstantMismatch) {
     });
 }
 
-/// Records that the fast decoder failed.
 pub(super) fn note_failure() {
     CONTEXT.with(|it| it.failed.set(true));
 }
@@ -127,7 +122,6 @@ pub(super) fn watch_failures<T>(decode: impl FnOnce() -> T) -> (T, bool) {
     (value, CONTEXT.with(|it| it.failed.replace(before)))
 }
 
-/// Records the value that is being passed as raw JSON.
 pub(super) fn hand_over_raw(text: &str) {
     CONTEXT.with(|it| it.raw.set(location(text)));
 }

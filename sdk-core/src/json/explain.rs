@@ -7,11 +7,10 @@ use serde_path_to_error::{Path, Segment};
 use crate::json::fast::scanner::{members, values};
 use crate::text::one_line;
 
-/// The longest value to print, in bytes. Longer values are described by kind and size. An excerpt would not help much,
-/// and could cut a secret in two, so that redaction no longer recognizes it.
+/// The longest value to print, in bytes. An excerpt of a longer value could cut a secret in two, so that redaction no
+/// longer recognizes it.
 const LONGEST_FOUND: usize = 60;
 
-/// How errors print a value that doesn't match.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ValueDisplay {
     /// Prints short numbers. Strings, objects and arrays may contain personal data and are described by kind and size.
@@ -20,7 +19,6 @@ pub(crate) enum ValueDisplay {
     Named,
 }
 
-/// The reason why JSON doesn't match a type: the error and its explanation.
 pub(crate) struct DecodeFailure {
     pub(crate) error: serde_json::Error,
     pub(crate) why: String,
@@ -121,7 +119,6 @@ fn without_position(message: &str) -> &str {
         .map_or(message, |end| &message[..end])
 }
 
-/// The JSON of the value at a path.
 fn value_at<'a>(text: &'a str, path: &Path) -> Option<&'a str> {
     let whole: &RawValue = serde_json::from_str(text).ok()?;
     path.iter()

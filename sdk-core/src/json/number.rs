@@ -70,7 +70,7 @@ impl FromStr for Number {
     }
 }
 
-/// Whether a JSON value is a number. Its first character decides.
+/// The first character decides.
 fn is_number(json: &str) -> bool {
     json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }

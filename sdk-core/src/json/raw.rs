@@ -196,7 +196,6 @@ impl<'de> Deserialize<'de> for RawJson {
 
 /// Reads JSON without changing its notation.
 pub(super) struct AsWritten {
-    /// Whether the value may share the memory of its response.
     pub(super) may_slice: bool,
 }
 

@@ -80,7 +80,6 @@ impl Record {
         self.member(name).map(RawJson::received)
     }
 
-    /// The JSON of the first field with this name.
     fn member(&self, name: &str) -> Option<&str> {
         values(self.as_str(), name).next()
     }

@@ -67,7 +67,6 @@ pub(super) fn is_instant(text: &[u8]) -> bool {
     })
 }
 
-/// Whether a string is a date.
 pub(super) fn is_date(text: &[u8]) -> bool {
     text.try_into().is_ok_and(|date| day(date).is_some())
 }

@@ -324,7 +324,6 @@ pub(crate) use impl_text;
 
 #[cfg(test)]
 mod tests {
-    /// An enumeration as the code generator writes it.
     #[derive(Clone, Debug, PartialEq)]
     enum Color {
         Red,

@@ -265,7 +265,6 @@ impl<'de> Deserialize<'de> for Date {
     }
 }
 
-/// Returns the value if it follows its rule.
 fn strict<T: Rfc3339>(parsed: T, name: &str) -> Result<T, Error> {
     if parsed.is_well_formed() {
         return Ok(parsed);

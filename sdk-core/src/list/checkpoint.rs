@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::operation::Operation;
 use crate::text::{counted, one_line};
 
-/// The version of the stored form.
 const VERSION: u32 = 1;
 
 /// The largest plausible number of delivered items.
@@ -121,7 +120,6 @@ impl Checkpoint {
         self.skip
     }
 
-    /// Records the delivery of an item of the current page.
     pub(super) fn item(&mut self) {
         self.skip = self.skip.saturating_add(1);
         self.delivered = self.delivered.saturating_add(1);

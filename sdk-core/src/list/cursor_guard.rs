@@ -28,7 +28,6 @@ impl CursorGuard {
         self.recent.contains(&self.hasher.hash_one(cursor))
     }
 
-    /// Remembers the cursor of a page that has arrived.
     pub(super) fn remember(&mut self, cursor: &str) {
         let hash = self.hasher.hash_one(cursor);
         if !self.recent.insert(hash) {

@@ -15,7 +15,6 @@ use crate::reply::response::Response;
 
 type Arrived<T> = Result<Response<Page<T>>, Error>;
 
-/// The call that fetches a page.
 pub(super) type Fetching<T> = Pin<Box<dyn Future<Output = Arrived<T>> + Send>>;
 
 pub(super) enum Fetch<T> {

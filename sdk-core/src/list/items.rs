@@ -161,7 +161,6 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
         }
     }
 
-    /// Returns the next item of the current page, if there is any.
     fn next_of_page(&mut self) -> Option<T> {
         let left = self.left.map(|left| left.checked_sub(1));
         if left == Some(None) {

@@ -47,7 +47,6 @@ pub struct Pages<T> {
     limit: Option<String>,
     /// The error that prevents the next request.
     failure: Option<Error>,
-    /// The checkpoint of a `resume` that was rejected.
     rejected_checkpoint: Option<Checkpoint>,
     guard: CursorGuard,
     read_ahead: bool,
@@ -255,7 +254,6 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         Box::pin(self.call.clone().send(request))
     }
 
-    /// Checks the limits and starts the call for the page at the checkpoint.
     fn begin(&mut self) -> Result<Fetching<T>, Error> {
         let reject = |message: String| Err(self.call.failed(Error::pagination(message)));
         if let Some(error) = self.failure.take() {

@@ -116,7 +116,6 @@ mod tests {
         }
     }
 
-    /// A reference type as the code generator writes it.
     #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
     struct SampleReference(String);
 

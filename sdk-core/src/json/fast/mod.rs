@@ -27,7 +27,7 @@ pub(super) const BORROWED_STR: &str = "a borrowed string";
 /// A number of digits that is small enough for every such integer to fit into 64 bits.
 const LONGEST: usize = 18;
 
-/// Decodes JSON. Returns `None` if `serde_json` must decide.
+/// Returns `None` if `serde_json` must decide.
 pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     let mut fast = Fast(Scanner::new(text));
     let (value, failed) = watch_failures(|| T::deserialize(&mut fast));
@@ -62,7 +62,6 @@ impl From<serde_json::Error> for Fallback {
 }
 
 impl<'de> Fast<'de> {
-    /// Lets `serde_json` decode the next value completely.
     fn via_serde_json<T>(
         &mut self,
         read: impl FnOnce(&mut serde_json::Deserializer<StrRead<'de>>) -> serde_json::Result<T>,
@@ -241,7 +240,6 @@ impl<'de> Deserializer<'de> for &mut Fast<'de> {
     }
 }
 
-/// The position within an array or an object.
 struct ContainerAccess<'a, 'de> {
     fast: &'a mut Fast<'de>,
     close: u8,

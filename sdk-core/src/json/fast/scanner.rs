@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 
-/// The maximum depth that the scanner supports.
 const DEEPEST: u8 = 100;
 
 /// A position in JSON. `None` from its methods means that `serde_json` has to read the JSON or report the error.
@@ -42,7 +41,6 @@ impl<'a> Scanner<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Enters an array or an object.
     pub(in crate::json) fn open(&mut self, bracket: u8) -> Option<()> {
         self.expect(bracket)?;
         self.depth = self
@@ -90,7 +88,6 @@ impl<'a> Scanner<'a> {
         self.text.get(start..end)
     }
 
-    /// Skips the next string.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -107,7 +104,6 @@ impl<'a> Scanner<'a> {
         Some(())
     }
 
-    /// The JSON of the next value.
     #[inline]
     pub(in crate::json) fn value(&mut self) -> Option<&'a str> {
         self.peek()?;
@@ -301,7 +297,6 @@ fn escape(rest: &[u8]) -> Option<usize> {
     }
 }
 
-/// The maximum depth that `serde_json` supports.
 const SERDE_JSON_DEEPEST: usize = 128;
 
 /// The bytes outside of strings. The opening quote of each string is included.
@@ -322,7 +317,6 @@ fn outside_strings(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Whether JSON has more elements and fields than allowed.
 pub(crate) fn has_more_elements(text: &str, most: usize) -> bool {
     // Each element takes at least a digit and a comma.
     if text.len() / 2 <= most {
