@@ -10,12 +10,10 @@ use crate::app::App;
 pub(crate) struct RetryBudgets([RetryBudget; App::ALL.len()]);
 
 impl RetryBudgets {
-    /// Creates a budget of this capacity for each application.
     pub(crate) fn new(capacity: u32) -> Self {
         Self(App::each(|_| RetryBudget::new(capacity)))
     }
 
-    /// Returns the budget of an application.
     pub(crate) fn of(&self, app: App) -> &RetryBudget {
         &self.0[app as usize]
     }
@@ -44,12 +42,11 @@ impl RetryBudget {
         }
     }
 
-    /// Takes the cost of a retry, if enough is left.
+    /// Returns false if not enough is left.
     pub(crate) fn withdraw(&self) -> bool {
         self.update(|left| left.checked_sub(Self::COST))
     }
 
-    /// Returns the amount for a success.
     pub(crate) fn deposit(&self) {
         // A full budget is the normal case and costs a single load.
         self.update(|left| (left < self.capacity).then(|| left + Self::DEPOSIT));

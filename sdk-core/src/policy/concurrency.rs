@@ -20,9 +20,7 @@ pub(crate) type Permit = OwnedSemaphorePermit;
 /// The error if no permit became free in time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PermitTimeout {
-    /// The number of permits.
     pub(crate) most: usize,
-    /// The number of other waiting calls.
     pub(crate) waiting: usize,
 }
 

@@ -4,15 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fastrand::Rng;
 
-/// The random source of a suite.
-///
 /// By default, delays and margins come from a thread-local generator, which is predictable, and keys come from the
 /// operating system. With a seed, all values come from a single generator, so that a run can be repeated.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RandomSource(Option<Arc<Mutex<Rng>>>);
 
 impl RandomSource {
-    /// Creates a source that always returns the same sequence.
     #[cfg(any(test, feature = "test-util"))]
     pub(crate) fn seeded(seed: u64) -> Self {
         Self(Some(Arc::new(Mutex::new(Rng::with_seed(seed)))))

@@ -32,7 +32,6 @@ impl Backoff {
         Self::new(Duration::ZERO, Duration::ZERO)
     }
 
-    /// Returns the maximum delay after this many failures.
     fn ceiling(self, failures: u32) -> Duration {
         let factor = 1_u32
             .checked_shl(failures.saturating_sub(1))

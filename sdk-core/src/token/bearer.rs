@@ -25,7 +25,6 @@ pub struct BearerToken {
     accepted: AtomicBool,
 }
 
-/// The phase of a token's lifetime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     Fresh,
@@ -80,15 +79,13 @@ impl BearerToken {
         self.generation
     }
 
-    /// Records that a service accepted the token.
     pub(crate) fn mark_accepted(&self) {
-        // A read is cheaper, and only the first write changes anything.
+        // A read is cheaper than a write.
         if !self.was_accepted() {
             self.accepted.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether a service has ever accepted the token.
     pub(crate) fn was_accepted(&self) -> bool {
         self.accepted.load(Ordering::Relaxed)
     }
@@ -127,7 +124,7 @@ fn bearer_header(secret: &str) -> Result<HeaderValue, TokenError> {
     sensitive_header(Zeroizing::new(["Bearer ", secret].concat().into_bytes()))
 }
 
-/// Creates a header value that is marked sensitive, over memory that is wiped on drop.
+/// The value is marked sensitive, and its memory is wiped on drop.
 pub(super) fn sensitive_header(bytes: Zeroizing<Vec<u8>>) -> Result<HeaderValue, TokenError> {
     let mut header = HeaderValue::from_maybe_shared(Bytes::from_owner(bytes))
         .map_err(|error| TokenError::new(TokenErrorKind::Malformed).with_cause(error))?;

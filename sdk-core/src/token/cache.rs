@@ -18,7 +18,6 @@ use crate::token::lifetime;
 use crate::token::policy::TokenPolicy;
 use crate::token::source::{TokenRequest, TokenSource};
 
-/// The interval at which an active cache removes unused entries.
 const SWEEP: Duration = Duration::from_secs(60);
 
 /// The tokens of one source, by audience and scopes, which never mix.
@@ -82,7 +81,6 @@ impl TokenCache {
         self.context.exchanges.load(Ordering::Relaxed)
     }
 
-    /// Adds recent credentials and tokens to the confidential values.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         self.context.recent.add_secrets_to(redactor);
     }

@@ -95,7 +95,6 @@ impl ClientCredentials {
         known.keep(std::iter::once(self.secret.expose()).chain(fields));
     }
 
-    /// Returns the names of the empty required values.
     pub(crate) fn empty_fields(&self) -> impl Iterator<Item = &'static str> + use<> {
         let no_id = self.id.is_empty().then_some("client id");
         let no_secret = self.secret.expose().is_empty().then_some("secret");

@@ -31,11 +31,9 @@ const CHECK: Duration = Duration::from_millis(500);
 pub(crate) struct EntryContext {
     pub(crate) source: Arc<dyn TokenSource>,
     pub(crate) policy: Arc<TokenPolicy>,
-    /// The random source for jitter and margins.
     pub(crate) random: RandomSource,
     /// Recent tokens, which a server may repeat.
     pub(crate) recent: Arc<RecentSecrets>,
-    /// The observers of each renewal.
     pub(crate) observers: Observers,
     /// The number of renewals started. It also counts renewals of entries that were removed.
     pub(crate) exchanges: AtomicU64,
@@ -109,7 +107,6 @@ impl TokenEntry {
         &self.request
     }
 
-    /// Starts or joins a renewal if necessary.
     async fn obtain(self: &Arc<Self>, min_validity: Duration) -> TokenResult {
         let Ok(runtime) = Handle::try_current() else {
             let why = "no Tokio runtime is running; await the call in a Tokio runtime";
@@ -155,7 +152,6 @@ impl TokenEntry {
             .settle(id, started, Instant::now(), answer, self.policy(), random)
     }
 
-    /// Returns the token, unless it has expired.
     pub(crate) fn live(&self) -> Option<Arc<BearerToken>> {
         self.read().live(Instant::now())
     }

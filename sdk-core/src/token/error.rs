@@ -64,7 +64,6 @@ impl TokenErrorKind {
         }
     }
 
-    /// Returns the description for error messages.
     const fn words(self) -> &'static str {
         match self {
             Self::Unreachable => "token endpoint unreachable",
@@ -165,7 +164,6 @@ impl TokenError {
         self.with(|parts| parts.retry_after = Some(retry_after))
     }
 
-    /// Redacts confidential values.
     pub(super) fn redacted(self, redactor: &Redactor) -> Self {
         let error = self.error.redacted(redactor);
         Self { error, ..self }
@@ -220,7 +218,6 @@ impl TokenError {
         self.error.retry_after()
     }
 
-    /// Converts this error into the error of a call.
     pub(crate) fn into_error(self) -> Error {
         let message = TextKind::Hint.of(&self.summary());
         let error = self.error.clone();

@@ -107,7 +107,6 @@ impl ClientCredentialsSource {
         }
     }
 
-    /// Returns the current credential.
     async fn current_credentials(&self) -> Result<ClientCredentials, TokenError> {
         // Call the source inside the future, because the call itself may panic.
         let future = async { self.credentials.credentials().await };

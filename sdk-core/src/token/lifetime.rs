@@ -59,7 +59,6 @@ pub(super) fn schedule(
     }
 }
 
-/// Clamps a fraction of the policy to the range from 0 to 1.
 fn share(fraction: f64) -> f64 {
     if fraction.is_nan() {
         0.0

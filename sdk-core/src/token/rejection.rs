@@ -41,7 +41,6 @@ pub(super) struct RejectionStreak {
 }
 
 impl RejectionStreak {
-    /// Whether it is recent enough to count.
     fn counts(&self, now: Instant, policy: &TokenPolicy) -> bool {
         // Twice the longest delay. With a shorter memory, each rejection of a long series would count as the first.
         let cap = policy.renewal_backoff.cap;

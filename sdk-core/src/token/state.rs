@@ -40,7 +40,6 @@ impl Renewal {
     }
 }
 
-/// The next action of a caller.
 #[derive(Debug)]
 pub(super) enum Action {
     Use(Arc<BearerToken>),
@@ -94,11 +93,9 @@ impl Waiter {
     }
 }
 
-/// A failed renewal.
 #[derive(Clone, Debug)]
 pub(super) struct FailedRenewal {
     error: TokenError,
-    /// The number of consecutive failed renewals.
     pub(super) failures: u32,
 }
 
@@ -126,13 +123,11 @@ impl State {
         token.filter(|it| it.phase(now) == Phase::Fresh).cloned()
     }
 
-    /// Returns the token, unless it has expired.
     pub(super) fn live(&self, now: Instant) -> Option<Arc<BearerToken>> {
         let token = self.token.as_ref();
         token.filter(|it| it.phase(now) != Phase::Expired).cloned()
     }
 
-    /// Drops the token if it has expired.
     pub(super) fn drop_expired(&mut self, now: Instant) {
         self.token
             .take_if(|token| token.phase(now) == Phase::Expired);
@@ -228,7 +223,6 @@ impl State {
         renewal
     }
 
-    /// Whether renewal `id` is in flight and was not abandoned.
     pub(super) fn is_current(&self, id: u64) -> bool {
         self.renewal.is_some_and(|renewal| renewal.id == id)
     }

@@ -26,7 +26,6 @@ use crate::token::source::{AccessToken, TokenRequest};
 /// The credential for HTTP Basic: the value of the `Authorization` header.
 pub(super) struct Basic(pub(super) HeaderValue);
 
-/// The scheme before the encoded credential.
 const SCHEME: &str = "Basic ";
 
 impl Basic {
@@ -89,7 +88,6 @@ struct Success<'a> {
     scope: Option<Value>,
 }
 
-/// Reads a 2xx response.
 pub(super) fn success(
     body: &[u8],
     request: &TokenRequest,

@@ -84,7 +84,6 @@ pub(super) fn search(scope: Scope, limit: usize) -> Found {
 }
 
 impl Search {
-    /// Reaches the next states of a state, and adds the new states to `next`.
     fn expand(
         &mut self,
         number: u32,
@@ -130,7 +129,6 @@ impl Search {
     }
 }
 
-/// Describes the events of a path and the states between them.
 pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
     let rules = Rules::new(scope);
     let (mut simulation, mut description) = (Simulation::new(&rules), String::new());
@@ -164,7 +162,6 @@ pub(super) fn describe_path(scope: Scope, path: &[Event]) -> String {
     description
 }
 
-/// Returns the possible next events.
 fn events(simulation: &Simulation, rules: &Rules) -> Vec<Event> {
     let scope = &rules.scope;
     let mut events = Vec::new();

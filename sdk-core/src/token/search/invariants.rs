@@ -11,14 +11,12 @@ use crate::token::search::model::{Purpose, Simulation, Step, WaiterState};
 use crate::token::search::scope::{Event, Rules};
 use crate::token::state::{Action, TokenResult, Waiter};
 
-/// The name of a violated invariant.
 pub(super) type Violation = &'static str;
 
 fn invariant(holds: bool, name: Violation) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(name) }
 }
 
-/// The invariants of a step from one state of the simulation to the next.
 pub(super) fn of_step(
     before: &Simulation,
     simulation: &Simulation,
@@ -48,7 +46,6 @@ pub(super) fn of_step(
     }
 }
 
-/// The invariants of a caller's poll.
 fn of_poll(
     before: &Simulation,
     simulation: &Simulation,
@@ -121,7 +118,6 @@ fn of_wait(
     )
 }
 
-/// Checks that a waiting caller has a reason to wait.
 fn of_reason_to_wait(
     before: &Simulation,
     simulation: &Simulation,
@@ -210,7 +206,6 @@ fn of_rejection(
     invariant(few, "8: a call requests few tokens")
 }
 
-/// The invariants of a state.
 pub(super) fn of_state(simulation: &Simulation, rules: &Rules) -> Result<(), Violation> {
     let (state, now, policy) = (&simulation.state, simulation.now, &rules.policy);
     if state.is_idle(now, policy) {

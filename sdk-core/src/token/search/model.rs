@@ -69,7 +69,6 @@ pub(super) struct Task {
 
 /// The decision of the state machine at an event.
 pub(super) enum Step {
-    /// No decision.
     None,
     /// The action of a caller, and whether the renewal it waited for has ended.
     Poll {
@@ -101,7 +100,6 @@ pub(super) struct Simulation {
     pub(super) routine: Instant,
     /// No renewal may start before this instant, because the last renewal failed.
     pub(super) backoff: Instant,
-    /// The start of the last renewal.
     pub(super) started: Instant,
     /// Before these instants, an operation must not cause the renewal of a token that no operation has accepted.
     pub(super) storm: [Instant; 2],
@@ -166,7 +164,6 @@ impl Simulation {
         Step::None
     }
 
-    /// Whether only the cache references the entry.
     pub(super) fn is_unused(&self) -> bool {
         self.tasks.is_empty() && self.callers.iter().all(WaiterState::is_away)
     }
@@ -182,7 +179,6 @@ impl Simulation {
         }
     }
 
-    /// Polls the state for a caller.
     fn poll(&mut self, slot: usize, rules: &Rules) -> Step {
         let WaiterState::Waits {
             purpose,
@@ -229,7 +225,6 @@ impl Simulation {
         }
     }
 
-    /// Ends a renewal with a result.
     fn settle(&mut self, task: usize, answer: Answer, random: f64, rules: &Rules) -> Step {
         let (now, policy, scope) = (self.now, &rules.policy, &rules.scope);
         let Task { id, started } = self.tasks.remove(task);
@@ -296,7 +291,6 @@ impl Simulation {
         }
     }
 
-    /// Lets an operation reject the token of a caller.
     fn reject(&mut self, slot: usize, random: f64, rules: &Rules) -> Step {
         let (now, policy) = (self.now, &rules.policy);
         let WaiterState::Holds { purpose, token } = self.callers[slot].clone() else {

@@ -52,7 +52,6 @@ const fn kind(runtime: u8, min_validity: u8) -> Kind {
 /// Two runtimes, and callers with long or short attempts.
 const ALL_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9), kind(0, 1)];
 
-/// Two runtimes.
 const FEW_KINDS: &[Kind] = &[kind(0, 9), kind(1, 9)];
 
 const PLAIN_KIND: &[Kind] = &[kind(0, 9)];
@@ -114,7 +113,6 @@ impl Scope {
         }
     }
 
-    /// Allows time to pass before a woken caller runs.
     pub(super) const fn lazily(self) -> Self {
         Self { lazy: true, ..self }
     }
@@ -139,7 +137,6 @@ impl Scope {
 
 static OPERATIONS: RawOperations = RawOperations::of(App::Crm);
 
-/// The constants of a search.
 pub(super) struct Rules {
     pub(super) scope: Scope,
     pub(super) policy: TokenPolicy,
@@ -159,7 +156,6 @@ impl Rules {
     }
 }
 
-/// An event of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event {
     Start,
@@ -175,7 +171,6 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// Describes the event.
     pub(super) fn describe(self, scope: &Scope) -> String {
         match self {
             Event::Arrives { kind, operation } => {

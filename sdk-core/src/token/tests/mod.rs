@@ -29,10 +29,8 @@ use crate::token::state::TokenResult;
 type Answer = Result<AccessToken, TokenError>;
 type Script = Box<dyn Fn(usize, &TokenRequest) -> Answer + Send + Sync>;
 
-/// Two operations to call.
 static OPERATIONS: RawOperations = RawOperations::of(crate::App::Crm);
 
-/// The duration of a scripted token request.
 const REQUEST_TIME: Duration = Duration::from_millis(100);
 
 /// Longer than any test waits.
@@ -92,7 +90,6 @@ fn cache(source: &Arc<Scripted>) -> TokenCache {
     TokenCache::new(Arc::clone(source) as _, TokenPolicy::default())
 }
 
-/// Creates an entry over a scripted source that receives only the number of earlier requests.
 fn entry(
     answer: impl Fn(usize) -> Answer + Send + Sync + 'static,
 ) -> (Arc<TokenEntry>, Arc<Scripted>) {
@@ -106,7 +103,6 @@ fn steady() -> (Arc<TokenEntry>, Arc<Scripted>) {
     entry(|number| Ok(token(number, 300)))
 }
 
-/// Creates the token with this number and a lifetime in seconds.
 fn token(number: usize, seconds: u64) -> AccessToken {
     AccessToken::new(format!("token-{number}")).with_lifetime(Duration::from_secs(seconds))
 }
@@ -125,7 +121,6 @@ fn summarize(outcome: TokenResult) -> Result<usize, String> {
     outcome.map(number).map_err(|error| error.to_string())
 }
 
-/// Makes a call.
 async fn called(entry: &Arc<TokenEntry>) -> Result<usize, String> {
     summarize(entry.bearer().await)
 }
@@ -137,7 +132,6 @@ async fn timed(entry: &Arc<TokenEntry>) -> (Result<usize, String>, Duration) {
     (outcome, start.elapsed())
 }
 
-/// Returns the kind of an error, and whether it is retryable.
 fn kind(error: &TokenError) -> (TokenErrorKind, bool) {
     (error.kind(), error.is_retryable())
 }

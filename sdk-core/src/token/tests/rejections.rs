@@ -3,12 +3,12 @@
 use super::*;
 use crate::operation::Operation;
 
-/// The read operation rejects a token. Returns whether a call may resend.
+/// Returns whether a call may resend.
 fn reject(entry: &TokenEntry, token: &BearerToken) -> bool {
     entry.reject(token, &OPERATIONS.read, 0)
 }
 
-/// The read operation accepts a token. Returns the token.
+/// Returns the token that the read operation accepted.
 async fn serve(entry: &Arc<TokenEntry>) -> Arc<BearerToken> {
     let token = entry.bearer().await.unwrap();
     token.mark_accepted();
