@@ -87,7 +87,6 @@ impl App {
         }
     }
 
-    /// The builder call that sets the application's URL.
     pub(crate) fn url_setter(self) -> String {
         match self {
             Self::Platform => "core_url".to_owned(),
@@ -95,7 +94,6 @@ impl App {
         }
     }
 
-    /// The builder call that sets the audience of the application's tokens.
     pub(crate) fn audience_setter(self) -> String {
         format!("audience(App::{self:?}, …)")
     }

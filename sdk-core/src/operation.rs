@@ -36,7 +36,6 @@ impl Method {
         }
     }
 
-    /// The method with this HTTP name.
     pub(crate) fn from_wire(name: &str) -> Option<Self> {
         [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete]
             .into_iter()
@@ -69,8 +68,7 @@ pub enum Safety {
     /// A command with an `Idempotency-Key`. It may be retried with the same key and body.
     Keyed,
     /// A command without a key that HTTP defines as idempotent (PUT, DELETE). It may be retried within a call. A later
-    /// resend could undo changes by others. A stored command that was already sent is therefore
-    /// treated as `Unkeyed`.
+    /// resend could undo changes by others. A stored command that was already sent is therefore treated as `Unkeyed`.
     Idempotent,
     /// A command without a documented key. It is retried only if it was certainly not sent, or if the caller allows it
     /// with `exact_replay`.
@@ -168,7 +166,6 @@ pub struct Operation {
     pub summary: &'static str,
 }
 
-/// Whether a string is a valid header value.
 const fn is_header(text: Option<&str>) -> bool {
     let Some(text) = text else { return true };
     let mut rest = text.as_bytes();
@@ -227,13 +224,11 @@ impl Operation {
         self
     }
 
-    /// Whether the request body is JSON.
     pub(crate) fn has_json_body(&self) -> bool {
         let media_type = self.media_type.and_then(|it| it.split(';').next());
         media_type.is_none_or(|it| it.trim().ends_with("json"))
     }
 
-    /// Whether this represents a path without an operation.
     pub(crate) fn is_raw(&self) -> bool {
         self.id == RAW
     }
@@ -276,7 +271,6 @@ pub struct Application {
 }
 
 impl Application {
-    /// The operation with this ID.
     pub(crate) fn operation(&self, id: &str) -> Option<&'static Operation> {
         let mut operations = self.operations.iter().copied();
         operations.find(|operation| operation.id == id)

@@ -180,13 +180,11 @@ impl CallOptions {
         })
     }
 
-    /// Whether a header with this name is set.
     pub(crate) fn has_header(&self, name: &str) -> bool {
         let is_it = |(own, _): &(HeaderName, HeaderValue)| own.as_str().eq_ignore_ascii_case(name);
         self.headers.iter().any(is_it)
     }
 
-    /// Makes the call fail with an error before it is sent.
     pub(crate) fn invalid(mut self, error: Error) -> Self {
         self.invalid = Some(error);
         self
@@ -234,7 +232,6 @@ debug_fields! {
     query: it.query.iter().map(|(name, _)| name).collect::<Vec<_>>(), keyed: it.key.is_some()
 }
 
-/// Adds a caller's value to the redactor.
 pub(crate) fn add_secrets_to(value: &str, redactor: &mut Redactor) {
     if value.len() >= SHORTEST_HIDDEN {
         redactor.add(value);

@@ -1,19 +1,16 @@
 /// The kind of a foreign string. It determines the maximum length of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextKind {
-    /// The label of an installation.
     Label,
     Code,
     /// The start of a body.
     Excerpt,
     RequestId,
     Message,
-    /// A hint, which may consist of several sentences.
     Hint,
 }
 
 impl TextKind {
-    /// The maximum number of characters.
     pub(crate) const fn longest(self) -> usize {
         match self {
             Self::Label => 64,

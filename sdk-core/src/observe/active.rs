@@ -20,7 +20,6 @@ use crate::observe::spans;
 use crate::operation::Operation;
 use crate::reply::response::{Reply, request_id};
 
-/// A call in flight.
 pub(crate) struct CallSpan<'a> {
     observers: &'a Observers,
     operation: &'static Operation,
@@ -54,7 +53,6 @@ impl<'a> CallSpan<'a> {
             .wait(reason, operation.application, Some(operation))
     }
 
-    /// Notifies the observers that a failed attempt is retried.
     pub(crate) fn retrying(&self, error: &Error, attempts: u32, wait: Duration) {
         spans::retrying(error, attempts, wait);
         if self.observers.any() {
@@ -97,7 +95,7 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// Ends the call. `redact` removes secrets from the response's request ID.
+    /// `redact` removes secrets from the response's request ID.
     pub(crate) fn end(
         &self,
         attempts: u32,
@@ -125,14 +123,13 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// Ends a call that its caller dropped.
     pub(crate) fn cancel(&self, attempts: u32, effect: Effect) {
         if !self.is_unobserved() {
             self.notify(&self.cancelled(attempts, Some(effect)));
         }
     }
 
-    /// Returns the event for a cancelled call, without any response data.
+    /// Contains no response data.
     fn cancelled(&self, attempts: u32, effect: Option<Effect>) -> CallEnded<'a> {
         CallEnded {
             call: self.observed(),
@@ -187,7 +184,6 @@ pub(crate) struct AttemptSpan<'a> {
 }
 
 impl<'a> AttemptSpan<'a> {
-    /// Begins an attempt, and adds the headers of the observers.
     pub(crate) fn begin(
         observers: &'a Observers,
         attempt: ObservedAttempt<'a>,
@@ -211,7 +207,6 @@ impl<'a> AttemptSpan<'a> {
         }
     }
 
-    /// Records that the response has been read.
     pub(crate) fn received(&mut self) {
         if self.observers.any() {
             self.received = Some(Instant::now());
@@ -224,7 +219,6 @@ impl<'a> AttemptSpan<'a> {
         received.saturating_duration_since(self.started)
     }
 
-    /// Ends the attempt.
     pub(crate) fn end(mut self, attributes: &AttemptAttributes<'_>) {
         let failed = attributes.failure.is_some();
         let outcome = if failed { Outcome::Error } else { Outcome::Ok };

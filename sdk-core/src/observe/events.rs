@@ -160,7 +160,6 @@ pub(crate) struct AttemptAttributes<'a> {
 }
 
 impl AttemptAttributes<'_> {
-    /// Returns the HTTP version in OpenTelemetry's format.
     pub(super) fn protocol_version(&self) -> Option<&'static str> {
         match self.version? {
             Version::HTTP_10 => Some("1.0"),

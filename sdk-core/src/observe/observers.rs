@@ -36,22 +36,19 @@ impl Observers {
         }))
     }
 
-    /// Returns the installation's label, shareable without a copy.
+    /// Shareable without a copy.
     pub(crate) fn label(&self) -> Option<&Arc<str>> {
         self.0.installation.as_ref()
     }
 
-    /// Returns the installation's label, for spans and observers.
     pub(crate) fn installation(&self) -> Option<&str> {
         self.0.installation.as_deref()
     }
 
-    /// Whether there is an observer.
     pub(crate) fn any(&self) -> bool {
         !self.0.observers.is_empty()
     }
 
-    /// Returns the call of an operation, for observers.
     pub(crate) fn call(&self, operation: &'static Operation) -> ObservedCall<'_> {
         ObservedCall {
             operation,
@@ -124,7 +121,6 @@ impl Observers {
 
 debug_fields! { Observers |it| observers: it.0.observers.len(), installation: it.0.installation }
 
-/// A wait in progress.
 pub(crate) struct WaitTimer<'a> {
     observers: &'a Observers,
     wait: Wait<'a>,
@@ -139,7 +135,6 @@ impl Drop for WaitTimer<'_> {
     }
 }
 
-/// A token renewal in progress.
 pub(crate) struct RenewalTimer<'a> {
     observers: &'a Observers,
     renewal: Renewal<'a>,
@@ -147,7 +142,7 @@ pub(crate) struct RenewalTimer<'a> {
 }
 
 impl RenewalTimer<'_> {
-    /// Ends the renewal. `error_type` names the error kind of a failed renewal.
+    /// `error_type` names the error kind of a failed renewal.
     pub(crate) fn end(mut self, error_type: Option<&'static str>) {
         self.renewal.error_type = error_type;
     }

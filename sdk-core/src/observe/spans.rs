@@ -1,7 +1,5 @@
-//! Creates a span per call and per attempt, and an event per retry.
-//!
-//! Attributes follow OpenTelemetry's conventions for HTTP clients, so an exporter needs no mapping. Headers, bodies,
-//! queries and keys are never recorded. A disabled span costs a single flag check.
+//! Creates spans and events. Attributes follow OpenTelemetry's conventions for HTTP clients, so an exporter needs no
+//! mapping. Headers, bodies, queries and keys are never recorded. A disabled span costs a single flag check.
 
 use std::time::Duration;
 
@@ -15,7 +13,6 @@ use crate::observe::events::{AttemptEnded, CallEnded, Denial, ObservedAttempt};
 use crate::operation::Operation;
 use crate::text::TextKind;
 
-/// Creates the span of a call, which contains its attempts and waits.
 pub(crate) fn call_span(operation: &'static Operation, installation: Option<&str>) -> Span {
     info_span!(
         "suite.call",
@@ -50,7 +47,7 @@ fn record_failure(span: &Span, error_type: Option<&str>) {
     }
 }
 
-/// Creates the span of an attempt, an HTTP client span in OpenTelemetry's terms.
+/// An HTTP client span in OpenTelemetry's terms.
 pub(super) fn attempt_span(attempt: &ObservedAttempt<'_>, url: &Url) -> Span {
     let span = info_span!(
         "suite.attempt",
@@ -90,7 +87,6 @@ pub(super) fn attempt_ended(span: &Span, ended: &AttemptEnded<'_>) {
     }
 }
 
-/// Emits the event of a failed attempt that is retried.
 pub(super) fn retrying(error: &Error, made: u32, wait: Duration) {
     debug!(
         name: "suite.call.retry",
@@ -101,7 +97,6 @@ pub(super) fn retrying(error: &Error, made: u32, wait: Duration) {
     );
 }
 
-/// Emits the event of a failed attempt whose retry was denied.
 pub(super) fn denied(made: u32, reason: Denial) {
     debug!(
         name: "suite.call.retry_denied",
@@ -111,7 +106,6 @@ pub(super) fn denied(made: u32, reason: Denial) {
     );
 }
 
-/// Emits the event of an operation whose response announced its end.
 pub(super) fn deprecated(operation: &Operation, installation: Option<&str>) {
     warn!(
         name: "suite.response.deprecated",
@@ -122,7 +116,6 @@ pub(super) fn deprecated(operation: &Operation, installation: Option<&str>) {
     );
 }
 
-/// Emits the event of an attempt that waited for a permit because others were in flight.
 pub(crate) fn waited_for_permit(wait: Duration) {
     debug!(
         name: "suite.call.turn",

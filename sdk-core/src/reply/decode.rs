@@ -123,10 +123,8 @@ impl<'a> ResponseHead<'a> {
     }
 }
 
-/// Redacts a string from a response.
 pub(crate) type Redact<'a> = &'a dyn Fn(&str) -> String;
 
-/// The rules that a response must follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DecodeRules {
     /// The `schemaVersion` in the contract.
@@ -136,7 +134,6 @@ pub(crate) struct DecodeRules {
     pub(crate) max_elements: usize,
     /// The request's `Accept` header, if it isn't only JSON.
     pub(crate) accept: Option<&'static str>,
-    /// The documented statuses.
     pub(crate) statuses: &'static [u16],
 }
 
@@ -381,7 +378,6 @@ impl Received<'_> {
     }
 }
 
-/// Whether at least one of these media types is JSON.
 fn is_json(media_types: &str) -> bool {
     media_types.to_ascii_lowercase().contains("json")
 }

@@ -69,7 +69,6 @@ impl<T> Page<T> {
             .with_hint("`pages()` returns such a page as received")
     }
 
-    /// Describes a page without `items`.
     fn without_items(&self) -> Option<String> {
         if self.items.is_some() {
             return None;

@@ -26,7 +26,6 @@ const ACCEPTED: u16 = 202;
 #[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) operation: &'static Operation,
-    /// The label of the installation that sent the response.
     pub(crate) installation: Option<Arc<str>>,
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,

@@ -34,7 +34,7 @@ const LONGEST_REFERENCE: usize = 12;
 
 /// The pieces of some secrets, folded, unencoded and in the encodings that hide their characters.
 pub(super) struct Forms {
-    /// Pieces that count only as separate words, because a short secret within a longer word is an accident.
+    /// Pieces that count only as separate words, because a short secret occurs within longer words by accident.
     words: BTreeSet<String>,
     anywhere: BTreeSet<String>,
 }

@@ -38,12 +38,10 @@ const RECENT: usize = 32;
 #[derive(Default)]
 pub(crate) struct Redactor {
     recent: Vec<(Arc<SecretGroup>, Automaton)>,
-    /// The secrets of the current call.
     call_secrets: SecretGroup,
     call_automaton: Automaton,
-    /// Whether there are too many secrets to search for.
+    /// There are too many secrets to search for.
     redacts_all: bool,
-    /// The number of bytes searched so far.
     searched: AtomicUsize,
 }
 
@@ -52,7 +50,6 @@ pub(crate) struct Redactor {
 type Automaton = OnceLock<Option<Patterns>>;
 
 impl Redactor {
-    /// Adds a confidential value.
     pub(crate) fn add(&mut self, secret: &str) {
         if !secret.trim().is_empty() {
             self.call_secrets.secrets.push(secret.to_owned().into());
@@ -126,7 +123,6 @@ impl Redactor {
     }
 }
 
-/// Secrets that are used together.
 #[derive(Default)]
 pub(crate) struct SecretGroup {
     secrets: Vec<Zeroizing<String>>,
@@ -175,7 +171,6 @@ impl RecentSecrets {
         groups.push(group);
     }
 
-    /// Adds all groups to the confidential values.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let groups = groups.iter().map(|it| (Arc::clone(it), Automaton::new()));

@@ -10,7 +10,6 @@ pub(crate) fn invalid_setting(name: &str, rule: &str, value: &str) -> Error {
     Error::configuration(format!("`{name}` must {rule}: got {value}"))
 }
 
-/// The use of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// Paths are appended to it.

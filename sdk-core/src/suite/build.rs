@@ -253,7 +253,6 @@ impl SuiteBuilder {
         })
     }
 
-    /// Returns one error that names everything a token request needs and lacks.
     fn missing(&self, has_credentials: bool, has_endpoint: bool) -> Option<Error> {
         let core_url = self.sources.variable(Key::Url(App::Platform));
         let given = |key| has_credentials || self.sources.get(key).is_some();
@@ -373,7 +372,6 @@ fn process_variables(prefix: &str, errors: &mut Vec<Error>) -> Vec<(String, Stri
     variables
 }
 
-/// The checked source of tokens.
 enum TokensFrom {
     Source(Arc<dyn TokenSource>),
     Exchange {

@@ -29,12 +29,10 @@ use crate::transport::{ConnectionTimeouts, Transport};
 #[must_use = "a builder does nothing until it is built"]
 pub struct SuiteBuilder {
     pub(super) sources: SettingSources,
-    /// Whether the process environment is a source.
     pub(super) environment: bool,
     pub(super) installation: Option<String>,
     pub(super) label: Option<String>,
     pub(super) scopes: HashMap<App, Result<Vec<String>, Error>>,
-    /// The token authentication that was set in code.
     pub(super) authentication: Option<Authentication>,
     pub(super) options: Option<CallOptions>,
     pub(super) max_response_bytes: Option<usize>,
@@ -51,7 +49,6 @@ pub struct SuiteBuilder {
     pub(super) insecure_http: bool,
 }
 
-/// The source of tokens.
 pub(super) enum Authentication {
     Credentials(ClientCredentials),
     CredentialSource(Arc<dyn CredentialSource>),

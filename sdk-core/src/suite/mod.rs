@@ -51,7 +51,6 @@ pub struct Suite {
 
 pub(crate) struct Shared {
     pub(crate) connections: Arc<Connections>,
-    /// The user agent of all requests.
     pub(crate) agent: Arc<HeaderValue>,
     pub(crate) tokens: TokenCache,
     /// The default call options. A client or a call can override them.
@@ -64,7 +63,6 @@ pub(crate) struct Shared {
     pub(crate) concurrency: Option<Box<[ConcurrencyLimit; App::ALL.len()]>>,
     pub(crate) calls: AtomicU64,
     pub(crate) attempts: AtomicU64,
-    /// The observers and the installation's label.
     pub(crate) observers: Observers,
     /// The token endpoint; `None` if tokens come from the caller's own source.
     pub(crate) token_endpoint: Option<Arc<Url>>,
@@ -87,7 +85,6 @@ struct ApplicationConfig {
 #[derive(Clone, Debug)]
 struct Audience {
     value: String,
-    /// The variable or call that set it.
     set_by: String,
 }
 
@@ -104,12 +101,10 @@ pub struct Stats {
 }
 
 impl Shared {
-    /// The label of the installation.
     pub(crate) fn label(&self) -> Option<Arc<str>> {
         self.observers.label().cloned()
     }
 
-    /// Adds the credential and the tokens to the confidential values.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         self.tokens.add_secrets_to(redactor);
     }

@@ -98,15 +98,13 @@ impl SettingSources {
         self.each(key).next()
     }
 
-    /// Returns the setting from the same source as the secret. Without a secret, returns the setting of the highest
-    /// precedence.
+    /// The setting from the same source as the secret. Without a secret, the setting of the highest precedence.
     pub(super) fn next_to_secret(&self, key: Key) -> Option<Setting<'_>> {
         let secret = self.get(Key::ClientSecret).map(|secret| secret.kind);
         self.each(key)
             .find(|setting| secret.is_none_or(|kind| kind == setting.kind))
     }
 
-    /// Iterates over this setting in all sources that have it.
     fn each(&self, key: Key) -> impl Iterator<Item = Setting<'_>> {
         let sources = [
             (SourceKind::Code, Some(&self.code)),
@@ -131,7 +129,6 @@ impl SettingSources {
         self.prefix.clone() + key.variable()
     }
 
-    /// Whether any variable has the prefix.
     pub(super) fn has_prefixed(&self) -> bool {
         let sources = [&self.variables, &self.environment].into_iter().flatten();
         let mut names = sources.flat_map(|source| source.0.keys());

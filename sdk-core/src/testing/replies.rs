@@ -20,7 +20,7 @@ use crate::reply::response::{Receipt, Reply, Response, request_id};
 use crate::testing::errors::{ErrorBuilder, header, random_key};
 use crate::text::one_line;
 
-/// Builds a response to a call. Created by [`reply`](crate::testing::response).
+/// Builds a response to a call. Created by [`response`](crate::testing::response).
 ///
 /// ```
 /// # static OPERATION: &sdk_core::Operation = &sdk_core::codegen::RawOperations::of(sdk_core::App::Crm).read;

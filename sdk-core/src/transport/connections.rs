@@ -25,7 +25,6 @@ use crate::transport::request_body::{Outgoing, SendTracker};
 use crate::transport::reqwest_013::{self, Inner};
 use crate::transport::{ConnectionTimeouts, Transport};
 
-/// The connections of a suite.
 pub(crate) struct Connections {
     kind: Kind,
     #[cfg(feature = "reqwest-013")]
@@ -50,16 +49,13 @@ enum Kind {
     },
 }
 
-/// The caller's choice of transport.
 #[derive(Default)]
 pub(crate) enum TransportChoice {
-    /// The default connections.
     #[default]
     Default,
     Custom(Arc<dyn Transport>),
     #[cfg(feature = "reqwest-013")]
     Http(Inner),
-    /// The connections of another suite.
     Shared(Arc<Connections>),
 }
 
@@ -191,7 +187,6 @@ impl Connections {
     }
 }
 
-/// Returns the client of a pool, and builds it on first use.
 #[cfg(feature = "reqwest-013")]
 fn built(
     pool: &OnceLock<Client>,

@@ -53,7 +53,6 @@ pub(crate) enum SendState {
 }
 
 impl SendState {
-    /// Returns the effect of an attempt that ended in this state.
     pub(crate) fn effect(self) -> Effect {
         match self {
             Self::Unsendable | Self::NotSent | Self::Unprocessed => Effect::NotSent,

@@ -129,14 +129,11 @@ where
     }
 }
 
-/// The timeouts of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionTimeouts {
-    /// The timeout for opening a connection.
     pub(crate) connect: Duration,
     /// The time after which a silent HTTP/2 connection with requests in flight is pinged.
     pub(crate) ping_interval: Duration,
-    /// The timeout of a ping.
     pub(crate) ping_timeout: Duration,
 }
 

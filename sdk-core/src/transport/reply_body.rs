@@ -68,7 +68,6 @@ pub(crate) struct Incoming {
     body: Arriving,
 }
 
-/// A body that is still arriving.
 enum Arriving {
     /// Stored as a response, because reqwest's own body type would need a box.
     #[cfg(feature = "reqwest-013")]
@@ -125,13 +124,11 @@ const EXCERPT: usize = 1024;
 /// The buffer size for a usual token response.
 const USUAL_SECRET: usize = 8 * 1024;
 
-/// The reason why a body could not be read.
 pub(crate) enum BodyError {
     /// It is larger than allowed. Contains the beginning of the body, if any was read.
     TooLarge(Bytes),
     /// The connection broke before the end.
     Broken(TransportError),
-    /// The deadline passed before the end.
     Late,
     /// It is compressed, and the transport did not decompress it.
     Encoded(String),

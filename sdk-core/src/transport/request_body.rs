@@ -30,7 +30,6 @@ impl SendTracker {
         self.leave_pending(CANCELLED).is_ok()
     }
 
-    /// Returns a guard that cancels the request when dropped.
     pub(crate) fn cancel_on_drop(&self) -> CancelOnDrop<'_> {
         CancelOnDrop(self)
     }
@@ -140,7 +139,6 @@ struct Cancelled;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(pub Instant);
 
-/// A request to send.
 pub(crate) struct Outgoing {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -149,7 +147,6 @@ pub(crate) struct Outgoing {
 }
 
 impl Outgoing {
-    /// Converts it into a request for a custom transport.
     pub(super) fn into_http(
         self,
         tracker: Option<&SendTracker>,

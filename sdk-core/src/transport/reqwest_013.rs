@@ -35,7 +35,6 @@ use crate::transport::request_body::{Outgoing, RequestBody, SendTracker};
 /// ```
 pub struct HttpClient(pub(crate) Inner);
 
-/// The client or builder that the caller passed.
 pub(crate) enum Inner {
     Builder(Box<reqwest::ClientBuilder>),
     Client(reqwest::Client),
@@ -71,7 +70,6 @@ pub(super) fn send(
     })
 }
 
-/// Converts the request for reqwest.
 fn request(outgoing: Outgoing, tracker: Option<&SendTracker>) -> reqwest::Request {
     let mut request = reqwest::Request::new(outgoing.method, outgoing.url);
     *request.headers_mut() = outgoing.headers;
@@ -214,7 +212,6 @@ pub(super) fn proxy_for(url: &Url) -> Option<String> {
     named(Matcher::from_env().intercept(&target)?.uri())
 }
 
-/// Formats a proxy without its credential.
 fn named(uri: &Uri) -> Option<String> {
     let port = uri.port().map(|port| format!(":{port}"));
     Some(format!(
