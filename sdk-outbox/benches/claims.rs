@@ -27,7 +27,6 @@ type Failure = Box<dyn Error + Send + Sync>;
 /// So many slots that a claim takes a batch.
 const IN_FLIGHT: usize = 32;
 
-/// A row of the printed table.
 struct Cell {
     rows: u64,
     lanes: u64,
@@ -193,7 +192,6 @@ async fn connect(config: &Config) -> Result<tokio_postgres::Client, Failure> {
     Ok(client)
 }
 
-/// A stored command.
 fn command() -> Result<String, Failure> {
     let event = EventCommand::create()
         .collection_reference("deliveries")

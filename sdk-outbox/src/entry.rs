@@ -177,7 +177,6 @@ pub struct StoredCommand {
     pub note: Option<String>,
     /// A response that arrived after the lease had expired. It shows that the command was applied.
     pub late: Option<String>,
-    /// The stored form.
     pub(crate) command: Body,
 }
 

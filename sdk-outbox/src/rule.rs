@@ -113,7 +113,6 @@ impl StoredRule {
         StoredStep::SendAt(now.checked_add(wait.max(asked)).unwrap_or(now))
     }
 
-    /// Returns the reason to park a command instead of sending it, if there is one.
     fn in_the_way(&self, state: &StoredState, now: SystemTime) -> Option<ParkReason> {
         if state.may_have_been_sent() && !state.replayable {
             return Some(ParkReason::NoReplay);
@@ -241,7 +240,6 @@ impl fmt::Display for ParkReason {
     }
 }
 
-/// Formats a duration for operators.
 fn hours(time: Duration) -> String {
     let seconds = time.as_secs();
     match (seconds / 3600, seconds / 60 % 60) {

@@ -110,7 +110,6 @@ impl<S: Store> Sending<S> {
         }
     }
 
-    /// Decides the next step after a failed call.
     fn failed(&self, state: &StoredState, note: String) -> Settlement {
         let id = self.claim.command.id;
         // The claim recorded this time. The current time is later, because the worker may have waited for the claim.
@@ -143,7 +142,6 @@ impl<S: Store> Sending<S> {
         }
     }
 
-    /// Parks a command that this worker did not send.
     fn parked(&self, reason: &'static str, note: String) -> Settlement {
         tracing::warn!(target: "sdk_outbox", id = self.claim.command.id, reason, "parked");
         let first_sent = self.claim.command.first_sent;
@@ -188,7 +186,7 @@ impl<S: Store> Sending<S> {
         }
     }
 
-    /// Tries to record the result. It runs in a task, because the caller's SQL may panic.
+    /// Runs in a task, because the caller's SQL may panic.
     async fn try_settle(&self, settlement: &Settlement) -> Result<bool, Error> {
         let (store, claim) = (self.store.clone(), self.claim.clone());
         let (settlement, mut task) = (settlement.clone(), JoinSet::new());

@@ -12,7 +12,6 @@ use crate::store::Wanted;
 /// The longest pause of a sender, and between two attempts to reach the database.
 pub(crate) const MAX_PAUSE: Duration = Duration::from_secs(60);
 
-/// A sender and its in-flight slots.
 pub(crate) struct Slot {
     pub(crate) sender: Arc<dyn PreparedSender>,
     pub(crate) application: &'static str,

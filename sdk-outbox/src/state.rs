@@ -91,7 +91,6 @@ impl StoredState {
         self.first_sent.or(self.is_unknown().then_some(sent_at))
     }
 
-    /// Whether the effect of the current attempt is unknown.
     fn is_unknown(&self) -> bool {
         match self.outcome {
             Some(StoredOutcome::Failed { effect, .. }) => effect == Effect::Unknown,
@@ -99,7 +98,6 @@ impl StoredState {
         }
     }
 
-    /// Whether the command may have reached the application.
     pub(crate) fn may_have_been_sent(&self) -> bool {
         let was_sent = self.was_sent && self.approved_at.is_none();
         self.first_sent.is_some() || self.lease_expired || self.is_unknown() || was_sent

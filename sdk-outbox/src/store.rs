@@ -11,7 +11,6 @@ use crate::state::StoredState;
 use crate::time::Lease;
 
 pub(crate) mod sealed {
-    /// Restricts the trait to the stores of this crate.
     pub trait Sealed {}
 }
 
@@ -78,14 +77,12 @@ pub struct Wanted {
     pub(crate) application: &'static str,
     pub(crate) installation: String,
     pub(crate) free: usize,
-    /// The index of the sender's slot.
     pub(crate) index: usize,
 }
 
 /// A command that this worker has claimed until its lease expires.
 #[derive(Clone, Debug)]
 pub struct Claim {
-    /// The index of the sender's slot.
     pub(crate) index: usize,
     /// The command before the claim. In the database, the claim counts an attempt and sets the first sending, in case
     /// this process dies.
@@ -102,7 +99,6 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns the facts on which the rule decides.
     pub(crate) fn state(&self, command: &PreparedCommand) -> StoredState {
         StoredState::of(command)
             .with_attempts(self.command.attempts)
@@ -147,7 +143,6 @@ impl Settlement {
         }
     }
 
-    /// The result of a command with a receipt.
     pub(crate) fn done(claim: &Claim, receipt: StoredReceipt) -> Self {
         Self {
             state: State::Done,
@@ -160,7 +155,6 @@ impl Settlement {
         }
     }
 
-    /// The result of a command that is due again at this time.
     pub(crate) fn later(
         claim: &Claim,
         at: SystemTime,

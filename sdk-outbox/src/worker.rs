@@ -222,7 +222,6 @@ impl<S> fmt::Debug for Worker<S> {
     }
 }
 
-/// A running worker.
 struct Running<S> {
     worker: Worker<S>,
     slots: Vec<Slot>,
@@ -231,7 +230,6 @@ struct Running<S> {
     stopped: watch::Receiver<bool>,
     /// The time of the next maintenance, after which every sender may find commands again.
     tick: Instant,
-    /// The number of consecutive database failures.
     failures: u32,
     next_status: Instant,
 }
@@ -255,7 +253,6 @@ impl<S: Store> Running<S> {
         }
     }
 
-    /// Waits until there may be commands to claim.
     async fn wait(&mut self) {
         tokio::select! {
             () = sleep_until(self.tick) => {}
@@ -359,7 +356,6 @@ impl<S: Store> Running<S> {
         }
     }
 
-    /// Pauses the use of the database.
     fn database_failed(&mut self, error: &Error) {
         tracing::warn!(target: "sdk_outbox", %error, "the outbox's database failed");
         self.failures = self.failures.saturating_add(1);

@@ -47,7 +47,6 @@ pub(super) const MIGRATIONS: &[&str] = &["
     -- Not unique: under an old snapshot, each new entry would be compared with all dead ones of its lane.
     CREATE INDEX sdk_outbox_head ON sdk_outbox (lane) WHERE lane IS NOT NULL AND state IN (1, 3, 4);"];
 
-/// The number in `LIMIT` of statements that admit, release or delete commands.
 pub(super) const BATCH: usize = 500;
 
 pub(super) const ENQUEUE: &str = include_str!("enqueue.sql");

@@ -39,7 +39,6 @@ impl Postgres {
         MutexGuard::try_map(session, Option::as_mut).map_err(|_| unreachable!("it was just made"))
     }
 
-    /// Runs one statement.
     async fn query(&self, sql: &'static str, values: Values<'_>) -> Result<Vec<Row>, Error> {
         self.session().await?.query(sql, values).await
     }

@@ -47,7 +47,6 @@ fn outcomes() -> Vec<Option<StoredOutcome>> {
     all
 }
 
-/// How an application can recognize a resent command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Recognized {
     Never,
@@ -78,7 +77,6 @@ fn command(by: Recognized, says_sent: bool, prepared: Option<SystemTime>) -> Pre
     serde_json::from_value(form).unwrap()
 }
 
-/// Returns the row of the table that decides.
 fn row(facts: &Facts, now: SystemTime) -> usize {
     use ErrorKind::{Conflict, InvalidInput, NotFound, PreparedCommand, Rejected};
     let failed = match facts.outcome {
@@ -162,7 +160,6 @@ fn the_rule_follows_its_table_for_all_facts() {
     assert!(!seen.contains(&0), "{seen:?}");
 }
 
-/// Returns the row that results in this step.
 fn row_of(step: &StoredStep) -> usize {
     match step {
         StoredStep::Done => 1,
@@ -177,7 +174,6 @@ fn row_of(step: &StoredStep) -> usize {
     }
 }
 
-/// Checks the invariants that don't depend on the table.
 fn assert_keeps_its_invariants(facts: &Facts, step: &StoredStep, now: SystemTime) {
     match step {
         // A command that just failed has to wait, and a command that just succeeded is never resent.

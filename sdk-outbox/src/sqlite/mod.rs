@@ -88,7 +88,6 @@ enum Clock {
 }
 
 impl Clock {
-    /// Returns tokio's clock, starting at the current system time.
     fn tokio() -> Self {
         Self::Tokio(SystemTime::now(), Instant::now())
     }

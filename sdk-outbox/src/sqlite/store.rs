@@ -137,7 +137,6 @@ impl Store for Sqlite {
     }
 }
 
-/// The number of commands that a transaction admits or deletes.
 const BATCH: u32 = 500;
 
 /// Admits new commands. Each becomes ready, or waits for an earlier command of its lane. Returns whether there may be
@@ -259,7 +258,6 @@ fn settle(
     Ok(settled == 1)
 }
 
-/// Reads a row with [`COLUMNS`].
 fn stored(row: &Row<'_>, now: i64) -> rusqlite::Result<StoredCommand> {
     let required = |at| text(row, at).map(Option::unwrap_or_default);
     let age = now.saturating_sub(row.get(6)?).max(0).unsigned_abs();

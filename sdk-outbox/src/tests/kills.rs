@@ -28,7 +28,6 @@ const LEASE: Duration = Duration::from_secs(1);
 /// The installations of the commands. Each failure in a row doubles the pause of its installation.
 const INSTALLATIONS: [&str; 6] = ["north", "east", "south", "west", "inland", "abroad"];
 
-/// The number of concurrent runs.
 const CONCURRENT: usize = 8;
 
 /// The step at which this process stops, and the number of times that it still has to reach the step.
@@ -91,7 +90,6 @@ async fn work<S: Arena>(place: &str) {
     worker.run(std::future::pending()).await.unwrap();
 }
 
-/// The results of all runs on a store.
 #[derive(Default)]
 struct Tally {
     commands: usize,
@@ -122,7 +120,7 @@ fn workers_killed_or_stopped_at_any_step_lose_and_repeat_nothing_on_postgres() {
     }
 }
 
-/// Runs all runs, several at a time, and asserts the guarantees of an outbox.
+/// Runs several at a time, and asserts the guarantees of an outbox.
 fn all_runs<S: Arena>() {
     let is_long = std::env::var_os("LONG_TESTS").is_some();
     let runs = if is_long { 300 } else { S::steps().count() };

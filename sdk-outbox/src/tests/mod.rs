@@ -30,12 +30,9 @@ use crate::{Entry, Error, Outbox, State, Worker};
 /// A lease that doesn't expire during a test.
 const LEASE: Duration = Duration::from_secs(60);
 
-/// A store under test.
 pub(crate) trait TestStore: Store {
-    /// The location of its database.
     type Place: Clone + Send + Sync + 'static;
 
-    /// Whether bodies are in a separate table.
     const HAS_BODY_TABLE: bool;
 
     /// Returns the documented statement for other drivers.
@@ -51,10 +48,8 @@ pub(crate) trait TestStore: Store {
         Self::at(&unique())
     }
 
-    /// Opens the outbox with a new connection.
     async fn try_open(place: &Self::Place) -> Result<Outbox<Self>, Error>;
 
-    /// Stores a command with a new connection.
     async fn try_enqueue(place: &Self::Place, entry: &Entry<'_>) -> Result<i64, Error>;
 
     async fn open(place: &Self::Place) -> Outbox<Self> {
@@ -211,7 +206,6 @@ async fn client(place: &Config) -> Result<tokio_postgres::Client, Error> {
     Ok(client)
 }
 
-/// Returns a name that is unique among tests and processes.
 fn unique() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!(
@@ -221,7 +215,6 @@ fn unique() -> String {
     )
 }
 
-/// Removes the database of a test when the test ends.
 struct Remains<S: TestStore>(S::Place);
 
 impl<S: TestStore> Drop for Remains<S> {
@@ -240,7 +233,6 @@ pub(crate) struct Lab<S: TestStore> {
 }
 
 impl<S: TestStore> Lab<S> {
-    /// Opens an outbox, with a server in memory.
     async fn open() -> Option<Self> {
         let place = S::place()?;
         let server = ReferenceServer::in_memory();
@@ -267,7 +259,6 @@ impl<S: TestStore> Lab<S> {
         claim(&self.outbox, free, LEASE).await
     }
 
-    /// Returns a worker with the Calendar as its only sender.
     fn worker(&self) -> Worker<S> {
         Worker::new(self.outbox.clone()).sender(self.calendar.clone())
     }
@@ -290,12 +281,10 @@ impl<S: TestStore> Lab<S> {
         S::raw(&self.place, sql).await
     }
 
-    /// Returns the number of commands in a state.
     async fn count(&self, state: State) -> u64 {
         self.outbox.status().await.unwrap().count(state)
     }
 
-    /// Returns the titles that the server committed, in order.
     fn committed(&self) -> Vec<String> {
         committed(&self.server)
     }
@@ -343,7 +332,6 @@ fn done(claim: &Claim) -> Settlement {
     Settlement::done(claim, receipt)
 }
 
-/// Returns a client of a server in memory, for an installation.
 fn calendar(server: &ReferenceServer, installation: Option<&str>) -> Client {
     let suite = Suite::builder()
         .transport(server.service())
@@ -355,7 +343,6 @@ fn calendar(server: &ReferenceServer, installation: Option<&str>) -> Client {
     Client::new(&suite.build().unwrap()).unwrap()
 }
 
-/// Returns a command with a key.
 fn keyed(calendar: &Client, title: &str) -> PreparedCommand {
     let delivery = EventCommand::create()
         .collection_reference("deliveries")

@@ -179,7 +179,6 @@ impl<S: Arena> Run<'_, S> {
         }
     }
 
-    /// Compares the server's commits with the stored commands, and checks the history of changes.
     async fn check(&self) {
         let titles = committed(&self.server);
         let is_lost = |title: &&&str| !titles.iter().any(|it| it == **title);
