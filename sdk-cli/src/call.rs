@@ -96,7 +96,6 @@ fn option(parameter: &Parameter) -> Arg {
     }
 }
 
-/// Lists all operations.
 pub(crate) fn operations(format: Format) -> ExitCode {
     let rows: Vec<Value> = catalog::all()
         .map(|entry| {
@@ -112,7 +111,6 @@ pub(crate) fn operations(format: Format) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Calls the selected operation.
 pub(crate) async fn run(settings: Settings, matches: &ArgMatches) -> Result<ExitCode, Failure> {
     let (name, matches) = matches.subcommand().unwrap_or(("", matches));
     let entry = catalog::all().find(|it| it.name() == name);
@@ -240,7 +238,6 @@ fn show(
     Ok(())
 }
 
-/// Asks for confirmation at the terminal.
 fn confirm() -> Result<(), Failure> {
     if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
         let failure = Failure::usage("a write without a terminal needs --yes; nothing was sent");

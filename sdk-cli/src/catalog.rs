@@ -97,7 +97,6 @@ macro_rules! with_client {
 }
 pub(crate) use with_client;
 
-/// Returns a call of an application's operation or path.
 pub(crate) fn raw_call(
     suite: &Suite,
     app: App,
@@ -148,7 +147,6 @@ impl Entry {
         Some(resolved(self.document, &content["schema"]))
     }
 
-    /// Checks the values of parameters.
     pub(crate) fn check(&self, values: &[(Parameter, String)]) -> Result<(), Failure> {
         for (parameter, text) in values {
             let value = match parameter.schema["type"].as_str() {
@@ -176,7 +174,6 @@ impl Entry {
         Ok(())
     }
 
-    /// Checks a body.
     pub(crate) fn check_body(&self, body: &Value) -> Result<(), Failure> {
         self.body()
             .map_or(Ok(()), |schema| self.check_value(schema, body, "body"))

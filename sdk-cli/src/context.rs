@@ -55,7 +55,6 @@ impl Settings {
     }
 }
 
-/// The selected installation.
 pub(crate) struct Context {
     settings: Settings,
     variables: Variables,
@@ -107,7 +106,6 @@ impl Context {
         &self.variables
     }
 
-    /// Returns the name of the installation for messages.
     pub(crate) fn name(&self) -> &str {
         if self.is_demo() {
             return "the demo server in this process";
@@ -116,7 +114,6 @@ impl Context {
         self.settings.installation.as_deref().unwrap_or(default)
     }
 
-    /// Whether the installation has an address for this application.
     pub(crate) fn has(&self, app: App) -> bool {
         self.variables.contains_key(app.url_variable())
     }

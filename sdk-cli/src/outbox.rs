@@ -15,7 +15,6 @@ use crate::output::{self, Exit, Failure, Format, note};
 use crate::stop::Stop;
 use crate::table;
 
-/// The maximum number of commands in a list.
 const LISTED: usize = 1_000;
 
 #[derive(clap::Args)]

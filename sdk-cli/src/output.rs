@@ -31,7 +31,6 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-/// The exit status of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// The command failed without an effect.
@@ -47,7 +46,6 @@ pub(crate) enum Exit {
     Later = 6,
 }
 
-/// The reason for which a command did not succeed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
@@ -56,7 +54,6 @@ pub(crate) struct Failure {
     pub(crate) hint: Option<String>,
     /// The key of a command that may have been applied.
     key: Option<String>,
-    /// The error of the call, if there was one.
     error: Option<Error>,
 }
 
@@ -188,7 +185,6 @@ pub(crate) fn put(result: impl Display) {
     write(&format!("{result}\n"));
 }
 
-/// Writes a result unchanged.
 pub(crate) fn write(text: &str) {
     let mut out = stdout();
     if !is_lost()
@@ -238,7 +234,6 @@ pub(crate) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Whether `--quiet` is set.
 pub(crate) fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
@@ -270,7 +265,7 @@ pub(crate) fn note_always(line: impl Display) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// Prints a failure, and returns the exit status of the program.
+/// Returns the exit status of the program.
 pub(crate) fn end(done: Result<ExitCode, Failure>, format: Format) -> ExitCode {
     match (done, lost()) {
         (Err(failure), _) => {

@@ -37,7 +37,7 @@ pub(crate) fn open(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Creates a file. An existing file is an error.
+/// An existing file is an error.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     with_path(path, options().create_new(true).open(path))
 }
@@ -66,7 +66,6 @@ pub(crate) fn with_path<T>(path: &Path, result: io::Result<T>) -> io::Result<T> 
     result.map_err(|error| io::Error::new(error.kind(), named(error)))
 }
 
-/// Returns the path with a suffix.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

@@ -15,7 +15,6 @@ const TERMINATED: u8 = 143;
 /// The time limit for the next safe point. By default, a call ends within 30 seconds.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Whether the program was asked to end.
 pub(crate) struct Stop(watch::Receiver<Option<u8>>);
 
 impl Stop {
@@ -45,7 +44,7 @@ impl Stop {
         let _ = self.0.wait_for(Option::is_some).await;
     }
 
-    /// Waits for a call. Returns `None` if the program is asked to end first.
+    /// `None` if the program is asked to end first.
     pub(crate) async fn or<T>(&mut self, call: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;
@@ -54,13 +53,11 @@ impl Stop {
         }
     }
 
-    /// Returns the exit status for the received signal.
     pub(crate) fn status(&self) -> ExitCode {
         self.0.borrow().unwrap_or(INTERRUPTED).into()
     }
 }
 
-/// The signals that ask a program to end.
 struct Signals {
     #[cfg(unix)]
     interrupted: tokio::signal::unix::Signal,
@@ -84,7 +81,7 @@ impl Signals {
         })
     }
 
-    /// Waits for a signal, and returns its exit status.
+    /// Returns the exit status of the signal.
     async fn next(&mut self) -> u8 {
         #[cfg(unix)]
         tokio::select! {

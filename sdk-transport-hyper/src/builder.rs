@@ -29,7 +29,6 @@ const LOOPBACK: [SocketAddr; 2] = [
     SocketAddr::new(std::net::IpAddr::V6(Ipv6Addr::LOCALHOST), 0),
 ];
 
-/// Creates the connector for sockets, with the connect timeout.
 type OpenSockets = Box<dyn FnOnce(Duration) -> Sockets + Send + Sync>;
 
 /// Builds a [`HyperTransport`].

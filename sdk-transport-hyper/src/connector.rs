@@ -22,7 +22,6 @@ use tower_service::Service as _;
 
 use crate::BoxError;
 
-/// The service that opens sockets.
 pub(crate) type Sockets = BoxCloneSyncService<Uri, TokioIo<TcpStream>, BoxError>;
 
 pub(crate) struct Settings {
@@ -33,11 +32,10 @@ pub(crate) struct Settings {
     /// Whether all servers speak HTTP/2.
     pub(crate) http2_only: bool,
     pub(crate) proxies: Option<Matcher>,
-    /// The time limit for a new connection.
     pub(crate) connect_timeout: Duration,
 }
 
-/// The TLS settings. Only the target's settings offer ALPN protocols.
+/// Only the target's settings offer ALPN protocols.
 pub(crate) struct Tls {
     target: Arc<ClientConfig>,
     proxy: Arc<ClientConfig>,

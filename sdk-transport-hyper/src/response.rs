@@ -91,7 +91,6 @@ fn is_unprocessed(error: &Error) -> bool {
         .any(|error| error.is_remote() && (error.is_go_away() || refused(error)))
 }
 
-/// Returns false, because only HTTP/2 servers report this.
 #[cfg(not(feature = "http2"))]
 fn is_unprocessed(_error: &Error) -> bool {
     false

@@ -80,14 +80,12 @@ impl Seen {
         one.or_else(|| claims["aud"].as_array().map(among))
     }
 
-    /// Returns the error code, if it is a known code.
     pub(crate) fn code(&self) -> Option<&'static str> {
         let body = self.json()?;
         let code = body["error"].as_str()?;
         CODES.split(' ').find(|it| *it == code)
     }
 
-    /// Returns the status and the error code.
     pub(crate) fn rejection(&self) -> String {
         let code = self.code().unwrap_or("no known code");
         format!("{}, {code}", self.status)
@@ -139,7 +137,6 @@ impl Exchange {
         self.variables.insert(name.to_owned(), value.to_owned());
     }
 
-    /// Returns a copy without the credential.
     pub(crate) fn without_credential(&self) -> Self {
         let mut other = self.clone();
         other.set(ID, "");
@@ -247,7 +244,6 @@ fn encoded(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect()
 }
 
-/// Returns the innermost cause, which is the most specific.
 fn innermost(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {

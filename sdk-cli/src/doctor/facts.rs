@@ -34,7 +34,6 @@ pub(crate) struct Token {
 /// A response, whether or not the SDK accepted it.
 #[derive(Clone)]
 pub(crate) struct Seen {
-    /// The name of the request.
     pub(crate) name: &'static str,
     pub(crate) app: App,
     /// `None` for a path that no operation has.
@@ -64,7 +63,6 @@ impl Seen {
         }
     }
 
-    /// Returns the ID of the operation, or the name of the read.
     pub(crate) fn label(&self) -> &'static str {
         self.operation.map_or(self.name, |it| it.id)
     }
@@ -87,7 +85,6 @@ impl Seen {
         self.operation.is_some_and(|it| it.authenticated)
     }
 
-    /// Returns the name, the status and a known error code.
     pub(crate) fn outline(&self) -> String {
         let code = self
             .code()
@@ -99,7 +96,6 @@ impl Seen {
         serde_json::from_slice(&self.body).ok()
     }
 
-    /// Returns the JSON of a successful response.
     pub(crate) fn success(&self) -> Option<Value> {
         self.json().filter(|_| self.is_success())
     }
@@ -155,7 +151,6 @@ pub(super) fn contradicted(text: impl Into<String>, remedy: impl Into<String>) -
     }
 }
 
-/// Returns the reason why there is no verdict.
 pub(super) fn unclear(text: impl Into<String>) -> Evidence {
     Evidence {
         holds: None,

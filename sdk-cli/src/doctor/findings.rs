@@ -116,7 +116,6 @@ const CACHING: &str = "cache-control etag age expires vary last-modified";
 pub(super) const REQUEST_IDS: &str =
     "x-correlation-id correlation-id request-id x-trace-id traceparent";
 
-/// Adds the findings on the headers of all responses.
 pub(super) fn headers(report: &mut Report, facts: &Facts) {
     report.step("headers");
     let skews = facts.responses.iter().filter_map(|it| it.skew);

@@ -95,7 +95,6 @@ pub(super) fn judge(id: &str, facts: &Facts) -> Vec<Evidence> {
     }
 }
 
-/// Judges the responses with these names, each by itself and its JSON.
 fn each<'a>(
     facts: &Facts,
     names: impl IntoIterator<Item = &'a str>,

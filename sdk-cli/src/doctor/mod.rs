@@ -99,7 +99,6 @@ fn credential(report: &mut Report, variables: &Variables) {
     }
 }
 
-/// Returns the applications with an address.
 fn origins(report: &mut Report, variables: &Variables) -> Vec<AppOrigin> {
     let mut origins = Vec::new();
     for app in App::all() {

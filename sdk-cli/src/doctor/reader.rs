@@ -97,7 +97,6 @@ impl Reader {
         })
     }
 
-    /// Adds the findings of a response.
     fn add_findings(&mut self, read: &Read, seen: &Seen) {
         let (report, label) = (&mut self.report, seen.label());
         page_size(report, seen, read.limit);
@@ -153,7 +152,6 @@ impl Reader {
         }
     }
 
-    /// Adds a failure for an application that didn't respond.
     fn unanswered(&mut self, app: App, name: &str, error: &Error) {
         let found = without_a_response(error);
         let remedy = match error.kind() {

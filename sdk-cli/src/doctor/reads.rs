@@ -9,7 +9,6 @@ use super::facts::{Facts, records};
 use Expected::{Any, Documented, NotAllowed, Published, Rejection, Success};
 use Source::{Cursor, First, Limit, OpenapiPath, Text};
 
-/// A request of the doctor.
 pub(crate) struct Read {
     pub(crate) name: &'static str,
     pub(crate) app: App,
@@ -21,13 +20,11 @@ pub(crate) struct Read {
     /// The maximum number of records in the response. It is 25 for reads without the parameter.
     pub(crate) limit: usize,
     pub(crate) with_token: bool,
-    /// The expected response. Any other response is a finding.
+    /// Any other response is a finding.
     pub(crate) expected: Expected,
-    /// Whether this read is needed, given the earlier responses.
     pub(crate) is_needed: Box<dyn Fn(&Facts) -> bool>,
 }
 
-/// The expected response of a read.
 #[derive(Clone, Copy)]
 pub(crate) enum Expected {
     /// A success with the documented fields.
@@ -43,7 +40,6 @@ pub(crate) enum Expected {
     Any,
 }
 
-/// The value of a parameter or a path.
 enum Source {
     Text(&'static str),
     Limit(usize),
@@ -81,7 +77,6 @@ pub(super) static PUBLICATIONS: [(&str, &str, &Operation); 3] = [
     ),
 ];
 
-/// Returns the steps with their reads.
 pub(crate) fn steps() -> [(&'static str, Vec<Read>); 8] {
     [
         ("health and contracts", health()),
@@ -199,7 +194,7 @@ fn publications() -> Vec<Read> {
     reads
 }
 
-/// Returns a read of an operation. Its name is the ID of the operation.
+/// The name is the ID of the operation.
 fn read(operation: &'static Operation, expected: Expected) -> Read {
     let name = operation.id;
     Read {
@@ -208,7 +203,6 @@ fn read(operation: &'static Operation, expected: Expected) -> Read {
     }
 }
 
-/// Returns another read of an operation, with its own name.
 fn named(name: &'static str, operation: &'static Operation) -> Read {
     Read {
         name,

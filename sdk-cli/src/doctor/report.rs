@@ -15,7 +15,6 @@ use super::facts::{Evidence, Facts};
 use crate::catalog::specs;
 use crate::output;
 
-/// The severity of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Level {
@@ -37,7 +36,6 @@ struct Finding {
     remedy: Option<String>,
 }
 
-/// The verdict on an assumption.
 #[derive(Serialize)]
 struct Verdict {
     id: &'static str,
@@ -76,7 +74,6 @@ impl Secrets {
 /// The limit of requests of an examination, including token requests.
 pub(crate) const MOST: usize = 90;
 
-/// Counts requests.
 #[derive(Clone, Default)]
 pub(crate) struct Meter(Arc<AtomicUsize>);
 
@@ -105,7 +102,6 @@ pub(crate) struct Report {
     step: &'static str,
     findings: Vec<Finding>,
     verdicts: Vec<Verdict>,
-    /// The proposed variables with their values.
     settings: BTreeMap<String, String>,
     pub(crate) secrets: Secrets,
     pub(crate) meter: Meter,
@@ -163,7 +159,6 @@ impl Report {
         }
     }
 
-    /// Proposes a variable.
     pub(crate) fn set(&mut self, name: &str, value: &str) {
         self.settings.insert(self.safe(name), self.safe(value));
     }

@@ -12,7 +12,6 @@ use crate::catalog::{resolved, specs};
 /// An integer beyond 64 bits (A49).
 const BIG: &str = "integer beyond 64 bits";
 
-/// Returns the JSON type of a value.
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -80,7 +79,6 @@ pub(crate) fn check(operation: &Operation, status: u16, response: &Value) -> Opt
 }
 
 impl Shape {
-    /// Adds the findings on documented fields.
     pub(crate) fn find(&self, report: &mut Report, operation: &str) {
         for difference in &self.differences {
             let remedy = "the contract documents it otherwise: ask its vendor, and read the response with `raw_call` until then";
@@ -209,7 +207,6 @@ impl Shape {
     }
 }
 
-/// Returns the assumptions on which a schema depends.
 fn ids(schema: &'static Value, name: &str) -> Vec<&'static str> {
     match &schema[name] {
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),

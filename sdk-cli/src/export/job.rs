@@ -23,12 +23,10 @@ pub(crate) struct Job {
     encoder: Encoder,
     target: Target,
     progress: Progress,
-    /// The number of pages between checkpoints.
     save_every: u32,
 }
 
 impl Job {
-    /// Begins or resumes an export.
     pub(crate) fn open(
         file: &Path,
         mut pages: Pages<Record>,
@@ -121,7 +119,6 @@ impl Job {
         Ok(())
     }
 
-    /// Returns the next step after an error.
     fn hint(&self, error: &Error) -> Option<String> {
         let has_cursor = self.pages.checkpoint().cursor().is_some();
         match (error.status(), error.kind()) {

@@ -24,18 +24,15 @@ use serde_json::json;
 use super::encode::Encoder;
 use crate::private::{self, with_path, with_suffix};
 
-/// The content of the checkpoint file.
 #[derive(Deserialize)]
 pub(crate) struct Saved {
     pub(crate) checkpoint: Checkpoint,
     /// The number of valid bytes in the part.
     pub(crate) bytes: u64,
     pub(crate) encoder: Encoder,
-    /// The client ID of the export.
     pub(crate) client: String,
 }
 
-/// The files of an export.
 pub(crate) struct Target {
     file: PathBuf,
     part: File,
@@ -126,7 +123,6 @@ impl Target {
         Ok(self.bytes)
     }
 
-    /// Removes the part and the checkpoint.
     pub(crate) fn discard(&mut self) -> io::Result<()> {
         remove_checkpoint(&self.file)?;
         let part = part(&self.file);

@@ -82,7 +82,6 @@ fn heading(svg: &mut Svg, funnel: &Funnel) {
     svg.rect(left, right, RULE);
 }
 
-/// Returns the stages, each with the top of its row.
 fn rows(stages: &[FunnelStage], row: i32) -> impl Iterator<Item = (&FunnelStage, i32)> {
     let tops = (0..).map(move |at| FIRST_ROW + row * at);
     stages.iter().zip(tops)
@@ -239,7 +238,6 @@ fn date(at: &Timestamp) -> String {
     at.strftime(&format!("%-d %B %Y{time}")).to_string()
 }
 
-/// A weight with a size and a color.
 #[derive(Clone, Copy)]
 enum Font {
     Plain(i32, &'static str),
