@@ -72,7 +72,9 @@ pub(crate) enum Replay {
 /// The successful response of an operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Reply {
+    /// JSON of one schema.
     Json(Use),
+    /// No body.
     Empty,
     /// A body of this media type, returned as received.
     Bytes(String),

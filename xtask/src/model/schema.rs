@@ -65,6 +65,7 @@ pub(crate) struct Variant {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
+    /// An object with fields.
     Struct(Vec<Property>),
     /// A set of values. It is closed if the contract documents all values.
     Enum { values: Vec<Choice>, closed: bool },
@@ -72,6 +73,7 @@ pub(crate) enum Kind {
     Union { tag: String, variants: Vec<Variant> },
     /// A string with a pattern.
     Reference(Pattern),
+    /// A constant string.
     Constant(String),
     /// An alias of a type that is not declared.
     Plain(Ty),

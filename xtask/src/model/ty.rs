@@ -23,11 +23,13 @@ pub(crate) enum Ty {
     Timestamp,
     /// A `date`.
     Date,
+    /// An integer, with its bounds.
     Integer { min: Option<i64>, max: Option<i64> },
     /// An integer parameter whose bounds fit into `u32`, such as a limit.
     Count { min: u32, max: u32 },
     /// A number with every digit.
     Number,
+    /// A boolean.
     Boolean,
     /// An array, with its bounds in items.
     Array {
