@@ -91,6 +91,7 @@ fn is_unprocessed(error: &Error) -> bool {
         .any(|error| error.is_remote() && (error.is_go_away() || refused(error)))
 }
 
+/// Only HTTP/2 servers report this.
 #[cfg(not(feature = "http2"))]
 fn is_unprocessed(_error: &Error) -> bool {
     false

@@ -102,9 +102,7 @@ struct Tally {
     parked: usize,
     databases_killed: usize,
     connections_ended: usize,
-    /// The steps at which a worker was killed or stopped.
     steps: BTreeSet<&'static str>,
-    /// The guarantees that were broken.
     broken: Vec<String>,
 }
 
@@ -120,7 +118,7 @@ fn workers_killed_or_stopped_at_any_step_lose_and_repeat_nothing_on_postgres() {
     }
 }
 
-/// Runs several at a time, and asserts the guarantees of an outbox.
+/// Runs all runs, several at a time, and asserts the guarantees of an outbox.
 fn all_runs<S: Arena>() {
     let is_long = std::env::var_os("LONG_TESTS").is_some();
     let runs = if is_long { 300 } else { S::steps().count() };

@@ -32,6 +32,7 @@ pub(crate) struct Assumption {
 }
 
 impl Report {
+    /// 0 if nothing breaks, 1 if something breaks, 2 if the result is unclear.
     pub(super) fn status(&self) -> u8 {
         let mut changes = self.changes.iter();
         let breaks = changes.any(|it| it.breaks_writers || it.breaks_readers);
