@@ -88,9 +88,9 @@ pub trait Observer: Send + Sync + 'static {
 /// Collects the extra headers of an attempt.
 ///
 /// An observer can add the same headers that a caller may set on a call, except conditions and ranges, which would
-/// change the response. It can't add the SDK's own headers, such as `Authorization` and `Idempotency-Key`. These
-/// headers are ignored with a warning event. A header that the caller, a stored command or an earlier observer has
-/// already set is also ignored.
+/// change the response. It can't add the SDK's own headers, such as `Authorization` and `Idempotency-Key`. All these
+/// headers, and invalid headers, are ignored with a warning event. A header that the caller, a stored command or an
+/// earlier observer has already set is ignored without a warning.
 ///
 /// Prepared commands never contain these headers, so every attempt gets new values, even if a stored command is resent.
 /// Errors and events may contain the values if a server repeats them, so they must not be secret.
