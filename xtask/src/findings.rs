@@ -76,7 +76,6 @@ impl Findings {
         &self.all
     }
 
-    /// Turns all findings into rejections.
     pub(crate) fn reject_all(&mut self) {
         for it in &mut self.all {
             it.weight = Weight::Rejected;

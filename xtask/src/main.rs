@@ -42,7 +42,6 @@ fn at<E: Display>(place: impl Display) -> impl FnOnce(E) -> String {
     move |error| format!("{place}: {error}")
 }
 
-/// Fails if there are problems, with a line for each.
 fn settled(problems: &[String]) -> Result<()> {
     if problems.is_empty() {
         return Ok(());

@@ -19,7 +19,6 @@ pub(crate) enum Node {
     Object(IndexMap<String, Node>),
 }
 
-/// The value of an absent field.
 static NULL: Node = Node::Null;
 
 impl Node {
@@ -83,7 +82,6 @@ impl Node {
         self.get(name)?.text()
     }
 
-    /// Whether a field is `true`.
     pub(crate) fn is_set(&self, name: &str) -> bool {
         self.get(name) == Some(&Node::Bool(true))
     }

@@ -88,7 +88,6 @@ impl Files {
         Ok((laid, head + &text))
     }
 
-    /// The text of the spec from the current document and overlay.
     pub(super) fn remade(&self) -> Result<String> {
         let path = self.adopted().unwrap_or_else(|| self.vendor(KINDS[0]));
         let document = read(&path)?;

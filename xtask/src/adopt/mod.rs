@@ -193,7 +193,6 @@ fn model(app: &'static App, document: &Node) -> Result<(Spec, Findings)> {
     }
 }
 
-/// The pointer to an operation.
 fn place(operation: &Operation) -> String {
     step(&step("/paths", &operation.path), operation.method.key())
 }

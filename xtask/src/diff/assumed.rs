@@ -132,8 +132,7 @@ fn is_operation(place: &str) -> bool {
     place.starts_with("/paths/") && place.matches('/').count() == 3
 }
 
-/// Marks the assumptions of adopted operations as not seen. Their document did not state them, and unchanged calls are no
-/// evidence.
+/// Marks the assumptions of adopted operations as not seen, because unchanged calls are no evidence for them.
 pub(super) fn left_open(verdicts: &mut Verdicts) {
     let others = |it: &(&String, _)| ROWS.iter().all(|row| row.0 != it.0);
     for (_, places) in verdicts.iter_mut().filter(others) {

@@ -218,7 +218,6 @@ impl<'a> Pairs<'a> {
     }
 }
 
-/// Formats a place for the report.
 pub(super) fn shown(at: &str) -> String {
     let text = at.replace('/', " ").replace("~1", "/");
     text.replace("~0", "~").trim_start().to_owned()

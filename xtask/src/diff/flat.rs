@@ -11,7 +11,6 @@ use super::value::Value;
 use crate::node::{Node, step};
 use crate::read;
 
-/// A node of a document, and its place.
 #[derive(Clone)]
 pub(super) struct Leaf<'a> {
     pub(super) place: String,
@@ -53,8 +52,7 @@ pub(super) fn is_read_by_people(key: &str) -> bool {
     key.starts_with("x-") || READ.split(' ').any(|it| it == key)
 }
 
-/// Whether a field is in a list of handled fields, each with its allowed JSON types. A field of another type is treated as
-/// absent.
+/// Whether a field is in a list of handled fields and has its required JSON type. Another type counts as absent.
 fn is_handled(handled: &str, key: &str, value: &Node) -> bool {
     let kind = match value {
         Node::Bool(_) => "flag",
@@ -92,7 +90,6 @@ impl<'a> Leaf<'a> {
         all.map(leaf).collect()
     }
 
-    /// The place of a field, or of the node if the field is absent.
     pub(super) fn place(&self, key: &str) -> String {
         self.at(key).map_or(self.place.clone(), |it| it.place)
     }
@@ -167,7 +164,6 @@ impl<'a> Flat<'a> {
         fact.map(|it| &it.value)
     }
 
-    /// The types of a schema. An empty set means any type.
     pub(super) fn kinds(&self) -> BTreeSet<String> {
         match self.value("type", "") {
             Some(Value::Kinds(kinds)) => kinds.clone(),
@@ -220,7 +216,6 @@ pub(super) fn json(node: &Node) -> String {
     serde_json::to_string(node).unwrap_or_default()
 }
 
-/// A node without the fields for people.
 pub(super) fn bare(node: &Node) -> Node {
     match node {
         Node::Object(fields) => {

@@ -128,7 +128,6 @@ fn judged(mut verdicts: Verdicts, old: &Node, register: &str) -> Vec<Assumption>
     judged.collect()
 }
 
-/// A document of an application, with its model and its rejections.
 struct Side<'a> {
     document: &'a Node,
     spec: Option<Spec>,

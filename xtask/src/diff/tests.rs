@@ -331,8 +331,7 @@ fn is_implied(document: &Node, parent: &Node, key: &str) -> bool {
     }
 }
 
-/// The document split into one document per path, with the components that the path needs. Small documents are fast to
-/// compare.
+/// One document per path, with the components that it needs, because small documents are fast to compare.
 fn slices(document: &Node) -> Vec<Node> {
     let kept = |node: &Node, is_kept: &dyn Fn(&str) -> bool| {
         let kept = node.members().filter(|it| is_kept(it.0));

@@ -17,7 +17,6 @@ pub(crate) enum Method {
 impl Method {
     pub(crate) const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// The method in its wire form.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -28,7 +27,6 @@ impl Method {
         }
     }
 
-    /// The key of the method in a spec.
     pub(crate) fn key(self) -> &'static str {
         match self {
             Self::Get => "get",
@@ -101,7 +99,6 @@ impl Reply {
     }
 }
 
-/// One of several successes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Case {
     pub(crate) status: u16,
@@ -236,7 +233,6 @@ impl Operation {
         format!("{} {}", self.method.name(), self.path)
     }
 
-    /// The part of it that the contract documents.
     pub(crate) fn provenance(&self) -> &'static str {
         if self.name_only {
             "name only"
@@ -250,7 +246,6 @@ impl Operation {
         self.method != Method::Get && self.auth != Auth::Client
     }
 
-    /// The name of its result.
     pub(crate) fn output(&self) -> &'static str {
         if self.is_command() {
             "receipt"

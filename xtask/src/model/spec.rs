@@ -36,7 +36,6 @@ pub(crate) struct Skipped {
 }
 
 impl Spec {
-    /// The path of the spec.
     pub(crate) fn file(&self) -> String {
         self.app.spec()
     }

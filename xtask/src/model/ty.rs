@@ -52,7 +52,6 @@ impl Ty {
         }
     }
 
-    /// The type of the items of an array, a map or a page.
     pub(crate) fn inner(&self) -> Option<&Ty> {
         match self {
             Self::Array { items, .. } | Self::Page { items, .. } => Some(items),

@@ -33,7 +33,6 @@ pub(super) enum Found {
 }
 
 impl Found {
-    /// The type without its `Option`.
     pub(super) fn bare(&self) -> &Found {
         match self {
             Self::Option(inner) => inner,

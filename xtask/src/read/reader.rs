@@ -224,7 +224,6 @@ pub(super) fn annotated(mut value: Use, around: &Node) -> Use {
     value
 }
 
-/// The IDs in one of our extensions.
 pub(super) fn ids(schema: &Node, key: &str) -> BTreeSet<String> {
     assumptions::ids(schema.at(key)).into_iter().collect()
 }

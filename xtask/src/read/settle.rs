@@ -94,7 +94,6 @@ fn settled(schemas: &Schemas, ty: &Ty, depth: usize) -> Option<Ty> {
     })
 }
 
-/// Visits the JSON of each success.
 fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
     match reply {
         Reply::Json(value) => visit(value),

@@ -55,8 +55,7 @@ pub(super) fn leaves(root: &Node, schema: &Node, place: &str) -> Option<Vec<Leaf
     Some(leaves.filter(is_telling).collect())
 }
 
-/// All schemas that a schema merges by `$ref` and `allOf`, followed by itself, without duplicates. `None` if it contains
-/// itself.
+/// The schemas that `$ref` and `allOf` merge, then the schema itself, each once. `None` if it contains itself.
 pub(crate) fn merged<'a>(
     root: &'a Node,
     schema: &'a Node,

@@ -91,7 +91,6 @@ impl Builder<'_> {
         names::pascal(&self.operation.id)
     }
 
-    /// The type that a call returns.
     fn output(&self) -> String {
         let reply = rust::reply_type(self.schemas, &self.operation.reply);
         format!("{}<{reply}>", names::pascal(self.operation.output()))
@@ -248,8 +247,7 @@ impl Builder<'_> {
         )
     }
 
-    /// The method that adds the documented headers to the options of the call, which are sent and stored with it. Empty if
-    /// there are none.
+    /// The method that adds documented headers to the options of the call, which are sent and stored. May be empty.
     fn headers(&self) -> String {
         let mut lines = String::new();
         let parameters = self.operation.parameters.iter();

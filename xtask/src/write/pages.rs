@@ -9,7 +9,6 @@ use crate::model::{Auth, Operation, Provenance, Reach, Spec, Ty, all};
 
 use super::text::{code, codes, joined, prose};
 
-/// The path of the page.
 pub(crate) const OPERATIONS: &str = "sdk-core/docs/operations.md";
 
 // The comment follows the first sentence, because rustdoc's index shows the first paragraph.
@@ -81,7 +80,6 @@ pub(crate) fn operations(
     Ok(page.trim_end().to_owned() + "\n")
 }
 
-/// Adds the operations of an application.
 fn operations_of(spec: &Spec, page: &mut String) {
     let _ = write!(
         page,

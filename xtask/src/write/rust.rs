@@ -60,8 +60,7 @@ fn contains<'a>(
     parts.any(|part| part == sought || contains(schemas, part, sought, seen))
 }
 
-/// The value of a parameter as an `Option` of a borrowed value. The cursor of a list is a variable, because it differs for each
-/// page.
+/// A parameter as an `Option` of a borrowed value. The cursor of a list is a variable, because it differs per page.
 pub(super) fn optional(schemas: &Schemas, parameter: &Parameter, is_cursor: bool) -> String {
     let (field, ty) = (&parameter.field, &parameter.value.ty);
     let is_deref = schemas.is_text(ty) || matches!(ty, Ty::Array { .. });
