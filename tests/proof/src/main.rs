@@ -143,8 +143,7 @@ fn report(seed: u64, history: &History, broken: &Violation) {
     }
 }
 
-/// Returns the IDs that a message names, such as `call 17`, in the format of the events. It skips suites, because a
-/// suite occurs in too many events.
+/// Returns the IDs that a message names, such as `call 17`, except suites, which occur in too many events.
 fn named(message: &str) -> Vec<String> {
     let words: Vec<_> = message
         .split(|c: char| !c.is_ascii_alphanumeric())

@@ -58,8 +58,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Returns whether the suite uses `other` instead of this token at `now`. A suite keeps the token that ends later.
-    /// If both end at the same time, it keeps the first.
+    /// Returns whether the suite uses `other` at `now`. It keeps the token that ends later, or the first of equals.
     pub(crate) fn is_in_shadow_of(&self, other: &Self, now: Micros) -> bool {
         let known = other.delivered.is_some_and(|it| it < now);
         let ends = |it: &Self| it.asked + it.lifetime;

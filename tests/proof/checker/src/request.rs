@@ -41,7 +41,6 @@ impl<'a> Request<'a> {
             .map_or(&Done::Nothing, |(_, answer)| &answer.done)
     }
 
-    /// Returns the record that the request committed.
     pub(crate) fn committed(&self) -> Option<&'a str> {
         match self.done() {
             Done::Committed { reference } => Some(reference),
@@ -55,7 +54,6 @@ impl<'a> Request<'a> {
         self.answer.filter(|_| delivered).map(|(_, answer)| answer)
     }
 
-    /// Returns the status of the answer, if the suite read it completely.
     pub(crate) fn status(&self) -> Option<u16> {
         self.delivered().map(|answer| answer.status)
     }

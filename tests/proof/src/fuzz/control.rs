@@ -15,8 +15,7 @@ use url::form_urlencoded;
 use super::line;
 use super::stage::in_time;
 
-/// The input is requests separated by a line `--`. The first line of a request is a method and a path, and the rest is
-/// the body.
+/// Lines `--` separate requests. The first line of a request is a method and a path, and the rest is the body.
 pub(super) fn run(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     in_time(async {

@@ -68,8 +68,7 @@ pub(super) fn run(data: &[u8]) {
     let rejected = (400..500).contains(&status);
     let effects = [Effect::Unknown, Effect::Refused];
     assert_eq!(error.effect(), effects[usize::from(rejected)]);
-    // Only the Platform's envelope can change whether an error is retryable, but it never makes a rejected request
-    // retryable.
+    // Only the Platform's envelope can change whether an error is retryable, but not for a rejected request.
     if pick % 4 != 3 || (rejected && !retryable) {
         assert_eq!(error.is_retryable(), retryable);
     }

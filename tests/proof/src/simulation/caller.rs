@@ -89,8 +89,7 @@ async fn read(seat: &Seat, rng: &mut Rng, options: &Options) {
     }
 }
 
-/// Sends a command with a key from the caller or from the suite. If the effect is unknown, it sometimes resends the
-/// command.
+/// Sends a command with a key from the caller or the suite, and sometimes resends it if the effect is unknown.
 async fn keyed(seat: &Seat, rng: &mut Rng, options: &Options) {
     seat.stage.count("commands: keyed");
     let own = rng.bool().then(|| key(seat.at, &options.header));

@@ -119,8 +119,7 @@ impl Installation {
         }
     }
 
-    /// Sets and returns the lifetime of the next token. The server states this lifetime unless the installation
-    /// misstates it.
+    /// Sets and returns the lifetime of the next token, which the server states unless the installation misstates it.
     pub(super) fn set_terms(&self, stage: &Stage, rng: &mut Rng) -> Duration {
         let [least, most] = self.lifetimes;
         let lies = rng.u8(..100) < self.lies && !stage.is_calm();

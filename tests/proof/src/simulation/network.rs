@@ -253,7 +253,6 @@ impl Network {
         let _ = sender.send(answer);
     }
 
-    /// Gets the server's answer and records it.
     async fn serve(&self, parcel: Parcel, loops: bool) -> Answer {
         let installation = &self.installations[parcel.installation];
         let (number, method) = (parcel.number, parcel.head.method.clone());
@@ -312,7 +311,6 @@ impl Parcel {
         self.head.uri.path() == "/oauth/token"
     }
 
-    /// Returns the audience of a token exchange.
     fn audience(&self) -> String {
         field(&String::from_utf8_lossy(&self.body), "audience")
     }

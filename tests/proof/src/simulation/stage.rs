@@ -175,8 +175,7 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
 
 /// Records all log lines of this thread, at every level, until the guard is dropped.
 pub(super) fn keep_lines(stage: &Arc<Stage>) -> DefaultGuard {
-    // With only one subscriber, the interest in an event is decided once for all threads. A second subscriber prevents
-    // this.
+    // With one subscriber, the interest in an event is decided once for all threads. A second prevents this.
     static SECOND: OnceLock<Dispatch> = OnceLock::new();
     SECOND.get_or_init(|| dispatch(io::sink));
     let stage = Arc::clone(stage);

@@ -73,8 +73,7 @@ fn read(facts: &Facts<'_>, found: &mut Found) {
     }
 }
 
-/// Checks that neither a call nor its next attempt waits without a reason. Valid reasons are a missing token, the limit
-/// of concurrent attempts and a requested delay.
+/// Checks that calls and next attempts wait only for a token, the limit of concurrent attempts or a requested delay.
 fn leaves(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     let mut ready = Some(call.began);
     for attempt in facts.attempts(call) {
@@ -120,8 +119,7 @@ fn has_room(facts: &Facts<'_>, place: (u32, &str), from: Micros, until: Micros) 
     })
 }
 
-/// Checks that a call with time left is attempted. The exception is a call without a token whose suite has requested
-/// tokens.
+/// Checks that a call with time left is attempted, unless it has no token and its suite has requested tokens.
 fn attempted(facts: &Facts<'_>, call: &Call<'_>, at: Micros, failed: &Failed, found: &mut Found) {
     let exchanged = |it: &Request<'_>| it.suite == call.suite && it.departed <= at;
     let satisfied = !call.attempts.is_empty()
@@ -156,8 +154,7 @@ fn returned(facts: &Facts<'_>, call: &Call<'_>, found: &mut Found) {
     });
 }
 
-/// Returns the times of failed requests for each suite and audience, including token exchanges and rejections. Their
-/// number is an upper bound on the retries that the budget paid for.
+/// Returns the times of failed requests per suite and audience, an upper bound on the retries that the budget paid for.
 fn failures<'a>(facts: &Facts<'a>) -> BTreeMap<(u32, &'a str), Vec<Micros>> {
     let mut failures: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for request in facts.requests.values().filter(|it| !it.succeeded()) {
