@@ -58,7 +58,6 @@ impl App {
         App::all().find(|app| app.id() == id)
     }
 
-    /// Whether `scope` belongs to this application.
     pub(crate) fn owns_scope(self, scope: &str) -> bool {
         let prefixes: &[&str] = match self {
             App::Crm => &["crm:"],

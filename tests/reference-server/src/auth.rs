@@ -11,7 +11,6 @@ use crate::suite::Suite;
 use crate::token::exchange;
 use crate::token::jwt::{self, Claims};
 
-/// The caller of a protected operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Caller {
     pub(crate) claims: Claims,
@@ -29,7 +28,6 @@ impl Caller {
     }
 }
 
-/// Checks the token of a request against the operation's requirements.
 pub(crate) fn authorize(
     suite: &Suite,
     operation: &Served,
@@ -58,7 +56,6 @@ pub(crate) fn authorize(
     Ok(caller)
 }
 
-/// Returns the caller that a token belongs to.
 pub(crate) fn authenticate(
     suite: &Suite,
     app: App,
@@ -98,7 +95,6 @@ pub(crate) fn named_client(suite: &Suite, request: &Request) -> Option<String> {
     named.or_else(|| exchange::named_client(request))
 }
 
-/// Returns the token in the `Authorization` header.
 pub(crate) fn bearer(request: &Request) -> Option<&str> {
     let (scheme, token) = request
         .header(header::AUTHORIZATION.as_str())?

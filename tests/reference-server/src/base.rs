@@ -14,7 +14,6 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Parses the value of a setting.
     pub(crate) fn read(setting: &str, text: &str) -> Result<Base, String> {
         let problem = || {
             let rule = "must be http:// or https://, a host, a port and a path, if any";

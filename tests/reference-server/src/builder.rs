@@ -23,10 +23,8 @@ use crate::start;
 use crate::token::key::Signing;
 use crate::token::registry::{self, LONGEST_LIFE};
 
-/// The ID of the default client.
 pub(crate) const CLIENT_ID: &str = "reference-client";
 
-/// The secret of the default client.
 pub(crate) const CLIENT_SECRET: &str = "reference-secret";
 
 /// The default limit. A local client needs less, and longer limits only keep dead connections open.
@@ -361,7 +359,6 @@ impl Builder {
         self
     }
 
-    /// Returns the TLS acceptor, if the server has a certificate.
     #[cfg_attr(not(feature = "tls"), allow(clippy::unused_self))]
     pub(crate) fn acceptor(&self) -> Result<Option<Acceptor>, String> {
         #[cfg(feature = "tls")]

@@ -11,10 +11,8 @@ use crate::schema::{Sent, Served};
 use crate::suite::Suite;
 use crate::token::exchange::Terms;
 
-/// The result of a handler.
 pub(crate) type Answer = Result<Reply, Refusal>;
 
-/// A function that serves the requests of one operation.
 pub(crate) type Handler = fn(&Call<'_>) -> Answer;
 
 /// A request whose operation is known and whose caller is authorized.
@@ -30,7 +28,6 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Returns the caller of a protected operation.
     pub(crate) fn caller(&self) -> Result<&Caller, Refusal> {
         let missing = || Refusal::unauthenticated("a bearer token is required", false);
         self.caller.as_ref().ok_or_else(missing)
@@ -46,12 +43,11 @@ impl Call<'_> {
         table.existing(self.param(0))
     }
 
-    /// Returns the value of a string query parameter.
     pub(crate) fn query(&self, name: &str) -> Option<&str> {
         self.sent.query.get(name)?.as_str()
     }
 
-    /// Returns the page size. The contract gives each `limit` a default.
+    /// The contract gives each `limit` a default.
     pub(crate) fn limit(&self) -> usize {
         let limit = self.sent.query.get("limit").and_then(Value::as_u64);
         limit.and_then(|limit| limit.try_into().ok()).unwrap_or(1)

@@ -106,7 +106,6 @@ impl ClientSpec {
 }
 
 impl ClientSpec {
-    /// Returns the IDs of the applications that the client is entitled to.
     pub(crate) fn entitlements(&self) -> Vec<String> {
         let apps = self.apps.as_deref().unwrap_or(App::ALL);
         apps.iter().map(|app| app.id().to_owned()).collect()

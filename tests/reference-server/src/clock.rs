@@ -11,7 +11,6 @@ use crate::builder::Builder;
 /// The default start of the clock, so that data and dates are the same in every run.
 const START: Timestamp = Timestamp::constant(1_768_467_600, 0);
 
-/// The start of the server's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Start {
     At(Timestamp),
@@ -28,7 +27,6 @@ impl Default for Start {
 /// The pace of the clock without moves by a test.
 #[derive(Clone, Copy, Debug)]
 enum Pace {
-    /// Stopped.
     Frozen,
     /// Real time, even while the caller's runtime pauses its clock.
     Real(Instant),
@@ -66,7 +64,7 @@ impl Clock {
         }
     }
 
-    /// Returns the start of the clock, to which the dates of the data are relative.
+    /// The dates of the data are relative to it.
     pub(crate) fn start(&self) -> Timestamp {
         Timestamp::from_millisecond(self.start.load(Ordering::Relaxed)).unwrap_or(Timestamp::MAX)
     }
@@ -121,7 +119,7 @@ impl Clock {
     }
 }
 
-/// Returns the current second. Whole seconds keep the dates of the data short.
+/// Whole seconds keep the dates of the data short.
 fn this_second() -> i64 {
     Timestamp::now().as_second() * 1_000
 }

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::app::App;
 use crate::schema::Served;
 
-/// The counts of one operation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) attempts: u64,
@@ -20,7 +19,6 @@ struct All {
     operations: [HashMap<Arc<str>, Counts>; App::ALL.len()],
 }
 
-/// The counts of one server.
 #[derive(Debug, Default)]
 pub(crate) struct Counters(Mutex<All>);
 

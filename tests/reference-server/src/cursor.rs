@@ -12,7 +12,7 @@ const SIGNATURE: usize = 16;
 pub(crate) struct Binding([u8; BINDING]);
 
 impl Binding {
-    /// Binds to an operation ID and to every filter that selects its items. The page size is not part of the binding.
+    /// The page size is not part of the binding.
     pub(crate) fn new(operation: &str, filters: &[Option<&str>]) -> Binding {
         let mut text = operation.to_owned();
         for filter in filters {
@@ -26,7 +26,6 @@ impl Binding {
     }
 }
 
-/// Issues a cursor that continues at `position`.
 pub(crate) fn issue(key: &Key, binding: Binding, position: u64) -> String {
     let mut bytes = Vec::with_capacity(POSITION + BINDING + SIGNATURE);
     bytes.extend_from_slice(&position.to_be_bytes());

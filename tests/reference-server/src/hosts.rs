@@ -9,7 +9,6 @@ use crate::builder::Builder;
 use crate::message::Request;
 use crate::refusal::Refusal;
 
-/// The message for a request with a foreign host.
 const FOREIGN: &str =
     "use localhost, an address the server listens on, or a name allowed with --allow-host";
 

@@ -27,7 +27,7 @@ pub(crate) struct Results {
 }
 
 impl Results {
-    /// Returns the stored result of a committed command. A key that was used for another command is a 409.
+    /// A key that was used for another command is a 409.
     fn look_up(&self, scope: &Scope, print: &Fingerprint) -> Result<Option<Value>, Refusal> {
         match self.kept.get(scope) {
             None => Ok(None),
@@ -54,7 +54,6 @@ impl Results {
     }
 }
 
-/// The result of a command with a key.
 pub(crate) struct Settled {
     pub(crate) result: Value,
     pub(crate) replayed: bool,

@@ -13,7 +13,6 @@ const DEEPEST: usize = 128;
 /// The fields of an object. If a name occurs more than once, the last field wins.
 pub(crate) type Members = BTreeMap<String, Json>;
 
-/// A JSON value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Json {
     Null,
@@ -26,7 +25,6 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// Parses a body.
     pub(crate) fn read(body: &[u8]) -> Result<Json, String> {
         serde_json::from_slice::<&RawValue>(body)
             .map_err(|error| error.to_string())
@@ -175,7 +173,6 @@ impl<'t> Left<'t> {
     }
 }
 
-/// Returns the canonical form of a number.
 fn canonical(number: &str) -> Result<String, String> {
     let plain = number.trim_start_matches('-');
     let sign = &number[..number.len() - plain.len()];

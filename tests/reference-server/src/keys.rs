@@ -19,12 +19,10 @@ pub(crate) fn seeded(purpose: &str, seed: u64) -> [u8; 32] {
     digest(format!("{purpose}\n{seed}").as_bytes())
 }
 
-/// A signing key.
 #[derive(Clone)]
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// Derives a key from the seed, for data that must be the same in every run.
     pub(crate) fn of_seed(purpose: &str, seed: u64) -> Key {
         Key::of(&seeded(purpose, seed))
     }
@@ -47,7 +45,6 @@ impl Key {
     }
 }
 
-/// Returns the SHA-256 digest.
 pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
@@ -62,7 +59,6 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// Decodes URL-safe base64 without padding.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }

@@ -71,7 +71,6 @@ impl Log {
         }
     }
 
-    /// Writes a line for a request.
     pub(crate) fn write(
         &self,
         number: u64,

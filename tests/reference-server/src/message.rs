@@ -55,7 +55,6 @@ impl Request {
     }
 }
 
-/// A response and its delivery.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
@@ -78,7 +77,6 @@ pub(crate) struct Fate {
 pub(crate) struct Drip {
     /// The size of a piece.
     pub(crate) bytes: usize,
-    /// The pause between two pieces.
     #[serde(rename = "pauseSeconds")]
     pub(crate) pause: Seconds,
 }
@@ -107,10 +105,8 @@ impl TryFrom<f64> for Seconds {
     }
 }
 
-/// The end of the exchange on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// The response arrives completely.
     #[default]
     Delivered,
     /// The connection closes before the first byte of the response.

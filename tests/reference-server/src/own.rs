@@ -25,7 +25,6 @@ const KINDS: [(&str, &str); 6] = [
     ("counterparties", "counterparty.create"),
 ];
 
-/// Returns the kinds in dependency order.
 pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
     KINDS.into_iter().map(|(kind, _)| kind)
 }
@@ -56,7 +55,6 @@ fn add(store: &mut Store, json: &[u8], now: Timestamp) -> Result<Added, Refusal>
     Ok(added)
 }
 
-/// Returns all records with their kind, their command and their position.
 fn records(body: &Value) -> impl Iterator<Item = (&'static str, &'static str, usize, &Value)> {
     KINDS.into_iter().flat_map(|(kind, command)| {
         let all = body[kind].as_array().into_iter().flatten();

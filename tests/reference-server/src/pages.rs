@@ -18,10 +18,8 @@ use crate::recorder::RecordedRequest;
 use crate::routing;
 use crate::suite::Suite;
 
-/// The paths of the pages.
 pub(crate) const PATHS: [&str; 2] = ["/", "/openapi.yaml"];
 
-/// Returns the page that a request to `app` asks for, if any.
 pub(crate) fn answer(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
     if request.method != Method::GET && request.method != Method::HEAD {
         return None;
@@ -60,7 +58,6 @@ impl<'s> Page<'s> {
     }
 }
 
-/// Returns the page of an application's port, or of the control port.
 pub(crate) fn page(suite: &Suite, here: Option<App>) -> Reply {
     let shows = |app: App| here.is_none_or(|here| here == app);
     let requests = suite.recorder.requests().into_iter().rev();

@@ -30,12 +30,10 @@ impl Query {
         self.0.into_iter()
     }
 
-    /// Returns the name of each parameter.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|(name, _)| &**name)
     }
 
-    /// Whether a parameter is present.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(key, _)| key == name)
     }
@@ -48,7 +46,6 @@ impl Query {
     }
 }
 
-/// Parses an optional RFC 3339 date-time.
 pub(crate) fn date_time(name: &str, given: Option<&str>) -> Result<Option<Timestamp>, Refusal> {
     let wrong = || Refusal::invalid(format!("{name}: must be an RFC 3339 date-time"));
     given
@@ -130,7 +127,6 @@ pub(crate) fn instant(text: &str) -> Option<Timestamp> {
     }
 }
 
-/// Deserializes an optional RFC 3339 instant.
 pub(crate) fn optional_instant<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Option<Timestamp>, D::Error> {

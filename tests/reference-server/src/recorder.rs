@@ -102,7 +102,6 @@ impl fmt::Debug for RecordedRequest {
     }
 }
 
-/// A ring buffer of recorded requests.
 #[derive(Debug)]
 pub(crate) struct Recorder {
     limit: usize,

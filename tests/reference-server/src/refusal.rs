@@ -6,7 +6,6 @@ use serde_json::json;
 use crate::app::App;
 use crate::message::Reply;
 
-/// The reason for rejecting a request: a status, a code and a message.
 #[derive(Clone, Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
@@ -94,7 +93,7 @@ impl Refusal {
         reply
     }
 
-    /// Returns the error body of `app`. Only the Platform's envelope is documented.
+    /// Only the Platform's envelope is documented.
     pub(crate) fn into_reply(self, app: App, request_id: &str) -> Reply {
         let body = match app {
             App::Platform => json!({"error": {

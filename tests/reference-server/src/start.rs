@@ -13,7 +13,6 @@ use crate::server::ReferenceServer;
 use crate::suite::Suite;
 use crate::token::key::TokenKey;
 
-/// Starts a server on all its ports, or returns the error that prevents it.
 pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     if settings.transport == Transport::InMemory {
         return in_memory(settings);
@@ -68,7 +67,6 @@ pub(crate) async fn start(settings: Builder) -> io::Result<ReferenceServer> {
     ))
 }
 
-/// Builds a server without sockets.
 pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
     let mut settings = settings.checked().map_err(invalid)?;
     settings.transport = Transport::InMemory;
@@ -85,7 +83,6 @@ pub(crate) fn in_memory(settings: Builder) -> io::Result<ReferenceServer> {
     Ok(ReferenceServer::new(suite, Default::default(), mocks, None))
 }
 
-/// Wraps a problem with a setting or a contract in an I/O error.
 pub(crate) fn invalid(problem: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, problem)
 }

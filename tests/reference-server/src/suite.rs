@@ -25,7 +25,7 @@ use crate::start::invalid;
 use crate::token::key::TokenKey;
 use crate::token::registry::Registry;
 
-/// The state of one server. Servers share no state.
+/// Servers share no state.
 pub(crate) struct Suite {
     /// The settings at the start.
     pub(crate) settings: Builder,
@@ -44,13 +44,11 @@ pub(crate) struct Suite {
     audiences: [String; App::ALL.len()],
     store: RwLock<Store>,
     registry: Mutex<Registry>,
-    /// The number of received requests.
     pub(crate) requests: AtomicU64,
 }
 
 impl Suite {
-    /// Builds a suite whose applications are at `bases`, in the order of [`App::ALL`]. Fails if it can't serve a
-    /// contract.
+    /// `bases` are in the order of [`App::ALL`]. Fails if it can't serve a contract.
     pub(crate) fn new(
         mut settings: Builder,
         token_key: TokenKey,
@@ -124,7 +122,6 @@ impl Suite {
         &self.bases[app.index()]
     }
 
-    /// Returns the base URL of an application.
     pub(crate) fn url(&self, app: App) -> &str {
         &self.base(app).url
     }
@@ -153,36 +150,29 @@ impl Suite {
         self.contracts[app.index()].as_ref()
     }
 
-    /// Returns the operations of `app`.
     pub(crate) fn operations(&self, app: App) -> &[Served] {
         let contract = self.contract(app).ok();
         contract.map_or(&[], |contract| &contract.operations)
     }
 
-    /// Returns the operation with this `operationId`.
     pub(crate) fn operation(&self, id: &str) -> Option<&Served> {
         let mut all = App::all().flat_map(|app| self.operations(app));
         all.find(|operation| &*operation.id == id)
     }
 
-    /// Returns the operation that a test names.
-    ///
-    /// # Panics
-    /// If there is no such operation.
+    /// Panics if there is no such operation.
     pub(crate) fn named(&self, operation: impl AsRef<str>) -> &Served {
         let id = operation.as_ref();
         self.operation(id)
             .unwrap_or_else(|| panic!("unknown operation {id:?}"))
     }
 
-    /// Whether a token for `app` may have `scope`.
     pub(crate) fn owns_scope(&self, app: App, scope: &str) -> bool {
         let brought = self.brought(app);
         let declares = |contract: &Contract| contract.scopes().any(|known| known == scope);
         app.owns_scope(scope) || brought.is_some_and(declares)
     }
 
-    /// Returns the only workspace of the installation.
     pub(crate) fn workspace(&self) -> String {
         self.store().references.name(Kind::Workspace, 0)
     }
@@ -226,7 +216,6 @@ impl Suite {
         own::load(&mut self.store_mut(), json, self.clock.now())
     }
 
-    /// Sets up the client, the data and the faults of the settings.
     fn begin(&self) -> Result<(), String> {
         let first = self.store().actors.reference(0);
         let client = self.settings.client.clone().acting_for(first);

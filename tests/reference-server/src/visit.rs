@@ -36,12 +36,10 @@ use crate::{auth, calendar, crm, pages, token};
 /// The header that marks the responses of operations without a handler.
 const FROM_SCHEMA: &str = "x-served-from-schema";
 
-/// Returns the `x-request-id` of a request.
 pub(crate) fn request_id(number: u64) -> String {
     format!("req-{number:08}")
 }
 
-/// A request that the server is processing.
 #[derive(Clone, Copy)]
 pub(crate) struct Visit<'a> {
     pub(crate) suite: &'a Suite,
@@ -96,7 +94,6 @@ impl Suite {
         }
     }
 
-    /// Returns the operation of `app` for a request.
     fn route(&self, app: App, method: &Method, path: &str) -> Result<Route<'_>, Refusal> {
         let contract = self.contract(app);
         let contract = contract.map_err(|why| Refusal::new(501, "no_schema", why))?;
@@ -105,8 +102,7 @@ impl Suite {
         routing::route(&contract.operations, method, path)
     }
 
-    /// Handles a request to `app`. Requests for pages are not recorded. A request for a foreign host is recorded and
-    /// has no effect.
+    /// Requests for pages are not recorded. A request for a foreign host is recorded and has no effect.
     pub(crate) fn handle(&self, app: App, request: &Request) -> Reply {
         let begun = Instant::now();
         let inner = self.inner(app, &request.method, &request.path);

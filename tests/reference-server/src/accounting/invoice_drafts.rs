@@ -17,7 +17,7 @@ pub(crate) fn create(call: &Call<'_>) -> Answer {
     once(call, |store| apply(call, store))
 }
 
-/// Creates a draft. A broken business rule is a 422; the contract doesn't document these rules.
+/// A broken business rule is a 422; the contract doesn't document these rules.
 fn apply(call: &Call<'_>, store: &mut Store) -> Result<Value, Refusal> {
     let request: Request = schema::fields(call.body())?;
     let rejected = |message: &str| Refusal::new(422, "invoice_draft_rejected", message);

@@ -16,7 +16,6 @@ struct Page<'a> {
     next_cursor: Option<String>,
 }
 
-/// Lists the drafts of this server, newest first, each with its receipt.
 pub(crate) fn list(call: &Call<'_>) -> Answer {
     let store = call.suite.store();
     Ok(Reply::ok(&Page {

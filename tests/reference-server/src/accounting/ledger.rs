@@ -38,7 +38,6 @@ pub(crate) struct Draft {
     pub(crate) record_version: u64,
 }
 
-/// The state of Accounting.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ledger {
     drafts_shown: VecDeque<Draft>,
@@ -55,12 +54,11 @@ impl Ledger {
         self.drafts_shown.truncate(SHOWN);
     }
 
-    /// Returns the latest drafts, newest first.
+    /// Newest first.
     pub(crate) fn latest(&self) -> &VecDeque<Draft> {
         &self.drafts_shown
     }
 
-    /// Returns a draft from the latest drafts.
     pub(crate) fn draft_mut(&mut self, reference: &str) -> Option<&mut Draft> {
         self.drafts_shown
             .iter_mut()

@@ -10,7 +10,6 @@ use crate::base::Base;
 use crate::builder::Builder;
 use crate::message::{Reply, Request};
 
-/// Allows every origin.
 const ANY: &str = "*";
 
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE";
@@ -32,7 +31,6 @@ pub(crate) fn origin(value: &str) -> Result<String, String> {
     })
 }
 
-/// Returns the response to a browser's preflight request, if the page's origin is allowed.
 pub(super) fn preflight(settings: &Builder, request: &Request) -> Option<Reply> {
     let headers = &request.headers;
     let asks = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);

@@ -45,8 +45,7 @@ impl Door {
         }
     }
 
-    /// Builds the response to a request whose body did not arrive completely. The request is neither recorded nor
-    /// counted.
+    /// Responds to a request whose body did not arrive completely. The request is neither recorded nor counted.
     pub(super) fn unread(self, suite: &Suite, headers: &HeaderMap, problem: &io::Error) -> Reply {
         let refusal = match problem.kind() {
             io::ErrorKind::TimedOut => {

@@ -47,7 +47,6 @@ const LONGEST_DROP: Duration = Duration::from_secs(1);
 /// see the response, and loses it if the connection closes.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// A running server.
 pub(crate) struct Running {
     /// Sends the time that open requests have to finish. If it is dropped, they have none.
     stop: Option<oneshot::Sender<Duration>>,
@@ -55,7 +54,6 @@ pub(crate) struct Running {
     open: Mutex<mpsc::Receiver<Infallible>>,
 }
 
-/// Starts serving.
 pub(crate) fn start(
     listeners: Vec<(Door, net::TcpListener)>,
     tls: Option<&Acceptor>,

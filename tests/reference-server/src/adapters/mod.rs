@@ -13,7 +13,6 @@ pub(crate) mod wiremock;
 pub use body::ResponseBody;
 pub use memory::InMemoryService;
 
-/// The TLS acceptor, if TLS is compiled in.
 #[cfg(feature = "tls")]
 pub(crate) type Acceptor = tokio_rustls::TlsAcceptor;
 #[cfg(not(feature = "tls"))]

@@ -21,7 +21,6 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Returns the TLS acceptor, or rejects the certificate or the key.
     pub(crate) fn acceptor(&self) -> Result<TlsAcceptor, String> {
         let chain = CertificateDer::pem_slice_iter(&self.certificate);
         let chain: Vec<_> = chain

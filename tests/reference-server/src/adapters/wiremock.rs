@@ -1,9 +1,8 @@
 //! Serves through wiremock.
 //!
 //! In wiremock, the mock that matches decides between a response and a broken connection. So the first mock serves the
-//! request while wiremock checks whether it matches. It matches only if the connection must break; otherwise the
-//! second mock sends the response. wiremock calls both under one lock, so the slot between them belongs to one
-//! request.
+//! request while wiremock checks whether it matches. It matches only if the connection must break; otherwise the second
+//! mock sends the response. wiremock calls both under one lock, so the slot between them belongs to one request.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -22,7 +21,6 @@ use crate::app::App;
 use crate::message::{Ending, Reply, Request};
 use crate::suite::Suite;
 
-/// The mock servers of all applications.
 pub(crate) struct Running(pub(crate) Vec<MockServer>);
 
 impl Drop for Running {
@@ -40,7 +38,6 @@ impl Drop for Running {
 
 type Slot = Arc<Mutex<Option<Reply>>>;
 
-/// Starts the mock server of one application.
 pub(crate) async fn start(listener: TcpListener, suite: Arc<Suite>, app: App) -> MockServer {
     let server = MockServer::builder()
         .listener(listener)

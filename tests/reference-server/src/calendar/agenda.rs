@@ -27,7 +27,7 @@ struct Times {
     longest: SignedDuration,
 }
 
-/// The state of the Calendar. Events are keyed by the index in their reference.
+/// Events are keyed by the index in their reference.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     events: BTreeMap<u64, Event>,
@@ -41,7 +41,6 @@ impl Agenda {
         self.events.get(&index)
     }
 
-    /// Stores an event, replacing its previous version.
     pub(crate) fn put(&mut self, index: u64, event: Event) {
         self.clear(index);
         if !event.cancelled {
@@ -60,7 +59,6 @@ impl Agenda {
         }
     }
 
-    /// Returns another event of the collection that overlaps with a time range.
     pub(crate) fn conflict(
         &self,
         collection: &str,

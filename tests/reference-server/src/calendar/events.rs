@@ -53,7 +53,6 @@ pub(crate) fn command(call: &Call<'_>) -> Answer {
     Ok(Reply::json(status, &settled.result))
 }
 
-/// Adds every rule that a command breaks.
 pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
     let Some(body) = call.sent.body.as_ref().filter(|body| body.is_object()) else {
         return Ok(());

@@ -49,7 +49,6 @@ const CHANGED: [(Assumption, &str, &str, Change); 5] = [
 ];
 
 impl Suite {
-    /// Whether this server contradicts an assumption.
     pub(crate) fn contradicts(&self, assumption: Assumption) -> bool {
         self.settings.contradicted.contains(&assumption)
     }
@@ -64,7 +63,6 @@ impl Suite {
     }
 }
 
-/// Rewrites a response for all assumptions that this server contradicts.
 pub(crate) fn rewrite(visit: &Visit<'_>, mut reply: Reply) -> Reply {
     let brought = visit.operation.is_some_and(|it| it.written.is_none());
     if visit.suite.settings.contradicted.is_empty() || brought {
@@ -151,7 +149,6 @@ fn edit(members: &mut Members, place: &str, other: impl Fn(&mut Value)) {
     }
 }
 
-/// Changes each value at a place.
 fn each(value: &mut Value, place: &str, other: &impl Fn(&mut Value)) {
     let (name, below) = place.split_once('/').unwrap_or((place, ""));
     match value {

@@ -24,7 +24,6 @@ use crate::suite::Suite;
 use crate::token::exchange::Terms;
 use crate::{hosts, pages};
 
-/// The OpenAPI document of this endpoint.
 const DOCUMENT: &str = include_str!("control.yaml");
 
 fn contract() -> &'static Contract {
@@ -36,7 +35,7 @@ fn contract() -> &'static Contract {
     })
 }
 
-/// Returns the handler of an operation. A test checks that every operation of the document has a handler.
+/// A test checks that every operation of the document has a handler.
 fn handler(operation_id: &str) -> Option<Handler> {
     Some(match operation_id {
         "getHealth" => seen::health,
@@ -63,14 +62,12 @@ fn handler(operation_id: &str) -> Option<Handler> {
     })
 }
 
-/// Handles a request to the control port.
 pub(crate) fn answer(suite: &Suite, request: &Request) -> Reply {
     serve(suite, request)
         .unwrap_or_else(|refusal| refused(&refusal))
         .with(header::CACHE_CONTROL, "no-store")
 }
 
-/// Returns the error body of the control port.
 pub(crate) fn refused(refusal: &Refusal) -> Reply {
     let reply = Reply::json(refusal.status, &json!({"error": refusal.message}));
     refusal.with_challenge(reply)

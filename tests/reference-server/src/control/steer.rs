@@ -9,7 +9,6 @@ use crate::params;
 use crate::refusal::Refusal;
 use crate::schema;
 
-/// Adds the records of a data file.
 pub(super) fn add_data(call: &Call<'_>) -> Answer {
     let added = call.suite.load_data(&call.request.body);
     let added = added.map_err(Refusal::invalid)?;
@@ -20,7 +19,6 @@ pub(super) fn faults(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&json!({"faults": call.suite.faults.views()})))
 }
 
-/// Adds the faults of a fault file.
 pub(super) fn add_faults(call: &Call<'_>) -> Answer {
     let added = call.suite.load_faults(&call.request.body);
     let added = added.map_err(Refusal::invalid)?;

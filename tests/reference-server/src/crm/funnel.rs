@@ -15,7 +15,6 @@ use crate::message::Reply;
 use crate::params::{self, YEAR_ZERO};
 use crate::refusal::Refusal;
 
-/// The default length of the window.
 const DEFAULT_DAYS: i64 = 30;
 
 /// From `from` up to, but not including, `to`. A window that ends now includes the current instant, because a move at

@@ -23,7 +23,6 @@ impl Needle {
     }
 }
 
-/// The response body of a page.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PageBody<T> {
@@ -42,7 +41,6 @@ pub(super) struct Details<T> {
     pub(super) more: Value,
 }
 
-/// A page to fill.
 pub(super) struct Page<'c> {
     call: &'c Call<'c>,
     binding: Binding,

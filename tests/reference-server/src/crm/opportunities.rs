@@ -10,7 +10,6 @@ use crate::data::opportunities::Opportunity;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 
-/// An opportunity in a list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {

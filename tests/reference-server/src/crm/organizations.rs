@@ -10,7 +10,6 @@ use crate::data::organizations::Organization;
 use crate::data::{Store, Text};
 use crate::message::Reply;
 
-/// An organization in a list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {

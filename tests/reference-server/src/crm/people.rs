@@ -1,5 +1,4 @@
-//! People and their timelines. The contract doesn't document the fields of an item, so this server uses the obvious
-//! ones.
+//! People and their timelines. The contract doesn't document the fields of an item.
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -14,7 +13,6 @@ use crate::message::Reply;
 /// The number of timeline entries in a person's details.
 const BRIEFED: u64 = 5;
 
-/// A person in a list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {

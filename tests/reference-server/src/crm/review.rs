@@ -12,7 +12,6 @@ use crate::data::{Change, Store};
 use crate::refusal::Refusal;
 use crate::schema::{self, Broken};
 
-/// The assumed body of a review.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Command {
@@ -23,7 +22,6 @@ struct Command {
     envelope: Envelope,
 }
 
-/// Adds every rule that a review breaks.
 pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal> {
     if let Some(body) = &call.sent.body {
         broken.check("intake.review", body, "");

@@ -1,5 +1,4 @@
-//! The rows of the funnel. There is one per stage and currency, because amounts in different currencies can't be
-//! added.
+//! The rows of the funnel: one per stage and currency, because amounts in different currencies can't be added.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

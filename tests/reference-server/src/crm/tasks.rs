@@ -9,7 +9,6 @@ use crate::data::tasks::Task;
 use crate::data::{Brief, Store, Text};
 use crate::message::Reply;
 
-/// A task in a list.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Item {

@@ -5,7 +5,7 @@ use super::names::COLLEAGUE;
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// The number of colleagues in the demo workspace. The default client acts for the first.
+/// The default client acts for the first colleague.
 pub(crate) const COUNT: u64 = COLLEAGUE.len() as u64;
 
 /// A person or a client with an active workspace membership.

@@ -6,10 +6,8 @@ use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// The number of counterparties in the demo data.
 pub(crate) const COUNT: u64 = 40;
 
-/// A customer that can be invoiced.
 #[derive(Clone, Debug)]
 pub(crate) struct Counterparty {
     pub(crate) display_name: String,

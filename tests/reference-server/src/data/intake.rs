@@ -32,7 +32,6 @@ impl Linked {
     }
 }
 
-/// A submission.
 #[derive(Clone, Debug)]
 pub(crate) struct Intake {
     pub(crate) given: Text,
@@ -82,18 +81,15 @@ impl Record for Intake {
 }
 
 impl Intake {
-    /// Whether its processing has ended.
     pub(crate) fn is_final(&self) -> bool {
         matches!(self.status.as_ref(), "accepted" | "dismissed" | "failed")
     }
 
-    /// Returns the sender.
     pub(crate) fn contact(&self) -> Value {
         let name = format!("{} {}", self.given, self.family);
         json!({"displayName": name, "company": self.company})
     }
 
-    /// Returns the processing steps so far.
     pub(crate) fn processing_events(&self) -> Vec<Value> {
         let steps: &[&str] = match self.status.as_ref() {
             "received" => &["received"],

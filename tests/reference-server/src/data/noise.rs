@@ -5,7 +5,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The purpose of the numbers. Each purpose has its own sequence.
+/// Each purpose has its own sequence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Stream {
     People = 1,
@@ -37,7 +37,7 @@ impl Noise {
         mix(self.0)
     }
 
-    /// Returns a number below `bound`, which must not be zero.
+    /// `bound` must not be zero.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound.max(1)
     }
@@ -51,7 +51,6 @@ impl Noise {
         from[usize::try_from(self.below(length)).unwrap_or_default()]
     }
 
-    /// Picks a value by weight.
     pub(super) fn weighted<T: Copy>(&mut self, from: &[(T, u64)]) -> T {
         let total = from.iter().map(|(_, weight)| weight).sum();
         let mut left = self.below(total);

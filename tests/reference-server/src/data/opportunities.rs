@@ -24,17 +24,14 @@ pub(crate) const STAGES: [&str; 9] = [
 /// The number of open stages.
 pub(crate) const OPEN_STAGES: usize = 6;
 
-/// Returns the documented stage with this name.
 pub(crate) fn stage(name: &str) -> Option<&'static str> {
     STAGES.into_iter().find(|stage| *stage == name)
 }
 
-/// Whether a stage is open.
 pub(crate) fn is_open(stage: &str) -> bool {
     STAGES[..OPEN_STAGES].contains(&stage)
 }
 
-/// The reasons in the demo data why an opportunity didn't proceed.
 pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply", "timing"];
 
 /// A stage that an opportunity is in, from `entered_at` until the next stay.
@@ -42,11 +39,9 @@ pub(crate) const CLOSE_REASONS: [&str; 4] = ["budget", "competitor", "no_reply",
 pub(crate) struct Stay {
     pub(crate) stage: &'static str,
     pub(crate) entered_at: Timestamp,
-    /// The reason for the move, if any.
     pub(crate) reason: Option<Text>,
 }
 
-/// A potential deal.
 #[derive(Clone, Debug)]
 pub(crate) struct Opportunity {
     pub(crate) title: Text,
@@ -119,7 +114,6 @@ impl Opportunity {
         is_open(self.stage)
     }
 
-    /// Returns the current stay.
     pub(crate) fn stay(&self) -> Stay {
         Stay {
             stage: self.stage,

@@ -8,7 +8,6 @@ use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// A company.
 #[derive(Clone, Debug)]
 pub(crate) struct Organization {
     pub(crate) name: Text,

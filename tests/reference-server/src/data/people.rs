@@ -8,7 +8,6 @@ use super::noise::{Noise, Stream};
 use super::reference::Kind;
 use super::table::{Record, World};
 
-/// A person, perhaps at an organization.
 #[derive(Clone, Debug)]
 pub(crate) struct Person {
     pub(crate) given: Text,
@@ -65,7 +64,6 @@ impl Person {
         [&*self.given, " ", &*self.family].concat()
     }
 
-    /// Returns the email address, or derives it from the name.
     pub(crate) fn email(&self, index: u64) -> String {
         if let Some(email) = &self.email {
             return email.clone();

@@ -6,7 +6,6 @@ const BITS: u32 = 48;
 const MASK: u64 = (1 << BITS) - 1;
 const ODD: u64 = 0x0000_5DEE_CE66_D9AB | 1;
 
-/// A kind of record that has public references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Intake,
@@ -76,8 +75,7 @@ impl References {
     }
 }
 
-/// A bijection of 48-bit numbers: add a key, multiply by an odd number, and XOR the high half into the low half,
-/// twice.
+/// A bijection of 48-bit numbers: add a key, multiply by an odd number, and XOR the high half into the low half, twice.
 fn scramble(index: u64, key: u64) -> u64 {
     let mut x = index & MASK;
     for _ in 0..2 {

@@ -21,7 +21,6 @@ use crate::accounting::ledger::Ledger;
 use crate::calendar::agenda::{Agenda, Event};
 use crate::idempotency::Results;
 
-/// The sizes of the demo data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     pub(crate) people: u64,
@@ -65,7 +64,6 @@ pub(crate) struct Change {
 /// The documented maximum of reported changes.
 pub(crate) const RECENT_CHANGES: usize = 25;
 
-/// The state of one server.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     seed: u64,
@@ -90,7 +88,6 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Creates the demo data of a server whose clock starts at `start`.
     pub(crate) fn new(seed: u64, sizes: Sizes, start: Timestamp) -> Store {
         let references = References::new(seed);
         let world = World {
@@ -152,13 +149,11 @@ impl Store {
         self.references.name(kind, index)
     }
 
-    /// Returns the event with this reference.
     pub(crate) fn event(&self, reference: &str) -> Option<(u64, &Event)> {
         let index = self.references.index(Kind::Event, reference)?;
         Some((index, self.agenda.event(index)?))
     }
 
-    /// Returns an actor in the form of an owner.
     pub(crate) fn owner(&self, index: Option<u64>) -> Option<Brief> {
         let index = index?;
         Some(Brief {
@@ -167,7 +162,6 @@ impl Store {
         })
     }
 
-    /// Returns an organization in the form for other records.
     pub(crate) fn organization_brief(&self, index: Option<u64>) -> Option<Brief> {
         let index = index?;
         Some(Brief {
@@ -176,7 +170,7 @@ impl Store {
         })
     }
 
-    /// Returns the stays of an opportunity, the current stay last.
+    /// The current stay is last.
     pub(crate) fn stays<'s>(
         &'s self,
         index: u64,
@@ -197,7 +191,6 @@ impl Store {
         row.close_reason = stay.reason;
     }
 
-    /// Returns the length of a person's timeline.
     pub(crate) fn timeline_length(&self, person: u64) -> u64 {
         let added = self.moments.get(&person).map_or(0, Vec::len) as u64;
         self.timeline_base(person) + added
@@ -211,7 +204,6 @@ impl Store {
         }
     }
 
-    /// Returns one entry of a person's timeline.
     pub(crate) fn moment(&self, person: u64, position: u64) -> Option<Moment> {
         let base = self.timeline_base(person);
         if position < base {
@@ -230,7 +222,7 @@ impl Store {
         self.changes.truncate(RECENT_CHANGES);
     }
 
-    /// Returns the latest changes, newest first.
+    /// Newest first.
     pub(crate) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter()
     }

@@ -5,9 +5,7 @@ use std::collections::HashMap;
 use super::reference::{Kind, References};
 use crate::refusal::Refusal;
 
-/// A kind of row.
 pub(crate) trait Record: Clone {
-    /// The kind of the references to its rows.
     const KIND: Kind;
 
     /// The name in error messages.
@@ -61,7 +59,6 @@ impl<R: Record> Table<R> {
         (index < self.base).then(|| R::generate(&self.world, index))
     }
 
-    /// Returns the row with this reference.
     pub(crate) fn find(&self, reference: &str) -> Option<(u64, R)> {
         let index = self.index(reference)?;
         Some((index, self.get(index)?))
@@ -73,7 +70,6 @@ impl<R: Record> Table<R> {
         found.ok_or_else(|| Refusal::not_found(format!("no such {}", R::NOUN)))
     }
 
-    /// Returns the index of the row with this reference.
     pub(crate) fn index(&self, reference: &str) -> Option<u64> {
         if let Some(index) = self.brought.get(reference) {
             return Some(*index);

@@ -8,7 +8,6 @@ use super::reference::Kind;
 use super::table::{Record, World};
 use super::{Text, actors};
 
-/// A task of an actor.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub(crate) title: Text,

@@ -9,7 +9,6 @@ use super::{Text, actors};
 /// The number of entries of the first person.
 pub(crate) const LONG: u64 = 250;
 
-/// An entry of a timeline.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub(crate) kind: Text,
@@ -27,7 +26,6 @@ pub(crate) fn generated(seed: u64, person: u64) -> u64 {
     3 + Noise::new(seed, Stream::TimelineLengths, person).below(10)
 }
 
-/// Computes the entry at `position` of the demo data.
 pub(crate) fn generate(seed: u64, start: Timestamp, person: u64, position: u64) -> Moment {
     let mut noise = Noise::new(seed ^ person, Stream::Timelines, position);
     let (kind, summary) = noise.pick(&MOMENT);

@@ -1,5 +1,4 @@
-//! Publications: an active projection of an allowed resource type. The contract doesn't document the allowed types
-//! (A83).
+//! Publications: active projections of allowed resource types, which the contract doesn't document (A83).
 
 use serde_json::{Value, json};
 

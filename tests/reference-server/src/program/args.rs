@@ -284,7 +284,6 @@ impl Args {
         }
     }
 
-    /// Returns the builder for these options.
     pub(crate) fn builder(&self) -> Result<Builder, String> {
         let port = |place| self.port(place);
         let mut builder = self
@@ -327,7 +326,6 @@ impl Args {
         }
     }
 
-    /// Reads the file that an option names.
     fn read<T>(&mut self, name: &str, value: Option<String>) -> Result<T, String>
     where
         T: TryFrom<Vec<u8>, Error: Display>,
@@ -363,7 +361,6 @@ fn address(name: &str, host: &str) -> Result<IpAddr, String> {
     least.ok_or_else(|| format!("{name}: {host} has no address"))
 }
 
-/// Splits a comma-separated list.
 fn list(name: &str, value: Option<String>) -> Result<impl Iterator<Item = String>, String> {
     let parts: String = parsed(name, value)?;
     let parts: Vec<_> = parts

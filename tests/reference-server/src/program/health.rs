@@ -1,5 +1,4 @@
-//! `--health`: asks a running server whether it is ready. A container image without a shell has no other program for
-//! this.
+//! `--health`: asks a running server whether it is ready, because an image without a shell has no other program.
 
 use std::io::{BufRead, BufReader, Error, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -29,7 +28,6 @@ pub(crate) fn check(host: IpAddr, port: u16) -> Result<(), String> {
     }
 }
 
-/// Returns the status line of the response.
 fn status_line(at: SocketAddr) -> Result<String, Error> {
     let mut stream = TcpStream::connect_timeout(&at, LIMIT)?;
     stream.set_read_timeout(Some(LIMIT))?;

@@ -115,7 +115,6 @@ fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Registers the handler, and returns a future that completes on Ctrl-C.
 #[cfg(windows)]
 fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let mut interrupted = tokio::signal::windows::ctrl_c()?;

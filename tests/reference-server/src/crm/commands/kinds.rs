@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 
-/// A type of record command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     /// The `commandType`: the record kind and the verb, separated by a dot.
@@ -11,7 +10,6 @@ pub(crate) struct Kind {
     pub(crate) label: &'static str,
 }
 
-/// Every type.
 pub(crate) const ALL: [Kind; 13] = [
     kind("person.create", "Add a person"),
     kind("person.update", "Change a person"),
@@ -47,7 +45,6 @@ impl Kind {
         self.name.split_once('.').map_or("", |(subject, _)| subject)
     }
 
-    /// Returns the verb, such as `create`.
     pub(crate) fn verb(self) -> &'static str {
         self.name.split_once('.').map_or("", |(_, verb)| verb)
     }
@@ -56,7 +53,6 @@ impl Kind {
         self.verb() == "create"
     }
 
-    /// Returns the scope that it requires.
     pub(crate) fn scope(self) -> &'static str {
         match self.subject() {
             "organization" => "crm:organizations:write",

@@ -117,7 +117,6 @@ pub(crate) fn check(call: &Call<'_>, broken: &mut Broken) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Adds the rules that a payload breaks.
 pub(crate) fn check_payload(name: &str, payload: &Value, at: &str, broken: &mut Broken) {
     broken.check(name, payload, at);
     if !payload.is_object() {

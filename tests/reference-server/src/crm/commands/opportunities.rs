@@ -27,7 +27,6 @@ pub(super) fn over(least: i64, most: i64) -> String {
 }
 
 impl Payload {
-    /// Creates an opportunity.
     pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Opportunity, Refusal> {
         let (least, most) = (self.value_min_minor, self.value_max_minor);
         let stage = self.stage.as_deref().and_then(stage);

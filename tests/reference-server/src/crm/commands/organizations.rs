@@ -17,7 +17,6 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// Creates an organization.
     pub(crate) fn create(self, at: Timestamp) -> Organization {
         Organization {
             name: self.display_name.unwrap_or_default(),

@@ -30,7 +30,6 @@ impl Payload {
         [given, family].map(|part| Some(part.to_owned().into()))
     }
 
-    /// Creates a person.
     pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Person, Refusal> {
         let [given, family] = self.names().map(Option::unwrap_or_default);
         Ok(Person {

@@ -21,7 +21,6 @@ pub(crate) struct Payload {
 }
 
 impl Payload {
-    /// Creates a task.
     pub(crate) fn create(self, store: &Store, at: Timestamp) -> Result<Task, Refusal> {
         Ok(Task {
             title: self.title.unwrap_or_default(),
