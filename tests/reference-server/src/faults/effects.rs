@@ -31,21 +31,15 @@ pub(crate) const FRAMING: [&str; 8] = [
 pub(super) struct Effects {
     #[serde(rename = "delaySeconds")]
     pub(super) delay: Seconds,
-    /// Responds with this status without serving the request.
     pub(super) status: Option<u16>,
-    /// Serves the request, then responds with this status.
     pub(super) reply_after_commit_with: Option<u16>,
     #[serde(deserialize_with = "text_or_number")]
     pub(super) retry_after: Option<String>,
     pub(super) headers: BTreeMap<String, String>,
     pub(super) body: Option<Replacement>,
-    /// Prevents the request from being sent.
     pub(super) refuse_connection: bool,
-    /// Closes the connection without serving the request.
     pub(super) close_connection: bool,
-    /// Serves the request, then closes the connection.
     pub(super) lose_reply: bool,
-    /// Serves the request, then keeps the connection open without a response.
     pub(super) stall: bool,
     pub(super) truncate_body: bool,
     pub(super) break_body: bool,

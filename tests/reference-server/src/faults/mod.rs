@@ -49,7 +49,6 @@ struct Book {
     registered: u64,
 }
 
-/// The faults of one server.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     any: AtomicBool,
@@ -137,7 +136,6 @@ impl Faults {
         self.any.store(false, Ordering::Release);
     }
 
-    /// Removes a fault and returns whether it existed.
     pub(crate) fn remove(&self, id: u64) -> bool {
         let mut book = self.book();
         let before = book.rules.len();
@@ -145,7 +143,7 @@ impl Faults {
         book.rules.len() < before
     }
 
-    /// Changes a fault. If the change fails, the fault stays unchanged.
+    /// If the change fails, the fault stays unchanged.
     fn change(
         &self,
         id: u64,

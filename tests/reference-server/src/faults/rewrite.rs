@@ -14,7 +14,6 @@ use crate::message::Reply;
 /// Fields whose values are enumerations.
 const ENUMERATED: [&str; 6] = ["status", "stage", "type", "kind", "mode", "operation"];
 
-/// A value that no contract contains.
 const UNKNOWN: &str = "from_the_future";
 
 pub(super) fn rewrite(struck: &Struck, reply: &mut Reply) {
@@ -61,7 +60,6 @@ fn rewritten(struck: &Struck, body: &[u8]) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&members)
 }
 
-/// Returns a copy of the value with unknown enumeration values and additional fields.
 fn changed(raw: &RawValue, effects: &Effects) -> serde_json::Result<Box<RawValue>> {
     if raw.get().starts_with('[') {
         let items: Vec<&RawValue> = serde_json::from_str(raw.get())?;

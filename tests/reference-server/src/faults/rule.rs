@@ -34,7 +34,6 @@ pub(super) struct Rule {
 }
 
 impl Rule {
-    /// A fault without effects, for one operation or for all.
     pub(super) fn new(operation: Option<String>) -> Rule {
         Rule {
             operation,
@@ -57,7 +56,6 @@ impl Rule {
         })
     }
 
-    /// Returns the effects of the fault, if it strikes this request.
     pub(super) fn strike(&mut self, arrival: &Arrival<'_>) -> Option<Struck> {
         let wanted = self.operation.as_ref();
         let concerns = wanted.is_none_or(|wanted| **wanted == *arrival.operation.id);
@@ -199,7 +197,6 @@ fn check_value(field: &str, value: &str) -> Result<(), String> {
     must(holds, field, "be a header value", value)
 }
 
-/// Returns the fields that differ from the default, as JSON.
 pub(super) fn non_default<T: Default + Serialize>(of: &T) -> Map<String, Value> {
     let fields = |of: &T| match serde_json::to_value(of) {
         Ok(Value::Object(fields)) => fields,

@@ -1,5 +1,4 @@
-//! The schedule of a fault: filters for requests, then `skip`, `every`, `times` and `probability` among the matching
-//! ones.
+//! The schedule of a fault: filters, then `skip`, `every`, `times` and `probability` among the matching requests.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -60,9 +59,7 @@ pub(super) struct Schedule {
     pub(super) times: Option<u64>,
     pub(super) probability: Option<f64>,
     pub(super) seed: u64,
-    /// Matches only requests with this value in their path.
     pub(super) path: Option<String>,
-    /// Matches only requests of this client.
     pub(super) client: Option<String>,
     pub(super) header: Option<Header>,
     pub(super) member: Option<Member>,
@@ -105,7 +102,6 @@ impl Schedule {
             && self.member.as_ref().is_none_or(holds)
     }
 
-    /// Whether the fault has struck `times` times.
     pub(super) fn is_spent(&self) -> bool {
         self.times.is_some_and(|times| self.struck >= times)
     }

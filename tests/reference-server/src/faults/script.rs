@@ -15,8 +15,8 @@ struct File<'a> {
     faults: Vec<&'a RawValue>,
 }
 
-/// Reads `{"faults": [...]}`. One invalid fault rejects the whole file. For each invalid fault, the error names the
-/// line, the fault's number, the field, the rule and the value.
+/// One invalid fault rejects the whole file. For each invalid fault, the error names the line, the fault's number, the
+/// field, the rule and the value.
 pub(super) fn read(json: &[u8], suite: &Suite) -> Result<Vec<Rule>, String> {
     if json.trim_ascii_start().starts_with(b"[") {
         let rule = "must be an object with the field `faults`: got an array";

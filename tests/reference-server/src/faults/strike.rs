@@ -16,7 +16,6 @@ use crate::schema::Served;
 use crate::token::exchange::Terms;
 use crate::visit::Visit;
 
-/// One fault that struck a request.
 #[derive(Debug)]
 pub(super) struct Struck {
     pub(super) fault: u64,
@@ -33,7 +32,6 @@ impl Strike {
         self.0.push(struck);
     }
 
-    /// The numbers of the faults.
     pub(crate) fn faults(&self) -> Vec<u64> {
         self.0.iter().map(|struck| struck.fault).collect()
     }

@@ -34,7 +34,6 @@ impl Side {
 /// A broken rule: its place and its message.
 pub(crate) type Problem = (String, String);
 
-/// The message for a missing required field.
 pub(crate) const MISSING: &str = "missing";
 
 /// The limit of steps. A value that needs more is rejected.
@@ -46,7 +45,6 @@ pub(super) const MOST_PROBLEMS: usize = 100;
 /// The last entry of a full list of problems.
 pub(super) const MORE: &str = "breaks more rules than are listed here";
 
-/// Returns the rules of `schema` that `value` breaks.
 pub(crate) fn problems(
     document: &Document,
     side: Side,
@@ -109,7 +107,6 @@ pub(super) fn types(schema: &Value) -> Vec<&str> {
     all.chain(several.filter_map(Value::as_str)).collect()
 }
 
-/// Whether a value has a type that the schema allows.
 fn is_of_type(schema: &Value, value: &Value) -> bool {
     match &schema["type"] {
         Value::String(kind) => is(kind, value),
@@ -151,7 +148,6 @@ fn order(number: &Value, bound: &Value) -> Ordering {
 struct Check<'d> {
     document: &'d Document,
     side: Side,
-    /// The place of the current value.
     place: String,
     /// The references being followed, each with its value. A circular reference adds no new rule.
     following: Vec<(*const Value, *const Value)>,
@@ -307,7 +303,6 @@ impl<'d> Check<'d> {
         }
     }
 
-    /// Checks a size limit.
     fn size(&mut self, keyword: &str, bound: &Value, size: usize) {
         let size = size as u64;
         let least = keyword.starts_with("min");

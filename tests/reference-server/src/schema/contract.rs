@@ -12,10 +12,8 @@ const METHODS: [&str; 8] = [
     "get", "put", "post", "patch", "delete", "head", "options", "trace",
 ];
 
-/// The contract of one application.
 #[derive(Debug)]
 pub(crate) struct Contract {
-    /// The name of the application.
     pub(crate) title: String,
     pub(crate) version: String,
     /// The document, unchanged.
@@ -119,7 +117,6 @@ impl Contract {
         below.filter(|below| below.starts_with('/')).unwrap_or(path)
     }
 
-    /// Returns every scope that an operation names.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &str> {
         let security = self.operations.iter().flat_map(|known| &known.security);
         security.flatten().map(String::as_str)

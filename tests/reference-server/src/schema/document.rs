@@ -14,7 +14,6 @@ const LONGEST_CHAIN: usize = 32;
 
 static NOTHING: Value = Value::Null;
 
-/// The types of JSON Schema.
 const TYPES: [&str; 7] = [
     "null", "boolean", "string", "number", "integer", "array", "object",
 ];
@@ -114,7 +113,6 @@ impl Document {
         document
     }
 
-    /// Follows references to the actual value.
     pub(crate) fn resolve<'d>(&'d self, mut value: &'d Value) -> &'d Value {
         for _ in 0..LONGEST_CHAIN {
             let Some(reference) = value["$ref"].as_str() else {
@@ -135,7 +133,6 @@ impl Document {
         self.root.pointer(&pointer.decode_utf8().ok()?)
     }
 
-    /// Returns the notes about unchecked parts.
     pub(super) fn unchecked(&self) -> impl Iterator<Item = String> {
         let all = self.unchecked.iter();
         all.map(|(what, (place, count))| {
@@ -143,7 +140,6 @@ impl Document {
         })
     }
 
-    /// Whether a string matches a pattern of this document.
     pub(super) fn matches(&self, pattern: &str, text: &str) -> bool {
         let compiled = self.patterns.get(pattern);
         compiled.is_none_or(|regex| regex.is_match(text))

@@ -66,7 +66,6 @@ pub(super) fn merged(
     Some(all)
 }
 
-/// Merges another schema into the first.
 fn join(all: &mut Map<String, Value>, other: Map<String, Value>) {
     for (name, theirs) in other {
         let Some(ours) = all.get_mut(&name) else {

@@ -33,8 +33,7 @@ pub(crate) use reply::{refused, serve};
 pub(crate) use request::{Broken, Sent, read};
 pub(crate) use served::{EXCHANGE, Served};
 
-/// Returns this package's contract of `app`, parsed at first use. The error lists everything in it that can't be
-/// served.
+/// Returns this package's contract, parsed at first use. The error lists everything in it that can't be served.
 pub(crate) fn built_in(app: App) -> Result<&'static Contract, &'static str> {
     static READ: [OnceLock<Result<Contract, String>>; App::ALL.len()] =
         [const { OnceLock::new() }; App::ALL.len()];

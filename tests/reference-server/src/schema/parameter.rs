@@ -24,13 +24,11 @@ enum Place {
     Unread,
 }
 
-/// A parameter of an operation.
 #[derive(Debug)]
 pub(crate) struct Parameter {
     pub(super) name: String,
     pub(super) required: bool,
     pub(super) schema: Value,
-    /// The default value.
     pub(super) default: Option<Value>,
     place: Place,
     /// The separator of list items; `None` if each item is a separate parameter.
@@ -115,7 +113,6 @@ impl Parameter {
         matches!(&self.place, Place::Header(known) if known == name)
     }
 
-    /// Returns the parameter's value in a request, or an error if it can't be read.
     pub(super) fn value(
         &self,
         request: &Request,
@@ -147,7 +144,6 @@ impl Parameter {
         }
     }
 
-    /// Parses the value from one string.
     fn single(&self, text: &str) -> Value {
         match self.separator.filter(|_| self.is_list) {
             Some(separator) => text

@@ -47,7 +47,6 @@ impl From<Broken> for Refusal {
     }
 }
 
-/// Reads a request for `operation` whose path has the values `params`, and returns the broken rules.
 pub(crate) fn read(operation: &Served, request: &Request, params: &[String]) -> (Sent, Broken) {
     let mut broken = Broken::default();
     let mut sent = Sent::default();
@@ -208,7 +207,6 @@ pub(super) fn essence(media_type: &str) -> String {
     essence.trim().to_ascii_lowercase()
 }
 
-/// Whether a body of this type is JSON.
 pub(super) fn is_json(media_type: &str) -> bool {
     let essence = essence(media_type);
     essence == "application/json" || essence.ends_with("+json")

@@ -218,7 +218,6 @@ impl Sampler<'_> {
     }
 }
 
-/// Returns the minimum and maximum size that a schema allows.
 fn sizes(schema: &Value, of: &str) -> (usize, usize) {
     let bound = |which: &str| schema[format!("{which}{of}")].as_u64();
     let size = |bound: u64| usize::try_from(bound).unwrap_or(usize::MAX);

@@ -97,7 +97,6 @@ impl Served {
         served
     }
 
-    /// Whether the operation issues tokens.
     pub(crate) fn is_exchange(&self) -> bool {
         self.app == App::Platform && self.path == EXCHANGE
     }
@@ -107,7 +106,6 @@ impl Served {
         self.written.is_none_or(Operation::served_from_schema)
     }
 
-    /// Whether a caller has the required scopes.
     pub(crate) fn admits(&self, caller: &Caller) -> bool {
         let mut held = self
             .security
@@ -116,13 +114,11 @@ impl Served {
         self.security.is_empty() || held.any(|held| held)
     }
 
-    /// Whether the operation has a query parameter with this name.
     pub(crate) fn takes_query(&self, name: &str) -> bool {
         let mut parameters = self.parameters.iter();
         parameters.any(|known| known.is_query() && known.name == name)
     }
 
-    /// Whether the operation has a header parameter with this name.
     pub(super) fn takes_header(&self, name: &str) -> bool {
         let mut parameters = self.parameters.iter();
         parameters.any(|known| known.is_header(name))

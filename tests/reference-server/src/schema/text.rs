@@ -8,8 +8,7 @@ const MOST: usize = 200;
 /// The length limit of built strings, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// Returns a string that matches `pattern` and has at least `least` characters. It differs between turns where
-/// possible.
+/// Returns a string that matches `pattern`, with at least `least` characters, and differs between turns if possible.
 pub(super) fn matching(pattern: &str, least: usize, turn: usize) -> Option<String> {
     let parsed = regex_syntax::parse(pattern).ok()?;
     let tries = (0..=least.min(MOST)).map(|more| {

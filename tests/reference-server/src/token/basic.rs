@@ -5,7 +5,6 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::params::form_decode;
 
-/// Returns the client ID and secret in an `Authorization` header.
 pub(super) fn credentials(header: &str) -> Option<(String, String)> {
     let (scheme, encoded) = header.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {

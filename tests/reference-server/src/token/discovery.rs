@@ -11,8 +11,7 @@ use crate::suite::Suite;
 const METADATA: &str = "/.well-known/oauth-authorization-server";
 const KEYS: &str = "/.well-known/jwks.json";
 
-/// Returns the page that a request asks for. The key set needs a public key. The metadata also exist if the token
-/// endpoint has moved (A02).
+/// The key set needs a public key. The metadata also exist if the token endpoint has moved (A02).
 pub(crate) fn page(suite: &Suite, app: App, request: &Request) -> Option<Reply> {
     let reads = request.method == Method::GET || request.method == Method::HEAD;
     if app != App::Platform || !reads {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::key::TokenKey;
 use crate::keys;
 
-/// The claims of a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claims {
     pub(crate) iss: String,

@@ -20,7 +20,6 @@ pub enum Signing {
     Es256,
 }
 
-/// The key of a server's tokens.
 pub(crate) struct TokenKey {
     secret: Secret,
     /// The encoded header of each token.

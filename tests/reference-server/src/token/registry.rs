@@ -29,10 +29,8 @@ pub(crate) struct Registered {
     since: u64,
 }
 
-/// Clients and tokens.
 #[derive(Debug)]
 pub(crate) struct Registry {
-    /// The clients by ID.
     pub(crate) clients: BTreeMap<String, Registered>,
     /// The lifetime of tokens issued from now on.
     pub(crate) lifetime: Duration,
@@ -79,14 +77,12 @@ impl Registry {
             && !self.revoked.contains(&number)
     }
 
-    /// Returns the client with this ID, if the secret is right.
     pub(crate) fn authenticate(&self, id: &str, secret: &str) -> Option<&Registered> {
         self.clients
             .get(id)
             .filter(|client| client.spec.secret == secret)
     }
 
-    /// Returns the number of the next token.
     pub(crate) fn number(&mut self) -> u64 {
         self.issued += 1;
         self.issued

@@ -23,7 +23,6 @@ use crate::token::key::TokenKey;
 /// The number of stored references per kind.
 const KEPT: usize = 60;
 
-/// Returns every operation of every contract.
 pub(super) fn operations() -> impl Iterator<Item = &'static Served> {
     App::all().flat_map(|app| &built_in(app).unwrap().operations)
 }
@@ -35,7 +34,6 @@ pub(super) fn is_command(operation: &Served) -> bool {
         && !operation.written.is_some_and(Operation::name_only)
 }
 
-/// Returns the documented success statuses.
 pub(super) fn successes(operation: &Served) -> Vec<u16> {
     let responses = operation.raw["responses"].as_object().unwrap();
     let statuses = responses.keys().filter_map(|status| status.parse().ok());
@@ -58,7 +56,6 @@ fn documents(operation: &Served, status: u16) -> bool {
 pub(super) struct Pool(BTreeMap<String, Vec<String>>);
 
 impl Pool {
-    /// Collects every reference in a response.
     fn harvest(&mut self, body: &Value) {
         static REFERENCE: LazyLock<Regex> =
             LazyLock::new(|| Regex::new(r#""(([A-Z0-9]+)-[A-Z0-9]{12})""#).unwrap());
@@ -71,7 +68,6 @@ impl Pool {
         }
     }
 
-    /// Returns a collected reference with this prefix, if any.
     pub(super) fn pick(&self, prefix: &str, random: &mut Rng) -> Option<String> {
         let known = self.0.get(prefix.trim_end_matches('-'))?;
         random.choice(known).cloned()
@@ -111,7 +107,6 @@ impl Driver {
         self.token(app, &client.id, &client.secret)
     }
 
-    /// Returns a token of a client for an application.
     pub(super) fn token(&self, app: App, id: &str, secret: &str) -> String {
         let fields = [
             ("grant_type", "client_credentials"),
@@ -171,7 +166,6 @@ impl Driver {
     }
 }
 
-/// Builds a request without query and body.
 pub(super) fn request(method: Method, path: String) -> Request {
     let host = [(header::HOST, HeaderValue::from_static("localhost"))];
     Request {

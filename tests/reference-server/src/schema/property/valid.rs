@@ -14,7 +14,6 @@ const LETTERS: [char; 16] = [
     'a', 'n', 'B', '7', ' ', '-', '&', '=', '%', '"', '\\', 'é', '漢', '🦀', '\u{0}', '\n',
 ];
 
-/// Builds a request within the spec.
 pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Request {
     let document = &operation.document;
     let mut query = Vec::new();
@@ -64,7 +63,6 @@ pub(super) fn request(operation: &Served, random: &mut Rng, pool: &Pool) -> Requ
     request
 }
 
-/// Returns the media type and the schema of an operation's body.
 pub(super) fn body_of(operation: &Served) -> Option<(&'static str, &Value)> {
     let content = &operation.raw["requestBody"]["content"];
     let known = ["application/json", "application/x-www-form-urlencoded"];
@@ -87,13 +85,11 @@ pub(super) fn is_open(operation: &Served) -> bool {
     undocumented || open.contains(&&*operation.id)
 }
 
-/// Returns the request for the next page, if there is one.
 pub(super) fn next_page(request: &Request, body: &Value) -> Option<Request> {
     let cursor = body.get("nextCursor")?.as_str()?;
     Some(with_query(request, "cursor", &[cursor]))
 }
 
-/// Returns a value that conforms to a schema.
 fn value(document: &Document, schema: &Value, random: &mut Rng, pool: &Pool) -> Value {
     let schema = document.resolve(schema);
     if schema["nullable"] == true && random.u8(..100) < 20 {
@@ -175,7 +171,6 @@ fn string(schema: &Value, random: &mut Rng, pool: &Pool) -> String {
     }
 }
 
-/// Returns arbitrary JSON.
 fn anything(random: &mut Rng) -> Value {
     let values = [
         json!(null),
