@@ -94,7 +94,6 @@ async fn commands_can_be_read_back_by_their_receipts() {
     shows(&peer, App::Accounting, &shown).await;
 }
 
-/// Sends a draft with exactly this amount.
 async fn send_amount(peer: &Peer, key: &str, amount: &str) -> Got {
     let body = changed(&draft(peer), &json!({"taxAmount": {}})).to_string();
     let amount = format!(r#""taxAmount":{amount}"#);

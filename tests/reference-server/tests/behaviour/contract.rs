@@ -13,7 +13,6 @@ pub(crate) fn serving(document: &str) -> Peer {
     Peer::of(builder.in_memory())
 }
 
-/// Returns the error for a document that can't be served.
 pub(crate) async fn rejection(document: &str) -> String {
     let builder = ReferenceServer::builder().contract(App::Crm, document);
     builder.try_start().await.unwrap_err().to_string()

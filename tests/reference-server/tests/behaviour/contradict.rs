@@ -70,7 +70,6 @@ fn claim(token: &str, name: &str) -> Value {
     }
 }
 
-/// Returns the compared part of a response.
 fn seen(what: &str, got: &Got) -> String {
     let (what, name) = what.split_once(' ').unwrap_or((what, what));
     let name = if name == "start" { "" } else { name };

@@ -59,7 +59,6 @@ impl Control {
         people.await.status
     }
 
-    /// Reads all state that the endpoint returns.
     async fn snapshot(&self) -> Vec<Value> {
         let mut seen = Vec::new();
         for path in "state faults fault-log clock tokens clients counters requests".split(' ') {

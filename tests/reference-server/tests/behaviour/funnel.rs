@@ -36,7 +36,6 @@ struct Came {
     who: usize,
     stage: &'static str,
     reason: Option<&'static str>,
-    /// The opportunity's currency and values.
     currency: &'static str,
     values: [i64; 2],
 }

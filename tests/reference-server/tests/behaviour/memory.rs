@@ -81,7 +81,6 @@ fn watched() -> (reqwest::Body, Arc<AtomicBool>) {
     (reqwest::Body::wrap(body), asked)
 }
 
-/// A body that never ends.
 pub(crate) struct Endless;
 
 impl Body for Endless {

@@ -18,7 +18,6 @@ use tower_service::Service;
 /// Long enough for a busy machine. Longer waits never end.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A server and its client.
 pub(crate) struct Peer {
     pub(crate) server: ReferenceServer,
     pub(crate) http: reqwest::Client,
@@ -52,7 +51,6 @@ impl Got {
     }
 }
 
-/// Connects to the server at a URL.
 pub(crate) async fn connect(url: &str) -> TcpStream {
     let address = url.split('/').nth(2).unwrap();
     TcpStream::connect(address).await.unwrap()
@@ -144,7 +142,6 @@ impl Peer {
         self.get(App::Crm, &format!("/api/crm/v1{path}")).await
     }
 
-    /// Sends a record command.
     pub(crate) async fn command(&self, body: &Value) -> Got {
         let token = self.token(App::Crm).await;
         let request = self.posting(App::Crm, "/api/crm/v1/commands", body);

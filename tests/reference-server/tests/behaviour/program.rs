@@ -11,7 +11,7 @@ use crate::peer::{connect, raw, rows};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_suite-reference-server");
 
-/// A running program. It stops when the test ends.
+/// It stops when the test ends.
 struct Running {
     child: Child,
     announced: Vec<String>,
@@ -62,7 +62,6 @@ impl Running {
         assert!(Command::new("kill").arg(id).status().unwrap().success());
     }
 
-    /// Returns the next line of its log.
     fn line(&mut self) -> String {
         self.out.next().unwrap().unwrap()
     }

@@ -101,8 +101,7 @@ pub(crate) async fn rejects(peer: &Peer, target: Target, command: &Value, table:
     assert_eq!(commits(peer), before);
 }
 
-/// Checks rows of a path, a JSON pointer into the response, and the value there. An empty value means that the pointer
-/// matches nothing.
+/// Checks rows of a path, a JSON pointer, and the value there. An empty value means that the pointer matches nothing.
 pub(crate) async fn shows(peer: &Peer, app: App, table: &str) {
     let token = peer.token(app).await;
     for [path, place, value] in rows(&filled(peer, table)) {

@@ -103,8 +103,7 @@ async fn fault_87_a_request_of_a_foreign_page_has_no_effect() {
     assert_eq!(seen, (Some(403), Some("evil.example")));
 }
 
-/// Requests that stop in the head, in the body and in a chunk; an empty request; and two incomplete HTTP/2
-/// connections.
+/// Requests that stop in the head, in the body and in a chunk; an empty request; and two incomplete HTTP/2 connections.
 const HALVES: [&str; 6] = [
     "GET /api/health HTTP/1.1\r\nhost: localhost\r\nx-slow: ",
     "POST /api/health HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\n{\"half\":",

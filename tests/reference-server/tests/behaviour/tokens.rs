@@ -22,7 +22,6 @@ const FORMS: &str = "
     grant_type=client_credentials&client_id=nobody&client_secret=x | 401 | invalid_client
     grant_type=client_credentials&client_id=reference-client&client_secret=wrong | 401 | invalid_client";
 
-/// Builds a request to the token endpoint with a form.
 fn post(peer: &Peer, form: &str) -> RequestBuilder {
     let request = peer.http.post(peer.server.token_url());
     let request = request.header("content-type", "application/x-www-form-urlencoded");

@@ -12,7 +12,6 @@ use tokio::runtime::{self, Runtime};
 use tokio::task::{JoinSet, spawn_blocking, yield_now};
 use tower_service::Service;
 
-/// The number of servers that are dropped together.
 const SERVERS: usize = 20;
 
 /// Long enough for a busy machine. Longer waits never end.
@@ -21,7 +20,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 type Servers = Vec<ReferenceServer>;
 type Place = fn(&Runtime, Servers);
 
-/// The places where servers are dropped.
 const PLACES: [(&str, Place); 4] = [
     ("stopped in a task", |runtime, servers| {
         let stop = async { servers.into_iter().for_each(ReferenceServer::stop) };
