@@ -59,7 +59,6 @@ where
     }
 }
 
-/// Returns the response to a request for a person.
 pub(crate) fn person() -> Step {
     let person = json!({"publicReference": PERSON, "displayName": "Ann Example"});
     peer::json(200, &person)
@@ -86,12 +85,10 @@ pub(crate) fn created() -> Step {
     )
 }
 
-/// Returns a call that creates a person.
 pub(crate) fn add_person(crm: &sdk_crm::Client) -> sdk_crm::SubmitCommand {
     crm.commands().submit(new_person("Ann Example"))
 }
 
-/// Returns a call for the person of a peer.
 pub(crate) fn get_person(crm: &sdk_crm::Client) -> sdk_crm::GetPerson {
     crm.people().get(PERSON)
 }

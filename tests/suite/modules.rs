@@ -34,7 +34,6 @@ fn read(folder: &Path, parent: &str, files: &mut BTreeMap<String, String>) {
     }
 }
 
-/// Returns the imports between files.
 fn imports(package: &str) -> Graph {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(package);
     let mut files = BTreeMap::new();

@@ -15,7 +15,6 @@ use crate::peer::{self, Peer, always};
 use crate::samples::event;
 use crate::support::{Clients, assert_says, assert_unsent, builder_at, stored};
 
-/// Reads a file of this repository.
 fn read(file: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
 }

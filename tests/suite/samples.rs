@@ -14,12 +14,10 @@ pub(crate) fn event(title: &str) -> EventCommand {
         .timezone("UTC")
 }
 
-/// Returns a call that creates an event.
 pub(crate) fn kick_off(calendar: &sdk_calendar::Client) -> sdk_calendar::SubmitEventCommand {
     calendar.events().command(&event("Kick-off"))
 }
 
-/// Returns a draft with this number of lines.
 pub(crate) fn draft(counterparty: &str, lines: usize) -> InvoiceDraftCreate {
     let line = || json!({"description": "Workshop"}).into();
     InvoiceDraftCreate::new(counterparty, tax(), (0..lines).map(|_| line()))
@@ -32,13 +30,11 @@ pub(crate) fn tax() -> TaxAmount {
         .scale(2)
 }
 
-/// Returns an import run of this adapter.
 pub(crate) fn import(adapter: &str, mode: ImportMode) -> ImportRunCreate {
     let (source, coverage) = (json!({"name": "legacy"}), json!({"from": "2026-01-01"}));
     ImportRunCreate::new(adapter, "1.0.0", source, mode, coverage)
 }
 
-/// Returns a record command that changes the job of a person.
 pub(crate) fn promotion(person: &str, job: &str) -> Value {
     json!({
         "commandType": "person.update",
@@ -47,7 +43,6 @@ pub(crate) fn promotion(person: &str, job: &str) -> Value {
     })
 }
 
-/// Returns a CRM command that adds a person.
 pub(crate) fn new_person(name: &str) -> Value {
     json!({"commandType": "person.create", "payload": {"displayName": name}})
 }

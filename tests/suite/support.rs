@@ -35,8 +35,7 @@ pub(crate) fn builder_to(peer: &Peer) -> SuiteBuilder {
     peer.over().set(builder_at(&peer.url()))
 }
 
-/// Returns the builder of a suite at any origin. All applications need different audiences, so the origin can't be the
-/// audience.
+/// All applications need different audiences, so the origin can't be the audience.
 pub(crate) fn builder_at(origin: &str) -> SuiteBuilder {
     let builder = quick(Suite::builder()).credentials(ClientCredentials::new("client", "secret"));
     App::all().fold(builder, |builder, app| {
@@ -103,7 +102,6 @@ pub(crate) fn once(server: &ReferenceServer, operation: Operation) -> Fault {
     server.fault(operation).times(1)
 }
 
-/// Returns the next step that the rule for stored commands gives.
 pub(crate) fn next_step(
     command: &PreparedCommand,
     first_sent: impl Into<Option<SystemTime>>,
@@ -147,7 +145,6 @@ pub(crate) struct ScriptRun<T> {
     pub(crate) result: Result<T, Error>,
     /// The attempts, without token exchanges.
     pub(crate) requests: Vec<Seen>,
-    /// The number of token exchanges.
     pub(crate) exchanges: usize,
 }
 
@@ -175,7 +172,6 @@ pub(crate) async fn run_script_over<T>(
 }
 
 impl<T> ScriptRun<T> {
-    /// Returns the number of requests that the peer received.
     pub(crate) fn attempts(&self) -> usize {
         self.requests.len()
     }
@@ -215,13 +211,11 @@ pub(crate) fn assert_says(shown: &(impl Display + ?Sized), words: &[&str]) {
     }
 }
 
-/// Checks the kind and the effect of an error.
 #[track_caller]
 pub(crate) fn assert_failed(error: &Error, kind: ErrorKind, effect: Effect) {
     assert_eq!((error.kind(), error.effect()), (kind, effect), "{error}");
 }
 
-/// Checks an error like [`assert_failed`], and its number of attempts.
 #[track_caller]
 pub(crate) fn assert_tried(error: &Error, kind: ErrorKind, effect: Effect, attempts: u32) {
     assert_failed(error, kind, effect);
@@ -249,13 +243,11 @@ pub(crate) fn is_long() -> bool {
     std::env::var_os("LONG_TESTS").is_some()
 }
 
-/// Parses an idempotency key.
 pub(crate) fn key(text: &str) -> IdempotencyKey {
     text.parse().unwrap()
 }
 
-/// Yields until a condition is true. Fails the test after 30 seconds of real time, because the clock of the test may be
-/// paused.
+/// Yields until a condition is true, for at most 30 seconds of real time, because the test's clock may be paused.
 pub(crate) async fn until(condition: impl Fn() -> bool) {
     let start = Instant::now();
     while !condition() {
@@ -331,7 +323,6 @@ impl Events {
         (events, guard)
     }
 
-    /// Returns all lines so far.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.bytes()).into_owned()
     }

@@ -30,7 +30,6 @@ async fn send(stage: &Stage, command: &EventCommand) -> Result<bool, Error> {
     Ok(receipt.replayed)
 }
 
-/// Checks that the service rejected the command with a conflict of its key.
 fn assert_conflict(error: &Error) {
     assert_eq!(error.kind(), ErrorKind::Conflict, "{error}");
     assert!(error.is_idempotency_conflict());

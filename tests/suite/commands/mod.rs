@@ -26,7 +26,6 @@ struct Stage {
 }
 
 impl Stage {
-    /// Starts a server in memory.
     fn start() -> Stage {
         let (server, suite) = in_memory();
         Self::of(server, suite)
@@ -49,7 +48,6 @@ impl Stage {
     }
 }
 
-/// Returns a review of an intake submission.
 fn review(server: &ReferenceServer) -> Value {
     json!({"submissionReference": server.sample_intake_submission(), "decision": "accept"})
 }

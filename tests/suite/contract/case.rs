@@ -118,7 +118,6 @@ fn media_type(row: &sdk_core::Operation) -> Option<&'static str> {
     }
 }
 
-/// Returns whether a path matches a template.
 fn follows(path: &str, template: &str) -> bool {
     let (path, template) = (path.split('/'), template.split('/'));
     path.clone().count() == template.clone().count()
@@ -127,7 +126,6 @@ fn follows(path: &str, template: &str) -> bool {
             .all(|(segment, wanted)| wanted.starts_with('{') || segment == wanted)
 }
 
-/// Returns the row of an operation in the tables of the four clients.
 pub(super) fn row(operation: Operation) -> &'static sdk_core::Operation {
     let found = table().find(|row| row.id == operation.id());
     found.unwrap_or_else(|| panic!("no client has {}", operation.id()))
@@ -146,8 +144,7 @@ pub(super) fn table() -> impl Iterator<Item = &'static sdk_core::Operation> {
     .copied()
 }
 
-/// Returns whether the contract lists the status for the operation. If it lists no errors, the statuses with a general
-/// meaning count.
+/// Whether the contract lists the status. If it lists no errors, the statuses with a general meaning count.
 fn is_documented(row: &sdk_core::Operation, status: u16) -> bool {
     if row.statuses.iter().any(|status| *status >= 400) {
         return row.statuses.contains(&status);

@@ -361,7 +361,6 @@ impl Visitor for Stored {
     }
 }
 
-/// Sends a prepared command with the client of its application.
 async fn send_prepared(
     suite: &Suite,
     command: &PreparedCommand,

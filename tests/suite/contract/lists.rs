@@ -55,13 +55,11 @@ pub(super) fn lists(setup: &Setup) -> [List<'_>; 6] {
     ]
 }
 
-/// Returns the first page of a list.
 pub(super) async fn first(mut pages: Pages<Record>) -> Result<Response<Page<Record>>, Error> {
     let page = pages.try_next().await?;
     Ok(page.expect("every list has a page"))
 }
 
-/// Returns all items of a list.
 pub(super) async fn collect(mut items: Items<Record>) -> Vec<Record> {
     let mut all = Vec::new();
     while let Some(item) = items.try_next().await.unwrap() {
@@ -70,7 +68,6 @@ pub(super) async fn collect(mut items: Items<Record>) -> Vec<Record> {
     all
 }
 
-/// Returns the references of records.
 pub(super) fn references<'r>(records: impl IntoIterator<Item = &'r Record>) -> BTreeSet<String> {
     let reference = |record: &Record| record.text("publicReference").unwrap();
     records.into_iter().map(reference).collect()

@@ -51,7 +51,6 @@ impl Setup {
         Setup::through(self.suite_of(rights), self.server)
     }
 
-    /// Fetches a token for each application.
     pub(crate) async fn prewarm(&self) {
         self.crm.prewarm().await.unwrap();
         self.calendar.prewarm().await.unwrap();
@@ -74,19 +73,17 @@ impl Setup {
         reaching(&self.server).build().unwrap()
     }
 
-    /// Returns the last request that the server received for an operation.
     pub(super) fn last(&self, operation: Operation) -> RecordedRequest {
         let mut seen = self.server.requests_for(operation);
         seen.pop()
             .unwrap_or_else(|| panic!("the server received no {}", operation.id()))
     }
 
-    /// Returns the query of that request, or an empty string.
+    /// Returns the query of the last request, or an empty string.
     pub(super) fn last_query(&self, operation: Operation) -> String {
         self.last(operation).query.unwrap_or_default()
     }
 
-    /// Returns the body of that request.
     pub(super) fn last_body(&self, operation: Operation) -> serde_json::Value {
         serde_json::from_slice(self.last(operation).body()).unwrap()
     }

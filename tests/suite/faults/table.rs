@@ -9,7 +9,6 @@ const TABLE: &str = include_str!("FAULTS.md");
 /// This file contains no test of a row.
 const THIS: &str = "faults/table.rs";
 
-/// The folders with tests of rows.
 const FOLDERS: [&str; 7] = [
     ".ci",
     "tests",
@@ -24,7 +23,6 @@ const FOLDERS: [&str; 7] = [
 const BREAKS: &str = ".close_on_reuse( .cut_at( .cut_short( .dripped( .slow_headers( .silence_next( \
                       .unended( reset( stall(";
 
-/// The tests of a row.
 #[derive(Default)]
 struct Row {
     /// The files of the tests, relative to the repository.

@@ -28,7 +28,6 @@ fn suite_of(source: impl TokenSource) -> (ScriptedTransport, Suite) {
     (transport, suite)
 }
 
-/// Checks that all calls were sent with this token.
 #[track_caller]
 fn assert_sent_with(transport: &ScriptedTransport, token: &str) {
     let bearer = format!("Bearer {token}");

@@ -1,5 +1,4 @@
-//! Rows 55 and 85: the query that a checkpoint belongs to, and checkpoints that were modified or no longer match the
-//! list.
+//! Rows 55 and 85: the query of a checkpoint, and checkpoints that were modified or no longer match the list.
 
 use sdk_core::{App, Checkpoint, Effect, ErrorKind, Items, Record};
 use sdk_crm::types::PersonStatus;

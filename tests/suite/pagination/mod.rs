@@ -14,22 +14,18 @@ use serde_json::{Value, json};
 use crate::peer::{self, Peer, Script, Step};
 use crate::support::{Ahead as _, Clients as _, builder_for, crm_at};
 
-/// The path of the list in most tests.
 const PEOPLE: &str = "/api/crm/v1/people";
 
-/// Returns a server in memory with this number of people, and a client of it.
 fn crm_of(people: u64) -> (ReferenceServer, sdk_crm::Client) {
     let server = ReferenceServer::builder().people(people).in_memory();
     let crm = client_of(&server);
     (server, crm)
 }
 
-/// Returns a client of a server in memory.
 fn client_of(server: &ReferenceServer) -> sdk_crm::Client {
     builder_for(server).transport(server.service()).crm()
 }
 
-/// Returns a page of people with these references.
 pub(crate) fn page(names: &[&str], next: impl Into<Value>) -> Step {
     let person = |name: &&str| json!({"publicReference": name});
     let items: Vec<_> = names.iter().map(person).collect();
@@ -52,7 +48,6 @@ pub(crate) async fn rest(items: &mut Items<Record>) -> (Vec<String>, Option<Erro
     }
 }
 
-/// Returns the names on all pages up to the end or an error.
 pub(crate) async fn rest_of_pages(pages: &mut Pages<Record>) -> (Vec<String>, Option<Error>) {
     let mut names = Vec::new();
     loop {

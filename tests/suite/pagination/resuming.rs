@@ -14,7 +14,6 @@ use crate::support::{Ahead as _, HoldClock, answer, crm_at, stored};
 over_all! { fault_26_after_an_error_the_same_list_continues_and_so_does_a_resumed_list }
 over_all! { paused: fault_27_a_long_list_through_rejected_tokens_503s_and_resets_loses_no_item }
 
-/// Returns the names of all people of a server, in order.
 async fn all_people(crm: &sdk_crm::Client) -> Vec<String> {
     rest(&mut crm.people().list().limit(50).items()).await.0
 }

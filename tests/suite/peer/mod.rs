@@ -81,7 +81,6 @@ impl Peer {
         lock(&self.shared.requests).clone()
     }
 
-    /// Returns the received token requests.
     pub(crate) fn exchanges(&self) -> Vec<Seen> {
         lock(&self.shared.exchanges).clone()
     }
@@ -90,7 +89,6 @@ impl Peer {
         self.shared.accepted.load(Ordering::Relaxed)
     }
 
-    /// Returns the number of bytes that it sent.
     pub(crate) fn written(&self) -> usize {
         self.shared.written.load(Ordering::Relaxed)
     }
@@ -135,7 +133,6 @@ impl Reserved {
         format!("http://{}", self.address)
     }
 
-    /// Accepts connections from now on.
     pub(crate) fn open(self, over: Over, script: impl Into<Script>) -> Peer {
         let shared = Arc::new(Shared {
             script: Mutex::new(script.into()),

@@ -7,7 +7,6 @@ use sdk_transport_hyper::hyper_util::client::proxy::matcher::Matcher;
 use super::proxy::known;
 use super::{Peer, Reserved, Script};
 
-/// A version of HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Protocol {
     Http1,
@@ -15,7 +14,6 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-/// The HTTP client of a suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Client {
     Reqwest,
@@ -42,12 +40,10 @@ impl Over {
         Self { client, protocol }
     }
 
-    /// Starts a peer for this client and protocol.
     pub(crate) fn start(self, script: impl Into<Script>) -> Peer {
         Reserved::new().open(self, script)
     }
 
-    /// Sets this client and protocol on a suite.
     pub(crate) fn set(self, builder: SuiteBuilder) -> SuiteBuilder {
         match (self.client, self.protocol) {
             (Client::Reqwest, Protocol::Http1) => builder,

@@ -101,7 +101,6 @@ impl Proxy {
         self.shared.state().silences = true;
     }
 
-    /// Returns the record of each connection.
     pub(crate) fn seen(&self) -> Vec<String> {
         self.shared.state().seen.clone()
     }

@@ -20,7 +20,6 @@ pub(crate) struct Step {
     pub(super) held: bool,
 }
 
-/// The way a response is sent.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
     /// Completely, with its length.
@@ -37,15 +36,11 @@ pub(super) enum Act {
     Endless(Option<u64>),
     /// A head that declares this length, and two small pieces of the body.
     Promise(u64),
-    /// Only these bytes.
     Raw(Vec<u8>),
-    /// No response, on an open connection.
     Stall,
-    /// No response. The connection is closed.
     Close,
     /// No response. The connection is reset. Over HTTP/2, the stream is reset with an internal error.
     Reset,
-    /// No response. The stream is refused.
     Refuse,
     /// No response. A GOAWAY names this stream as the last processed stream, or excludes it.
     GoAway(Last),
@@ -84,20 +79,17 @@ pub(crate) fn reply(status: u16) -> Step {
     }
 }
 
-/// Returns a complete JSON response.
 pub(crate) fn json(status: u16, body: &Value) -> Step {
     reply(status)
         .header("content-type", "application/json")
         .body(body.to_string())
 }
 
-/// Returns a response of the token endpoint.
 pub(crate) fn token(text: &str) -> Step {
     let token = json!({"access_token": text, "token_type": "Bearer", "expires_in": 300});
     json(200, &token)
 }
 
-/// Returns a redirect to `location`.
 pub(crate) fn redirect(status: u16, location: impl Into<String>) -> Step {
     reply(status).header("location", location)
 }
@@ -135,8 +127,7 @@ pub(crate) fn close() -> Step {
     doing(Act::Close)
 }
 
-/// Refuses the stream after reading the request. The server thereby says that it did not process the request. HTTP/2
-/// only.
+/// Refuses the stream after reading the request, and thereby says that it did not process it. HTTP/2 only.
 pub(crate) fn refuse() -> Step {
     doing(Act::Refuse)
 }
@@ -256,7 +247,6 @@ pub(crate) struct Script {
     issued: u32,
 }
 
-/// Returns a script of steps that are taken in order.
 pub(crate) fn script(steps: impl IntoIterator<Item = Step>) -> Script {
     Script {
         steps: steps.into_iter().collect(),
@@ -264,7 +254,6 @@ pub(crate) fn script(steps: impl IntoIterator<Item = Step>) -> Script {
     }
 }
 
-/// Returns a script that takes the same step for every request.
 pub(crate) fn always(step: Step) -> Script {
     script([]).then_always(step)
 }

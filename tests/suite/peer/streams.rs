@@ -178,8 +178,7 @@ impl Wire {
         Ok(self.socket.shutdown(Shutdown::Both)?)
     }
 
-    /// Sends a GOAWAY without an error that names the last stream that may be processed. The library can only name the
-    /// newest stream.
+    /// Sends a GOAWAY without an error, whose last stream is `last`. The library can only name the newest stream.
     fn go_away(&self, last: u32) -> Sent {
         let mut frame = vec![0, 0, 8, 7, 0, 0, 0, 0, 0];
         frame.extend(last.to_be_bytes());

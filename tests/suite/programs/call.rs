@@ -16,7 +16,6 @@ pub(super) async fn server(change: impl FnOnce(Builder) -> Builder) -> Reference
         .await
 }
 
-/// Returns the command line of the program, for a server.
 pub(super) fn command(server: &ReferenceServer, line: &str) -> Command {
     let mut command = suite();
     command.args(line.split_whitespace());

@@ -35,7 +35,6 @@ impl Desk {
         Self::new(server.environment())
     }
 
-    /// Returns the program with its arguments.
     pub(crate) fn command(&self, line: &str) -> Command {
         let mut command = suite();
         command.args(line.split(' ')).current_dir(&self.folder.0);

@@ -39,7 +39,6 @@ async fn examine(environment: &Environment) -> Examined {
     (output.status.code().unwrap(), report)
 }
 
-/// Returns the verdict on each assumption.
 fn verdicts<'a>(report: &'a Value) -> BTreeMap<&'a str, &'a str> {
     let rows = report["assumptions"].as_array().unwrap().iter();
     let text = |value: &'a Value| value.as_str().unwrap();

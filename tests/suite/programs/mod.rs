@@ -129,13 +129,11 @@ pub(crate) fn environment(peer: &Peer) -> Vec<(String, String)> {
     all.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Runs a command to its end.
 pub(crate) fn output(command: &mut Command) -> Output {
     command.stdin(Stdio::null()).stdout(Stdio::piped());
     command.stderr(Stdio::piped()).output().unwrap()
 }
 
-/// Returns the messages of a command.
 pub(crate) fn messages(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }

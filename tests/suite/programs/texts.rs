@@ -166,7 +166,6 @@ async fn failed() -> Vec<Error> {
     errors
 }
 
-/// Returns errors of commands.
 async fn of_commands() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
     let (calendar, key) = (reaching(&server).calendar(), "order-4711.delivery");

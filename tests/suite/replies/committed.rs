@@ -85,7 +85,6 @@ impl Command {
     }
 }
 
-/// Returns the result of an import with this outcome.
 fn imported(status: u16, outcome: &Value) -> Step {
     let mut result = json!({
         "schemaVersion": "suite-accounting-command-result.v1",

@@ -15,7 +15,6 @@ const BOB: &str =
 /// The minimum size for a response to share its memory.
 const SHARED: usize = 4 * 1024;
 
-/// Returns a page of this size.
 fn page(size: usize) -> String {
     let page = |more: &str| {
         format!(r#"{{ "items" : [ {ANN} , {BOB} ], "m\u006fre" : "{more}", "nextCursor": null }}"#)

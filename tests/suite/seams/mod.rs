@@ -1,5 +1,4 @@
-//! Extension points for a caller's own code: transports, observers, test values, and several installations that share a
-//! transport.
+//! Extension points: transports, observers, test values, and several installations that share a transport.
 
 pub(crate) mod installations;
 pub(crate) mod observe;

@@ -1,5 +1,4 @@
-//! Rows 32, 50, 76 and 77: types with confidential values, local mistakes with them, and calls with confidential
-//! bodies.
+//! Rows 32, 50, 76 and 77: types with confidential values, local mistakes with them, and confidential bodies.
 
 use std::sync::Arc;
 

@@ -43,7 +43,6 @@ impl<T: Serialize + DeserializeOwned> Answer for Receipt<T> {
 /// The call of a scenario, in its three forms.
 pub(crate) struct Calls<C> {
     pub(crate) operation: Operation,
-    /// The call of the scenario.
     pub(crate) plain: C,
     /// The call with a parameter and a header that no contract documents.
     pub(crate) extended: C,
@@ -51,7 +50,6 @@ pub(crate) struct Calls<C> {
     pub(crate) prepared: Option<Result<PreparedCommand, Error>>,
 }
 
-/// Processes the call of each operation.
 pub(crate) trait Visitor {
     async fn visit<A: Answer>(
         &mut self,
@@ -76,7 +74,6 @@ macro_rules! modules {
         pub(super) const COVERED: &[(&str, &[(Operation, bool)])] =
             &[$( (stringify!($module), $module::COVERED) ),+];
 
-        /// Passes the call of every operation to a visitor.
         pub(crate) async fn visit_all(setup: &Setup, visitor: &mut impl Visitor) {
             $( $module::visit(setup, visitor).await; )+
         }

@@ -6,7 +6,6 @@ use sdk_core::{App, Method, Operation, Safety};
 
 use crate::support::quick_retry;
 
-/// Returns the operation that lists notes.
 pub(super) const fn list() -> Operation {
     let mut it = Operation::generated(App::Crm, "listNotes", Method::Get, "/notes");
     it.group = "notes";
@@ -73,7 +72,6 @@ static NOTES: Application = Application {
     raw: RawOperations::of(App::Crm),
 };
 
-/// Returns a client with responses from a script.
 pub(super) fn client(transport: &ScriptedTransport) -> ApiClient {
     let suite = transport.suite().retry(quick_retry());
     ApiClient::new(&suite.build().unwrap(), &NOTES).unwrap()

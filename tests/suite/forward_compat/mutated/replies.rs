@@ -1,5 +1,4 @@
-//! The property of all responses: everything that a later contract version may send decodes and is written back
-//! unchanged.
+//! All responses: everything that a later contract version may send decodes and is written back unchanged.
 
 use fastrand::Rng;
 use sdk_core::Error;

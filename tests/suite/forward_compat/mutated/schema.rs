@@ -4,7 +4,6 @@ use sdk_reference_server::Operation;
 use serde_yaml_ng::Value;
 use suite_proof::json::{Field, NUMBERS, Shape, TEXTS};
 
-/// The specs by application.
 const SPECS: &[(&str, &str)] = &[
     ("crm", include_str!("../../../../specs/crm.yaml")),
     ("calendar", include_str!("../../../../specs/calendar.yaml")),
@@ -37,7 +36,6 @@ const BEYOND: &[&str] = &[
     "123456789012345678901234567890",
 ];
 
-/// Returns the shape of an operation's response.
 pub(super) fn of_reply(operation: Operation) -> Shape {
     let of_app = |(name, _): &&(&str, &str)| *name == operation.app().id();
     let (_, text) = SPECS.iter().find(of_app).unwrap();

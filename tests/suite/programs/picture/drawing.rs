@@ -42,7 +42,6 @@ font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;font-s
 #lost-reply .head,#lost-reply .cross{stroke-dasharray:none}
 #lost-reply .wait{stroke:var(--soft);stroke-width:5}";
 
-/// Draws lanes next to each other.
 pub(super) fn svg(lanes: &[Lane]) -> String {
     let longest = lanes.iter().filter_map(|lane| lane.attempts.last());
     let longest = longest
@@ -66,7 +65,6 @@ pub(super) fn svg(lanes: &[Lane]) -> String {
     svg + "</svg>\n"
 }
 
-/// Describes a lane in words.
 fn described(lane: &Lane) -> String {
     let (Some(first), Some(last)) = (lane.attempts.first(), lane.attempts.last()) else {
         return String::new();
@@ -93,7 +91,6 @@ fn keeps_its_key(lane: &Lane) -> bool {
         .all(|pair| pair[0].key == pair[1].key)
 }
 
-/// Returns the result of a lane.
 fn result(lane: &Lane) -> String {
     match lane.attempts.last().map_or(0, |last| last.commits) {
         1 if lane.replayed => "1 invoice, and a receipt that says replayed".to_owned(),

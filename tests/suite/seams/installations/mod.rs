@@ -1,5 +1,4 @@
-//! Many installations in one process: suites that share only their connections. A dropped installation leaves nothing
-//! behind.
+//! Many installations in one process share only their connections. A dropped installation leaves nothing behind.
 
 mod settings;
 
@@ -92,7 +91,6 @@ fn reference(number: &str) -> String {
     format!("PER-{number:0>12}")
 }
 
-/// Reads the person of an installation.
 async fn get(crm: &sdk_crm::Client, number: usize) {
     let reference = reference(&number.to_string());
     let person = crm.people().get(&reference).await.unwrap();

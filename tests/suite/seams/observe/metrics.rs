@@ -36,7 +36,6 @@ impl Reader {
         Metrics::new(&self.provider)
     }
 
-    /// Returns all instruments by name.
     fn read(&self) -> BTreeMap<String, Exported> {
         self.exporter.reset();
         self.provider.force_flush().unwrap();
@@ -57,7 +56,6 @@ impl Reader {
         exported
     }
 
-    /// Returns the series of an instrument.
     fn series(&self, name: &str) -> BTreeMap<String, i64> {
         self.read().remove(name).unwrap().1
     }

@@ -65,7 +65,6 @@ impl Watched {
     }
 }
 
-/// Returns the value of a series.
 fn value(exported: &str, series: &str) -> f64 {
     let values = exported.lines().filter_map(|it| it.strip_prefix(series));
     let values: Vec<f64> = values.map(|it| it.trim().parse().unwrap()).collect();

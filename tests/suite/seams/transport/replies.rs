@@ -28,7 +28,6 @@ enum Piece {
     Reset,
 }
 
-/// Returns a body in pieces.
 fn body(pieces: impl IntoIterator<Item = Piece, IntoIter: Send + 'static>) -> ResponseBody {
     let pieces = stream::iter(pieces).then(|piece| async move {
         match piece {

@@ -1,5 +1,4 @@
-//! Values that tests of programs build, compared with the values that calls return, and repeatable runs (feature
-//! `test-util`).
+//! Values that a program's tests build, compared with the values of calls, and repeatable runs (feature `test-util`).
 
 mod made;
 mod scripted;
