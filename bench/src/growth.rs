@@ -25,8 +25,7 @@ pub const USES: usize = 10_000;
 /// Longer than any operation under callgrind.
 const LONG: Duration = Duration::from_secs(600);
 
-/// The kind of items. Connections are idle HTTP/1.1 connections, and pages are the pages of one list, with one item
-/// each.
+/// The kind of items. Connections are idle and use HTTP/1.1. Pages belong to one list and have one item each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Many {
     Installations,
@@ -69,8 +68,7 @@ fn made(made: usize, began: Instant) -> Seen {
     Seen { made, held, micros }
 }
 
-/// A transport that serves each installation at its own host, and counts requests with the token of another
-/// installation.
+/// Serves each installation at its own host, and counts requests with the token of another installation.
 #[derive(Clone, Default)]
 struct Memory(Arc<AtomicU64>);
 

@@ -23,8 +23,7 @@ pub struct Listed {
     pub held: f64,
 }
 
-/// Reads a list with `items()` or page by page in a loop. Marks the beginning, the end of each stretch of `items()`,
-/// and the end.
+/// Reads a list with `items()` or page by page. Marks the beginning, the end of each stretch of `items()`, and the end.
 pub async fn run(
     origin: &str,
     pages: usize,

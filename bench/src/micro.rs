@@ -83,8 +83,7 @@ fn span(number: u64) -> tracing::Span {
     )
 }
 
-/// Returns the microseconds of a call through the reference server in memory, including the server. Commands that add a
-/// person alternate with pages.
+/// Returns the microseconds of a call, including the reference server in memory. Commands and pages alternate.
 #[cfg(feature = "peers")]
 pub async fn in_memory() -> Result<f64, Failure> {
     const TURNS: u32 = 2000;

@@ -125,8 +125,7 @@ impl Bench {
         }
     }
 
-    /// Runs a task in a worker. If instructions are counted, also returns the instructions between consecutive
-    /// [`mark`](crate::system::mark)s.
+    /// Runs a task in a worker. If `counted`, also returns the instructions between [`mark`](crate::system::mark)s.
     pub async fn work<T: DeserializeOwned>(
         &self,
         task: &Task,

@@ -26,8 +26,7 @@ pub struct Sdk {
     reading: Reading,
 }
 
-/// How the records of a page are read: raw, decoded into structs of `String` or `Text`, or raw and then viewed as
-/// borrowing structs.
+/// Reads records raw, decodes them into structs of `String` or `Text`, or reads them raw as borrowing structs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reading {
     Open,

@@ -1,8 +1,7 @@
 //! rustdoc's JSON description of a crate. The format is unstable, and its version depends on the release of Rust.
 //!
-//! Only rustdoc itself runs with `RUSTC_BOOTSTRAP`. Build scripts read that variable, so setting it for cargo would rebuild
-//! half of the dependencies. For this reason, cargo runs this program as rustdoc, and this program sets the variable and runs
-//! rustdoc.
+//! Build scripts read `RUSTC_BOOTSTRAP`, so setting it for cargo would rebuild half of the dependencies. Instead, cargo
+//! runs this program as rustdoc, and this program sets the variable only for the real rustdoc.
 
 use std::env;
 use std::ffi::OsStr;
