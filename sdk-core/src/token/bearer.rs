@@ -34,7 +34,6 @@ pub(super) enum Phase {
 }
 
 impl BearerToken {
-    /// Prepares a token that was requested at `start`.
     pub(crate) fn prepare(
         token: &AccessToken,
         start: Instant,

@@ -32,7 +32,6 @@ pub struct TokenCache {
 #[derive(Default)]
 struct Entries {
     all: HashMap<Arc<TokenRequest>, Arc<TokenEntry>>,
-    /// The instant at which the next sweep is due.
     due: Option<Instant>,
 }
 
@@ -61,8 +60,7 @@ impl TokenCache {
         self.entry_of(None, request)
     }
 
-    /// Returns the [`entry`](Self::entry) for an application, which is named in reports. If several applications share
-    /// a token, reports name the first of them.
+    /// Returns the [`entry`](Self::entry) for an application. Reports name the first application that uses an entry.
     pub(crate) fn entry_of(&self, app: Option<App>, request: TokenRequest) -> Arc<TokenEntry> {
         let mut entries = self.lock();
         entries.sweep_if_due(Instant::now());

@@ -132,7 +132,6 @@ impl TokenEntry {
         self.renewal_ended.notify_waiters();
     }
 
-    /// Ends renewal `id` with the source's result.
     fn settle(
         &self,
         id: u64,
@@ -156,8 +155,7 @@ impl TokenEntry {
         self.read().live(Instant::now())
     }
 
-    /// Drops the token if it has expired. Returns whether the entry is idle: no token, no renewal in flight, and no
-    /// backoff.
+    /// Drops the token if it has expired. Returns whether the entry is idle: no token, renewal or backoff.
     pub(super) fn drop_if_expired(&self, now: Instant) -> bool {
         let mut state = self.write();
         state.drop_expired(now);
@@ -192,15 +190,13 @@ impl TokenEntry {
             self.context.exchanges.fetch_add(1, Ordering::Relaxed);
             let entry = Arc::clone(self);
             let renewal = run(RenewalGuard { entry, id }).instrument(self.span());
-            // Outside the lock. A runtime that is shutting down drops the task immediately, and its guard takes the
-            // lock.
+            // Outside the lock, which the task's guard takes if the runtime is shutting down and drops the task.
             runtime.spawn(renewal);
         }
         action
     }
 
-    /// Returns the span of a new renewal. It is a separate trace, because many calls may wait for the renewal. It
-    /// follows from the call that starts the renewal.
+    /// The span is a separate trace, because many calls may wait for it. It follows from the call that starts it.
     fn span(&self) -> Span {
         let span = tracing::info_span!(
             parent: None,
@@ -218,8 +214,7 @@ impl TokenEntry {
     }
 }
 
-/// A renewal to run. When it is dropped, the renewal has ended or was lost with its runtime, and all waiters are
-/// notified.
+/// A renewal to run. When it is dropped, the renewal has ended or was lost, and all waiters are notified.
 struct RenewalGuard {
     entry: Arc<TokenEntry>,
     id: u64,

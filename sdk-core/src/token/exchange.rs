@@ -25,7 +25,6 @@ use crate::transport::error::{SendState, TransportError, describe_target, is_tls
 use crate::transport::reply_body::{self, BodyError};
 use crate::transport::request_body::{Outgoing, SendTracker};
 
-/// The status of a proxy that requires a credential.
 const PROXY_AUTHENTICATION_REQUIRED: u16 = 407;
 
 /// Requests tokens from a token endpoint with client credentials.
@@ -223,7 +222,6 @@ impl ClientCredentialsSource {
             .with_description(format!("{endpoint} did not answer within {timeout:?}"))
     }
 
-    /// Returns the error for a response whose body can't be read.
     fn body_failure(&self, error: BodyError) -> TokenError {
         let limit = self.policy.max_response_bytes;
         match error {

@@ -80,8 +80,7 @@ struct Claims {
     iat: f64,
 }
 
-/// Returns the lifetime of a JWT, `exp - iat`, which needs no clock; `None` unless the token is a JWT and the
-/// difference is positive.
+/// Returns the lifetime of a JWT, `exp - iat`, which needs no clock; `None` if it is unknown or not positive.
 pub(super) fn jwt_lifetime(token: &str) -> Option<Duration> {
     let [_header, payload, _signature] = *token.split('.').collect::<Vec<_>>() else {
         return None;

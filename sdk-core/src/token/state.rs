@@ -104,7 +104,6 @@ pub(super) struct State {
     pub(super) token: Option<Arc<BearerToken>>,
     generation: u64,
     pub(super) renewal: Option<Renewal>,
-    /// The last renewal that was started.
     pub(super) last_id: u64,
     /// The number of renewals that ended with a result that counts.
     pub(super) results: u64,
@@ -298,8 +297,7 @@ impl State {
         let failures = earlier.saturating_add(1);
         let backoff = policy.renewal_backoff;
         let wait = backoff.half_jitter(failures, random);
-        // Wait at least as long as the server asked (up to the cap), plus jitter so that clients don't retry
-        // simultaneously.
+        // Wait at least as long as the server asked (up to the cap), plus jitter so that clients don't retry together.
         let asked = error.retry_after().unwrap_or_default().min(backoff.cap);
         self.results += 1;
         self.failure = Some(Box::new(FailedRenewal { error, failures }));

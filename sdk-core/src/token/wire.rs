@@ -135,8 +135,7 @@ pub(super) fn success(
     Ok(token)
 }
 
-/// Reads `expires_in` as a number or as a number in a string. A negative number counts as zero, any other value as
-/// missing.
+/// Reads `expires_in` as a number, also in a string. A negative number counts as zero, any other value as missing.
 fn seconds(value: &RawValue) -> Option<Duration> {
     let seconds: f64 = value.get().trim_matches('"').trim().parse().ok()?;
     // JSON numbers are unlimited, so cap a value that is too large for a duration. The policy's limit applies later.

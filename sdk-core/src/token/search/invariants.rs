@@ -95,7 +95,6 @@ fn of_action(
     }
 }
 
-/// The invariants of a caller that begins to wait.
 fn of_wait(
     simulation: &Simulation,
     waiter: &Waiter,

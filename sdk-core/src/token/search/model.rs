@@ -271,8 +271,7 @@ impl Simulation {
         }
     }
 
-    /// Lets an operation accept the token of a caller. Other simulations share this token, so it is replaced with a
-    /// copy.
+    /// Lets an operation accept a copy of a caller's token, because other simulations share the token.
     fn accept(&mut self, slot: usize) {
         let caller = std::mem::replace(&mut self.callers[slot], WaiterState::Away);
         let WaiterState::Holds { token, .. } = caller else {

@@ -125,7 +125,6 @@ async fn called(entry: &Arc<TokenEntry>) -> Result<usize, String> {
     summarize(entry.bearer().await)
 }
 
-/// Makes a call, and measures its duration.
 async fn timed(entry: &Arc<TokenEntry>) -> (Result<usize, String>, Duration) {
     let start = Instant::now();
     let outcome = called(entry).await;
