@@ -269,7 +269,6 @@ fn check_client(client: &ApiClient, command: &PreparedCommand) -> Result<(), Err
     Ok(())
 }
 
-/// Creates a call that sends a prepared command exactly as it was prepared.
 fn call_of(client: &ApiClient, operation: &'static Operation, command: &PreparedCommand) -> Call {
     let mut call = Call::new(client, operation);
     call.stored = Some(Arc::new(command.clone()));
@@ -320,8 +319,7 @@ fn operation_of(
     Ok(operation)
 }
 
-/// Whether a call could have produced this path and query. Every segment must be valid, and the query must not override
-/// the method.
+/// Whether a call could have produced this path and query: all segments are valid, and no query overrides the method.
 fn is_safe_target(target: &str) -> bool {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let odd =

@@ -65,8 +65,7 @@ pub fn one_line(text: &str) -> String {
     TextKind::Message.of(text)
 }
 
-/// Whether a character is invisible or changes how others are displayed: Unicode's format characters (Cf), fillers and
-/// selectors.
+/// Whether a character is invisible or changes how others are displayed: format characters (Cf), fillers and selectors.
 pub(crate) fn is_invisible(character: char) -> bool {
     matches!(
         character,

@@ -98,7 +98,6 @@ impl<'a> CallState<'a> {
         self.in_flight = true;
     }
 
-    /// `error` is set if the attempt failed.
     pub(super) fn end_attempt(
         &mut self,
         attempt: AttemptSpan<'_>,
@@ -302,8 +301,7 @@ pub(super) fn failed(error: Error, retry: bool) -> AttemptResult {
 /// The result of a transport's `send`.
 pub(super) type Answer = Result<Incoming, TransportError>;
 
-/// Waits for a response and reads it within the time limit. If the body can't be read, the outcome still contains
-/// status and headers.
+/// Waits for a response and reads it in time. An outcome without a readable body still has status and headers.
 pub(super) async fn run(
     sending: impl Future<Output = Answer>,
     max_bytes: usize,

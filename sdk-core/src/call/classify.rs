@@ -267,7 +267,6 @@ fn late_body(whole_call: bool, state: &CallState<'_>) -> Error {
     Error::timeout(Effect::Unknown, message)
 }
 
-/// Returns the result if no response began in time.
 fn timed_out(whole_call: bool, not_sent: bool, state: &CallState<'_>) -> AttemptResult {
     let (limit, target) = (passed_limit(whole_call, state), target(state));
     let (message, effect, retry) = if not_sent {
@@ -323,7 +322,6 @@ fn failed_to_send(error: TransportError, state: &CallState<'_>) -> AttemptResult
     failed(error, retry)
 }
 
-/// Describes the step that failed before anything was sent, and the reason.
 fn no_connection(
     tls: bool,
     error: &TransportError,
@@ -376,8 +374,7 @@ fn scope_hint(operation: &Operation, bearer: Option<&BearerToken>, redactor: &Re
         None => "the token endpoint did not list the granted scopes".to_owned(),
         Some([]) => "the token was granted no scope".to_owned(),
         Some(scopes) => {
-            // Search the scopes joined with spaces, as received. With commas, a secret that contains spaces would not
-            // be found.
+            // Search the scopes joined with spaces, as received. Commas would hide a secret that contains spaces.
             let received = scopes.join(" ");
             let granted = if redactor.matches(&received) {
                 received

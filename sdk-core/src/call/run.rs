@@ -291,7 +291,6 @@ impl Call {
         Ok(None)
     }
 
-    /// Returns the delay before the next attempt and its reason, or the error if no attempt may follow.
     fn next_wait(
         &self,
         state: &mut CallState<'_>,
@@ -349,7 +348,6 @@ impl Call {
         }
     }
 
-    /// Adds the attempts and the command to resend to an error.
     fn add_error_context(&self, error: Error, state: &mut CallState<'_>) -> Error {
         // A failed renewal explains why the call was not resent. The 401 is its result.
         let error = match state.last_401.take() {

@@ -156,7 +156,6 @@ fn classified(client: &ApiClient, outcome: impl Fn() -> AttemptOutcome) -> Optio
 
 type Body = fn() -> Result<Bytes, BodyError>;
 
-/// The possible bodies of a response.
 const BODIES: [(&str, Body); 7] = [
     ("json", || Ok(Bytes::from_static(b"{\"a\":1}"))),
     ("html", || Ok(Bytes::from_static(b"<html>"))),

@@ -46,7 +46,6 @@ impl Limits {
         }
     }
 
-    /// The maximum duration of an attempt that begins now.
     pub(crate) fn attempt_time(&self) -> Duration {
         let left = self.deadline.saturating_duration_since(Instant::now());
         left.min(self.attempt_timeout)

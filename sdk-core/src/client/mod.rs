@@ -203,7 +203,6 @@ debug_fields! { ApiClient |it| application: it.application().app, base: it.0.end
 pub struct Endpoint {
     sender: Sender,
     url: Arc<Url>,
-    /// The proxy that the environment sets for it.
     proxy: Option<Arc<str>>,
     server: Server,
     application: &'static Application,
@@ -239,7 +238,6 @@ impl Endpoint {
         self.application
     }
 
-    /// For observers.
     pub(crate) fn server(&self) -> &Server {
         &self.server
     }

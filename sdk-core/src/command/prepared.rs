@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::key::{IdempotencyKey, hex};
 use crate::macros::debug_fields;
 
-/// The version of the stored form. Later SDKs read every earlier version. Version 1 doesn't record the preparation
-/// time.
+/// The version of the stored form. Later SDKs read all earlier versions. Version 1 has no preparation time.
 pub(crate) const VERSION: u32 = 2;
 
 /// A command in its exact wire form, ready to store and send: operation, audience, path, idempotency key and body.

@@ -184,7 +184,6 @@ fn describe_match(matches: ContractMatch, version: &str, built_for: &str) -> Opt
     })
 }
 
-/// Describes a status that differs from the documented statuses.
 fn describe_status(application: &Application, status: &str) -> Option<String> {
     let documented = application.statuses;
     (!documented.contains(&status)).then(|| {

@@ -98,12 +98,10 @@ impl Error {
         Self::new(ErrorKind::Decode, Effect::Unknown, message)
     }
 
-    /// A list that cannot continue.
     pub(crate) fn pagination(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Pagination, Effect::NotSent, message)
     }
 
-    /// A prepared command that cannot be sent.
     pub(crate) fn prepared(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::PreparedCommand, Effect::NotSent, message)
     }

@@ -191,8 +191,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for TypedOrRaw<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Only the JSON string preserves all digits of a number of another type.
         let raw = RawJson::deserialize(deserializer)?;
-        // The parser counts the depth from zero for each string, so a type that contains itself would recurse without
-        // limit.
+        // The parser counts the depth of each string from zero, so a type that contains itself would recurse endlessly.
         if is_too_deep(raw.as_str()) {
             return Ok(Self(Err(raw)));
         }

@@ -14,8 +14,7 @@ pub(super) struct Instant<'a> {
     pub(super) fraction: &'a [u8],
 }
 
-/// Parses a timestamp leniently. Accepts a space instead of the `T`, which RFC 3339 mentions, and a leap second at any
-/// time.
+/// Parses a timestamp, also with a space instead of the `T` (which RFC 3339 mentions) or a leap second at any time.
 pub(super) fn instant(text: &[u8]) -> Option<Instant<'_>> {
     let (date, rest) = text.split_first_chunk()?;
     let day = day(date)?;

@@ -199,8 +199,7 @@ macro_rules! impl_text {
         $crate::impl_text!($name: Display FromString Serialize Deserialize);
     };
 
-    // A newtype around a string, with `PATTERN` and `is_well_formed`. A string converted with `from` is checked when it
-    // is sent.
+    // A newtype around a string, with `PATTERN` and `is_well_formed`. A converted string is checked when it is sent.
     (@Reference $name:ident) => {
         impl ::std::str::FromStr for $name {
             type Err = $crate::Error;

@@ -45,8 +45,7 @@ const POSITION: [&str; 2] = ["cursor", LIMIT];
 #[serde(rename_all = "camelCase")]
 pub struct Checkpoint {
     version: u32,
-    // Fields that another version may lack have defaults. Decoding then succeeds and the version check reports the
-    // error.
+    // Fields that another version may lack have defaults, so that the version check reports the error.
     #[serde(default)]
     application: Cow<'static, str>,
     #[serde(default)]
@@ -174,7 +173,6 @@ impl Checkpoint {
         }
     }
 
-    /// Checks that a stored checkpoint belongs to the list at this position.
     pub(super) fn check_resume(&self, stored: &Self) -> Result<(), Error> {
         let reject = |message: String| Err(Error::pagination(message));
         if stored.version != VERSION {

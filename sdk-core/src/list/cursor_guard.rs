@@ -23,7 +23,6 @@ impl CursorGuard {
         }
     }
 
-    /// Whether the page at this cursor already arrived.
     pub(super) fn knows(&self, cursor: &str) -> bool {
         self.recent.contains(&self.hasher.hash_one(cursor))
     }

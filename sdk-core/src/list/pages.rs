@@ -18,7 +18,6 @@ use crate::reply::page::Page;
 use crate::reply::response::Response;
 use crate::request::draft::Draft;
 
-/// Builds the request for the page at a cursor.
 type MakeRequest = Arc<dyn Fn(Option<&str>) -> Result<Draft, Error> + Send + Sync>;
 
 /// A list as a lazy, `'static` stream of pages that ends after its first error.
@@ -214,7 +213,6 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         matches!(self.state, State::Over)
     }
 
-    /// Ends the list and drops a fetch in flight.
     pub(super) fn end(&mut self) {
         self.state = State::Over;
     }
@@ -248,7 +246,6 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
         }
     }
 
-    /// The call for the page at the checkpoint.
     fn fetching(&self) -> Fetching<T> {
         let request = (self.make)(self.checkpoint.cursor());
         Box::pin(self.call.clone().send(request))
@@ -325,7 +322,6 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     }
 }
 
-/// Rejects a page with an undocumented status.
 fn expected_status<T>(page: &Response<Page<T>>) -> Result<(), Error> {
     let (status, known) = (page.http_status(), page.api_operation().statuses);
     if known.is_empty() || known.contains(&status) {

@@ -67,7 +67,6 @@ impl<'a> CallSpan<'a> {
         }
     }
 
-    /// Notifies the observers that a retry would be safe but was denied.
     pub(crate) fn denied(&self, error: &Error, attempts: u32, reason: Denial) {
         spans::denied(attempts, reason);
         if self.observers.any() {
@@ -213,7 +212,6 @@ impl<'a> AttemptSpan<'a> {
         }
     }
 
-    /// Returns the duration of the attempt so far.
     pub(crate) fn duration(&self) -> Duration {
         let received = self.received.unwrap_or_else(Instant::now);
         received.saturating_duration_since(self.started)

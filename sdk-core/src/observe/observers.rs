@@ -14,7 +14,6 @@ use crate::observe::events::{ObservedCall, Renewal, Wait, WaitReason};
 use crate::observe::observer::Observer;
 use crate::operation::{Method, Operation};
 
-/// The observers of a suite and the label of its installation.
 #[derive(Clone, Default)]
 pub(crate) struct Observers(Arc<Shared>);
 
@@ -56,7 +55,6 @@ impl Observers {
         }
     }
 
-    /// Whether this is the first announcement of the operation's deprecation.
     pub(super) fn is_first_deprecation(&self, operation: &Operation) -> bool {
         let key = (operation.application, operation.id, operation.method);
         let mut deprecated = self

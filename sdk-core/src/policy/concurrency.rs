@@ -17,7 +17,6 @@ pub(crate) struct ConcurrencyLimit {
 /// A permit. Dropping it, also with the runtime of its call, frees it.
 pub(crate) type Permit = OwnedSemaphorePermit;
 
-/// The error if no permit became free in time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PermitTimeout {
     pub(crate) most: usize,
@@ -52,7 +51,6 @@ impl ConcurrencyLimit {
     }
 }
 
-/// Counts a waiting call while it exists.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

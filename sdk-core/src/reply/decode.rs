@@ -106,7 +106,6 @@ impl<T: DeserializeOwned + Send + 'static> FromResponse for BTreeMap<String, T> 
     }
 }
 
-/// The status and media type of a response.
 #[derive(Clone, Copy)]
 pub(crate) struct ResponseHead<'a> {
     status: u16,

@@ -120,8 +120,7 @@ impl Page<Record> {
     }
 }
 
-// A page without `nextCursor` doesn't decode. The contract requires the field, so a missing field isn't the end of the
-// list, while null is.
+// A page without `nextCursor` doesn't decode, because the contract requires the field. Null means the end of the list.
 crate::json_object!(Page<T> {
     schema_version: optional "schemaVersion",
     items: optional "items",

@@ -109,8 +109,7 @@ impl Draft {
         self.json_if(body)
     }
 
-    /// Adds the body's secrets to the redactor: JSON fields whose name suggests a secret, and all form fields except
-    /// the public fields.
+    /// Adds the body's secrets to the redactor: JSON fields named like secrets, and form fields that aren't public.
     pub(crate) fn add_secrets_to(&self, redactor: &mut Redactor) {
         let Some(body) = &self.body else { return };
         if !self.is_form {

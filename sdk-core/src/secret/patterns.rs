@@ -69,7 +69,6 @@ impl Forms {
 pub(super) struct Starts {
     /// Sorted.
     starts: Box<[u64]>,
-    /// Whether a form is shorter than [`START`].
     has_shorter: bool,
 }
 
@@ -116,7 +115,6 @@ impl Patterns {
         Some(Self { automaton, words })
     }
 
-    /// Whether any of the patterns is in a folded string.
     pub(super) fn are_in(&self, text: &str) -> bool {
         let mut hits = self.automaton.find_overlapping_iter(text);
         hits.any(|hit| {
@@ -285,8 +283,7 @@ fn in_base64(piece: &str) -> Vec<String> {
     for before in 0..3 {
         let bytes = [&[0; 2][..before], piece.as_bytes()].concat();
         let form = STANDARD_NO_PAD.encode(&bytes);
-        // Each character has six bits. The first characters also encode the bytes before, the last character the byte
-        // after.
+        // Each character has six bits, so the first and the last also encode the adjacent bytes.
         let (start, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
         let form = &form[start.min(end)..end];
         forms.push(form.to_owned());

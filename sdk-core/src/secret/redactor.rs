@@ -146,8 +146,7 @@ impl SecretGroup {
     }
 }
 
-/// The recently used credentials and tokens of a suite, which a server may still repeat. Secrets that are used together
-/// form a group.
+/// The recent credentials and tokens of a suite, which a server may repeat, in groups that are used together.
 #[derive(Default)]
 pub(crate) struct RecentSecrets(Mutex<Vec<Arc<SecretGroup>>>);
 

@@ -185,7 +185,6 @@ impl SuiteBuilder {
         App::each(&mut configure)
     }
 
-    /// Returns the source of tokens, if the settings are valid.
     fn tokens_from(&self, errors: &mut Vec<Error>) -> Option<TokensFrom> {
         let credentials: Option<Arc<dyn CredentialSource>> = match &self.authentication {
             Some(Authentication::TokenSource(source)) => {
@@ -334,8 +333,7 @@ fn checked(credential: ClientCredentials, errors: &mut Vec<Error>) -> Arc<dyn Cr
     Arc::new(credential)
 }
 
-/// Whether a form field can carry the audience. It must be a valid name (RFC 6749, appendix A) that the form doesn't
-/// use yet.
+/// Whether a form field can carry the audience: a valid name (RFC 6749, appendix A) that the form doesn't use yet.
 fn may_be_audience(field: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
     let taken = ["grant_type", "client_id", "client_secret", "scope"];

@@ -156,7 +156,6 @@ impl Suite {
         }
     }
 
-    /// Returns the base URL of an application.
     pub(crate) fn application_url(&self, app: App) -> Result<&Arc<Url>, Error> {
         self.config(app).url.as_ref().ok_or_else(|| {
             let (variable, call) = (app.url_variable(), app.url_setter());

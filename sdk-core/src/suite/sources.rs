@@ -31,7 +31,6 @@ impl Key {
         }
     }
 
-    /// Returns the builder method that sets it.
     fn call(self) -> String {
         match self {
             Self::Url(app) => app.url_setter(),
@@ -124,7 +123,6 @@ impl SettingSources {
         })
     }
 
-    /// Returns the environment variable of a setting.
     pub(super) fn variable(&self, key: Key) -> String {
         self.prefix.clone() + key.variable()
     }

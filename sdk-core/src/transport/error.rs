@@ -192,7 +192,6 @@ pub(crate) fn describe_target(url: &Url, proxy: Option<&str>) -> String {
     format!("{host}{port}{through}")
 }
 
-/// Whether the peer refused the connection.
 pub(crate) fn is_refused_connection(error: &(dyn StdError + 'static)) -> bool {
     chain(error)
         .filter_map(|error| error.downcast_ref::<io::Error>())

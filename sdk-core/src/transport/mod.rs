@@ -142,8 +142,7 @@ impl Default for ConnectionTimeouts {
         Self {
             // A connection takes milliseconds on loopback and within a region.
             connect: Duration::from_secs(5),
-            // Together less than the timeout of an attempt, so that a silent connection is dropped before the next
-            // attempt.
+            // Together less than an attempt's timeout, so a silent connection is dropped before the next attempt.
             ping_interval: Duration::from_secs(4),
             ping_timeout: Duration::from_secs(4),
         }

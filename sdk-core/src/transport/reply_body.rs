@@ -207,7 +207,6 @@ fn check_length(announced: Option<usize>, length: usize) -> Result<(), BodyError
     }
 }
 
-/// Returns the next chunk of a body, or `None` at its end.
 fn next_piece(
     read: Result<Result<Option<Bytes>, TransportError>, Elapsed>,
     until: Instant,

@@ -81,8 +81,7 @@ fn request(outgoing: Outgoing, tracker: Option<&SendTracker>) -> reqwest::Reques
     request
 }
 
-/// Returns the response if it comes from the requested address, and an error if the caller's client followed a
-/// redirect.
+/// Returns an error if the caller's client followed a redirect.
 fn unredirected(
     response: reqwest::Response,
     requested: &Url,
@@ -196,8 +195,7 @@ fn finish(builder: ClientBuilder, timeouts: ConnectionTimeouts) -> Result<Client
     builder.build().map_err(reqwest::Error::without_url)
 }
 
-/// Returns the address to which no connection could be opened. Only the `Debug` output of hyper-util's error contains
-/// it.
+/// Returns the address to which no connection could be opened. Only hyper-util's `Debug` output contains it.
 pub(super) fn tried_address(error: &(dyn Error + 'static)) -> Option<SocketAddr> {
     chain(error).find_map(|error| {
         let shown = format!("{error:?}");

@@ -266,8 +266,7 @@ fn special(bytes: &[u8], at: usize) -> usize {
 #[inline]
 fn marks(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
-    // With this bit flipped, the quote is the lowest byte after the control characters, and the space is not among
-    // them.
+    // With this bit flipped, the quote is the lowest byte after the control characters, instead of the space.
     let low = (word ^ (ONES * 2)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
     (low | backslash) & !word & (ONES << 7)

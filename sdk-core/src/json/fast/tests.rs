@@ -165,8 +165,7 @@ fn text(rng: &mut Rng, depth: usize) -> String {
     format!("{space}{value}{space}")
 }
 
-/// Checks that everything that the fast decoder accepts decodes to the same value with `serde_json`. Counts the
-/// successes of both.
+/// Checks that all that the fast decoder accepts decodes to the same value with `serde_json`. Counts both successes.
 fn same<'a, T: Deserialize<'a> + PartialEq + Debug>(text: &'a str, counts: &mut [u32; 2]) {
     let slow = serde_json::from_str::<T>(text);
     counts[0] += u32::from(slow.is_ok());
