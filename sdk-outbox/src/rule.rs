@@ -49,8 +49,7 @@ pub struct StoredRule {
 impl Default for StoredRule {
     fn default() -> Self {
         Self {
-            // A day covers an outage overnight, and an application that remembers keys should remember them for a day
-            // (A54).
+            // A day covers an outage overnight. An application that remembers keys should do so for a day (A54).
             max_age: Duration::from_secs(24 * 3600),
             // At the longest backoff, 300 attempts take more than a day.
             max_attempts: 300,

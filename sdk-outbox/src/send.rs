@@ -201,7 +201,6 @@ impl<S: Store> Sending<S> {
 /// The reason of a command whose result the database rejects.
 const NOT_SETTLED: &str = "not_settled";
 
-/// The outcome of a call that the worker dropped at its end.
 fn dropped() -> (StoredOutcome, String) {
     let outcome = StoredOutcome::Failed {
         effect: Effect::Unknown,

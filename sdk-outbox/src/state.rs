@@ -28,8 +28,7 @@ impl StoredState {
     /// Reads the facts in the command itself: whether it is replayable, when it was prepared, and whether it may have
     /// been sent.
     pub fn of(command: &PreparedCommand) -> Self {
-        // The seed doesn't depend on the digest, which contains the time of preparation. So a simulation with the same
-        // seed has the same backoff.
+        // Without the digest, which contains the time of preparation, so that a seeded simulation can be repeated.
         let key = command.idempotency_key().map_or("", |key| key.as_str());
         let letters = key.bytes().chain(command.body().bytes());
         Self {

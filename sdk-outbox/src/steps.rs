@@ -3,7 +3,6 @@
 use crate::entry::State;
 use crate::store::{Claim, Settlement};
 
-/// Records that the worker reached this step.
 #[cfg(not(all(test, feature = "sqlite", feature = "postgres")))]
 pub(crate) fn reached(_step: &str) {}
 

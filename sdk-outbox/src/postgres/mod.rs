@@ -174,8 +174,7 @@ impl Postgres {
             let (config, tls) = (config.clone(), tls.clone());
             Box::pin(async move {
                 let (client, connection) = config.connect(tls).await?;
-                // The task ends with the client. The next statement returns the connection's error, so it is dropped
-                // here.
+                // The task ends with the client. The next statement returns its error, so it is dropped here.
                 tokio::spawn(async move { drop(connection.await) });
                 client.batch_execute(SESSION).await?;
                 Ok(client)

@@ -22,8 +22,7 @@ pub(super) struct Session {
     statements: HashMap<&'static str, Statement>,
     /// The last claimed command of each sender. The next claim begins after it.
     pub(super) cursors: HashMap<(String, String), (SystemTime, i64)>,
-    /// The time when the cursors were last cleared. After that, a claim also finds commands that became due before a
-    /// cursor.
+    /// The time when the cursors were last cleared, so that claims find commands that became due before a cursor.
     pub(super) reset: Instant,
 }
 

@@ -43,8 +43,7 @@ impl Postgres {
         self.session().await?.query(sql, values).await
     }
 
-    /// Admits new commands. Each becomes ready, or waits for an earlier command of its lane. Returns whether there may
-    /// be more.
+    /// Makes new commands ready, or lets them wait for earlier ones of their lane. Returns whether there may be more.
     async fn admit(&self) -> Result<bool, Error> {
         let mut session = self.session().await?;
         let mut work = session.begin().await?;

@@ -286,8 +286,7 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Creates a file that only its owner can read, unless it exists. SQLite creates its journal files with the same
-/// permissions.
+/// Creates a file that only its owner can read, unless it exists. SQLite's journal files get the same permissions.
 fn create_private(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);

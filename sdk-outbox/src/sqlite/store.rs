@@ -76,8 +76,7 @@ impl Store for Sqlite {
     }
 
     async fn list(&self, state: State) -> Result<Vec<StoredCommand>, Error> {
-        // The state is a literal, because SQLite uses a partial index only if it knows the value when it plans the
-        // query.
+        // The state is a literal, because SQLite uses a partial index only for values that it knows when it plans.
         let list = format!(
             "SELECT {COLUMNS} FROM sdk_outbox WHERE state = {} ORDER BY id LIMIT 1000",
             state as i64
@@ -139,8 +138,7 @@ impl Store for Sqlite {
 
 const BATCH: u32 = 500;
 
-/// Admits new commands. Each becomes ready, or waits for an earlier command of its lane. Returns whether there may be
-/// more.
+/// Makes new commands ready, or lets them wait for earlier commands of their lane. Returns whether there may be more.
 fn admit(work: &Transaction<'_>, now: i64) -> Result<bool, Error> {
     let new = "SELECT id, lane FROM sdk_outbox WHERE state = 0 ORDER BY id LIMIT ?1";
     let mut new = work.prepare(new)?;

@@ -16,8 +16,7 @@ const EVENTS: Operation = Operation::SubmitEventCommand;
 /// A time after which a statement evidently waits for a lock.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// A time limit for statements. It is longer than a statement takes on a busy machine, and shorter than the lock
-/// timeout.
+/// A time limit for statements, longer than a statement on a busy machine takes and shorter than the lock timeout.
 const LIMIT: Duration = Duration::from_secs(5);
 
 #[tokio::test]

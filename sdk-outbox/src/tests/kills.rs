@@ -33,8 +33,7 @@ const CONCURRENT: usize = 8;
 /// The step at which this process stops, and the number of times that it still has to reach the step.
 static STOP: OnceLock<(String, AtomicU32)> = OnceLock::new();
 
-/// Records that the worker reached this step. If this is the step of [`STOP`], a shell stops this process and prints
-/// `stopped`.
+/// Records that the worker reached this step. At the step of [`STOP`], stops this process.
 pub(crate) fn reached(step: &str) {
     if let Some((stop, left)) = STOP.get()
         && stop == step

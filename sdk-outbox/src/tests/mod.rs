@@ -263,13 +263,11 @@ impl<S: TestStore> Lab<S> {
         Worker::new(self.outbox.clone()).sender(self.calendar.clone())
     }
 
-    /// Runs a worker until no unsent command is left.
     async fn work_off(&self, worker: Worker<S>) {
         let idle = idle(&self.outbox, Duration::from_millis(100));
         worker.run(idle).await.unwrap();
     }
 
-    /// Returns the reason and the note of the only parked command.
     async fn parked(&self) -> (String, String) {
         let mut parked = self.outbox.list(State::Parked).await.unwrap();
         assert_eq!(parked.len(), 1, "{parked:?}");
@@ -303,7 +301,6 @@ async fn idle<S: Store>(outbox: &Outbox<S>, every: Duration) {
     panic!("stuck: {:?}", outbox.status().await);
 }
 
-/// Runs a test on both stores.
 async fn both(sqlite: impl AsyncFnOnce(Lab<Sqlite>), postgres: impl AsyncFnOnce(Lab<Postgres>)) {
     sqlite(Lab::open().await.unwrap()).await;
     if let Some(lab) = Lab::open().await {
@@ -322,7 +319,6 @@ async fn claim<S: Store>(outbox: &Outbox<S>, free: usize, lease: Duration) -> Ve
     outbox.store.claim(&[wanted], lease).await.unwrap()
 }
 
-/// Returns the result of a claim whose command succeeded.
 fn done(claim: &Claim) -> Settlement {
     let receipt = StoredReceipt {
         http_status: 201,

@@ -6,7 +6,6 @@ use super::{LEASE, Lab, TestStore, both, claim, done, keyed};
 use crate::store::{Claim, Settlement};
 use crate::{Entry, Error, State, sqlite};
 
-/// A lease that expires immediately.
 const NO_LEASE: Duration = Duration::ZERO;
 
 fn later(claim: &Claim, first_sent: Option<SystemTime>) -> Settlement {

@@ -166,7 +166,6 @@ async fn caller_sql_that_panics_hangs_or_breaks_the_transaction_parks_the_comman
 }
 
 impl Lab<Sqlite> {
-    /// Sets a pragma on the outbox's own connection.
     async fn pragma(&self, pragma: &str) {
         let connection = self.outbox.store.connection.lock().await;
         connection

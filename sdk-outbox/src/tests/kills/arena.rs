@@ -14,7 +14,6 @@ use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
 use crate::{Entry, Error, Outbox};
 
-/// The steps that both stores have.
 const STEPS: [&str; 13] = [
     "admitted, not committed",
     "expired lease claimed",
@@ -60,10 +59,8 @@ pub(super) trait Arena: TestStore {
     const WORKERS: usize;
     /// The steps that only this store has.
     const STEPS: [&'static str; 2];
-    /// Creates the tables of receipts and changes. A change records whether its command is due later, and whether its
-    /// lease expired.
+    /// Creates the tables of receipts and changes. A change records a later due time and an expired lease.
     const TABLES: &'static str;
-    /// Removes the tables of a run.
     const REMOVE: &'static str = "";
 
     fn steps() -> impl Iterator<Item = &'static str> + Clone {

@@ -160,7 +160,6 @@ impl<S: Arena> Run<'_, S> {
         }
     }
 
-    /// Decides about parked commands until all commands are done or dropped.
     async fn operate(&self) {
         while !self.is_over.get() || !self.rows(OPEN).await.is_empty() {
             let parked = self.outbox.list(State::Parked).await.unwrap_or_default();
