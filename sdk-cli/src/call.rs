@@ -205,7 +205,6 @@ fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure>
     Ok(Some(raw))
 }
 
-/// Shows the exact command and its destination.
 fn show(
     context: &Context,
     suite: &Suite,

@@ -58,7 +58,6 @@ pub(crate) fn all() -> impl Iterator<Item = Entry> {
     })
 }
 
-/// Returns the operations of an application.
 pub(crate) fn operations(app: App) -> &'static [&'static Operation] {
     match app {
         App::Crm => sdk_crm::Client::operations(),
@@ -70,8 +69,7 @@ pub(crate) fn operations(app: App) -> &'static [&'static Operation] {
     }
 }
 
-/// Uses a client of an application that is known only at run time. The clients have the same methods, but share no
-/// type.
+/// Uses a client of an application that is known only at run time. The clients share methods, but no type.
 macro_rules! with_client {
     ($app:expr, $suite:expr, |$client:ident| $used:expr) => {
         match $app {
@@ -140,7 +138,6 @@ impl Entry {
         })
     }
 
-    /// Returns the schema of the body, if the operation has a body.
     fn body(&self) -> Option<&'static Value> {
         let content = self.description["requestBody"]["content"].as_object()?;
         let (_, content) = content.iter().next()?;

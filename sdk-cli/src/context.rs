@@ -153,7 +153,6 @@ fn prefix(name: &str) -> String {
     name.to_ascii_uppercase().replace('-', "_") + "_"
 }
 
-/// Returns the variables with this prefix and a value.
 fn variables(prefix: &str) -> Result<Variables, Failure> {
     let mut found = Variables::new();
     for (name, value) in std::env::vars_os() {

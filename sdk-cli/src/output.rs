@@ -78,7 +78,6 @@ impl Failure {
         self
     }
 
-    /// Marks that a command with this key may have been applied.
     pub(crate) fn unknown(mut self, key: Option<&str>) -> Self {
         self.exit = Exit::Unknown;
         self.key = key.map(str::to_owned);
@@ -179,8 +178,7 @@ pub(crate) fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Writes a result and a line end without a buffer, because an error of a buffer could be lost at the end of the
-/// program.
+/// Writes a result and a line end without a buffer, whose error could be lost at the end of the program.
 pub(crate) fn put(result: impl Display) {
     write(&format!("{result}\n"));
 }
@@ -265,7 +263,6 @@ pub(crate) fn note_always(line: impl Display) {
     let _ = writeln!(stderr(), "{line}");
 }
 
-/// Returns the exit status of the program.
 pub(crate) fn end(done: Result<ExitCode, Failure>, format: Format) -> ExitCode {
     match (done, lost()) {
         (Err(failure), _) => {

@@ -60,7 +60,6 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     with_path(path, fs::rename(&fresh, path))
 }
 
-/// Adds the name of a file to an error.
 pub(crate) fn with_path<T>(path: &Path, result: io::Result<T>) -> io::Result<T> {
     let named = |error: io::Error| format!("{}: {error}", path.display());
     result.map_err(|error| io::Error::new(error.kind(), named(error)))

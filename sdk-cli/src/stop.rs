@@ -18,8 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 pub(crate) struct Stop(watch::Receiver<Option<u8>>);
 
 impl Stop {
-    /// Starts to listen. The listening task runs on another thread than `main`, so the second Ctrl-C works while `main`
-    /// is busy.
+    /// Starts to listen. The task runs on another thread than `main`, so the second Ctrl-C works while `main` is busy.
     pub(crate) fn listen() -> io::Result<Self> {
         let (asked, stop) = watch::channel(None);
         // The handlers are installed before the task starts, because a signal without a handler kills the program.
@@ -81,7 +80,6 @@ impl Signals {
         })
     }
 
-    /// Returns the exit status of the signal.
     async fn next(&mut self) -> u8 {
         #[cfg(unix)]
         tokio::select! {

@@ -106,7 +106,6 @@ fn plain_text(value: &RawJson) -> String {
     one_line(&text.unwrap_or_else(|_| value.as_str().to_owned()))
 }
 
-/// Returns a value in one line of limited length.
 fn cell(value: &RawJson) -> String {
     let text = plain_text(value);
     if text.chars().count() <= CELL {

@@ -29,7 +29,6 @@ pub(crate) struct Settings {
     /// Whether loopback names always resolve to loopback addresses.
     pub(crate) binds_loopback: bool,
     pub(crate) tls: OnceLock<Result<Tls, rustls::Error>>,
-    /// Whether all servers speak HTTP/2.
     pub(crate) http2_only: bool,
     pub(crate) proxies: Option<Matcher>,
     pub(crate) connect_timeout: Duration,
@@ -70,15 +69,13 @@ impl Tls {
 
 /// A connection to the proxy, or to the target if there is no proxy.
 type Hop = MaybeHttpsStream<TokioIo<TcpStream>>;
-/// A connection to the target.
 type Way = MaybeHttpsStream<Hop>;
 
 /// A connection to the target or, for plain HTTP, to a proxy.
 pub(crate) type Stream = Box<dyn Io>;
 
 pub(crate) trait Io: Read + Write + Unpin + Send {
-    /// Returns the connection's properties for the pool, without addresses, which the pool would copy into each
-    /// response.
+    /// Returns the connection's properties without addresses, which the pool would copy into each response.
     fn properties(&self) -> Connected;
 }
 

@@ -44,8 +44,7 @@ pub(crate) struct Exchange {
 
 /// Methods for responses of the token endpoint.
 impl Seen {
-    /// Returns the name of the field with the token. It is `access_token`, or else the longest string that may be a
-    /// token.
+    /// Returns the name of the field with the token, `access_token` or else the longest string that may be a token.
     pub(crate) fn token_field(&self) -> Option<String> {
         let body = self.success()?;
         let fields = body.as_object().filter(|it| !it.contains_key("error"))?;
@@ -162,7 +161,6 @@ impl Exchange {
         self.get_or(app.audience_variable(), origin).to_owned()
     }
 
-    /// Requests a token, and gives the response this name.
     pub(crate) async fn post(
         &self,
         name: &'static str,

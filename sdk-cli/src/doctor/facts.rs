@@ -106,7 +106,6 @@ impl Facts {
         self.responses.iter().find(|it| it.name == name)
     }
 
-    /// Whether the response with this name has one of these statuses.
     pub(crate) fn got(&self, name: &str, statuses: &[u16]) -> bool {
         self.get(name)
             .is_some_and(|it| statuses.contains(&it.status))

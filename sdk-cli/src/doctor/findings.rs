@@ -161,7 +161,6 @@ pub(super) fn headers(report: &mut Report, facts: &Facts) {
     }
 }
 
-/// Returns the received headers with the number of responses that have them.
 pub(super) fn counts(
     facts: &Facts,
     names: &'static str,

@@ -136,8 +136,7 @@ async fn tokens(
         token::probe(reader, &exchange, *app, audience).await;
     }
     reader.report.step("scopes");
-    // The doctor requests the tokens of its calls itself, so that it can redact them. It checks the SDK's own request
-    // as well.
+    // The doctor requests the tokens of its calls itself, to redact them. It also checks the SDK's own request.
     let meter = reader.report.meter.clone();
     let builder = || once(context.builder_with(&exchange.variables), &meter);
     let known = builder().token_source(exchange.clone()).build();

@@ -203,7 +203,6 @@ impl Report {
         levels.chain(of_verdicts).max().unwrap_or(Level::Ok)
     }
 
-    /// The exit status of the program.
     pub(crate) fn status(&self) -> u8 {
         match self.worst() {
             Level::Ok | Level::Note => 0,

@@ -54,7 +54,6 @@ pub(crate) struct Shape {
     spec: &'static Value,
     /// Differences from the documented fields.
     differences: BTreeSet<String>,
-    /// Fields that the contract doesn't have.
     unknown: BTreeSet<String>,
     /// Places by assumption, and by whether they confirm the assumption.
     assumed: BTreeMap<(&'static str, bool), BTreeSet<String>>,

@@ -71,8 +71,7 @@ fn filter(text: &str) -> Result<(String, String), &'static str> {
 }
 
 impl Args {
-    /// Validates the combination of options, and the filters by the contract, because the service may ignore a
-    /// misspelled name.
+    /// Validates the options, and the filters by the contract, because the service may ignore a misspelled name.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.columns.is_some() && self.format() != FileFormat::Csv {
             return Err(Failure::usage("--columns is for CSV only"));

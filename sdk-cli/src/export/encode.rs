@@ -129,7 +129,6 @@ fn lines(records: &[Record]) -> String {
     lines
 }
 
-/// Returns all fields of these records, in the order of their first appearance.
 fn columns_of(records: &[Members]) -> Vec<String> {
     let mut seen = HashSet::new();
     let names = records.iter().flat_map(Members::iter).map(|(name, _)| name);

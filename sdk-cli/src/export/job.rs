@@ -122,8 +122,7 @@ impl Job {
     fn hint(&self, error: &Error) -> Option<String> {
         let has_cursor = self.pages.checkpoint().cursor().is_some();
         match (error.status(), error.kind()) {
-            // A resumed export would fail again, because the application rejects the cursor or the SDK rejects the
-            // checkpoint.
+            // A resumed export would fail again, because the cursor or the checkpoint is rejected.
             (_, ErrorKind::Pagination) => Some(RESTART.to_owned()),
             (Some(400), _) if has_cursor => Some(RESTART.to_owned()),
             (Some(400), _) | (_, ErrorKind::InvalidInput) => None,

@@ -146,7 +146,6 @@ fn remove_checkpoint(file: &Path) -> io::Result<()> {
     }
 }
 
-/// Locks the part until it is closed.
 #[cfg(unix)]
 fn lock(file: &Path, part: &File) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt as _;

@@ -29,7 +29,6 @@ const FUNNEL: i32 = 470;
 const FLOW: i32 = 870;
 const FIRST_ROW: i32 = 160;
 const OUTCOMES: i32 = 210;
-/// The number of close reasons that fit.
 const REASONS: usize = 5;
 
 pub(crate) fn svg(funnel: &Funnel) -> String {
@@ -149,7 +148,6 @@ fn flow_font(value: Option<i64>) -> Font {
     }
 }
 
-/// Draws the three outcomes and the close reasons.
 fn outcomes(svg: &mut Svg, funnel: &Funnel, top: i32) {
     let outcomes = &funnel.outcomes;
     svg.text("Outcomes", (MARGIN, top), START, Bold(17, INK));
