@@ -45,8 +45,8 @@ impl<S: Store> Outbox<S> {
     /// Returns at most 1,000 commands in this state, the oldest first.
     ///
     /// Operators check the commands in [`State::Parked`]. The [guide](sdk_core::guide::outbox#operate-the-outbox) lists
-    /// the action for each reason. Check in the application only after a command was parked, because a worker may have
-    /// been sending it until then.
+    /// the action for each reason. Look a command up in the application only after the command has been parked. Until
+    /// then, a worker may still be sending it.
     ///
     /// # Errors
     /// If the database fails.
