@@ -5,7 +5,7 @@ use sdk_core::{Suite, SuiteBuilder};
 
 /// Sends everything through a proxy, and trusts a company's CA in addition to the system's roots.
 ///
-/// The proxy's address may contain a credential, as in `http://user:password@proxy.example.com:3128`.
+/// The proxy's address may contain a credential: `http://user:password@proxy.example.com:3128`.
 pub fn behind_proxy(
     settings: SuiteBuilder, // such as `Suite::builder().environment()`
     proxy: &str,
