@@ -28,7 +28,7 @@ pages! {
     ]
     commands: [
         "409" "conflicts" "dedupe" "duplicate" "exactly once" "idempotency" "idempotent" "optimistic locking" "post" "stale"
-        "update event"
+        "update event" "version"
     ]
     configuration: [
         "backpressure" "base url" "body size" "concurrency" "defaults" "env" "environment" "environment variables" "fail fast"
@@ -65,7 +65,7 @@ pages! {
     troubleshooting: ["borrow" "compiler_messages" "does not implement" "error message" "lifetime" "Send"]
     tutorial: ["example" "service" "walkthrough"]
     versions: [
-        "MSRV" "breaking change" "contract" "deprecation" "drift" "missing endpoint" "raw call" "schema version" "semver"
+        "MSRV" "adopting" "openapi" "breaking change" "contract" "deprecation" "drift" "missing endpoint" "raw call" "schema version" "semver"
         "sunset" "upgrade"
     ]
     web_services: ["WebAssembly" "axum" "block_on" "blocking" "clone" "runtime" "sync" "synchronous" "wasm"]

@@ -23,6 +23,10 @@ pub mod codegen;
 mod command;
 mod drift;
 mod error;
+#[doc(alias = "faq")]
+#[doc(alias = "help")]
+#[doc(alias = "how to")]
+#[doc(alias = "questions")]
 pub mod guide;
 #[doc(hidden)]
 pub mod internal {
