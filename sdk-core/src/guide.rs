@@ -65,8 +65,8 @@ pages! {
     troubleshooting: ["borrow" "compiler_messages" "does not implement" "error message" "lifetime" "Send"]
     tutorial: ["example" "service" "walkthrough"]
     versions: [
-        "MSRV" "adopting" "openapi" "breaking change" "contract" "deprecation" "drift" "missing endpoint" "raw call" "schema version" "semver"
-        "sunset" "upgrade"
+        "MSRV" "adopting" "breaking change" "contract" "deprecation" "drift" "missing endpoint" "openapi" "raw call"
+        "schema version" "semver" "sunset" "upgrade"
     ]
     web_services: ["WebAssembly" "axum" "block_on" "blocking" "clone" "runtime" "sync" "synchronous" "wasm"]
 }
