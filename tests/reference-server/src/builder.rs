@@ -121,8 +121,8 @@ impl Builder {
         self
     }
 
-    /// Derives the key of the tokens from the seed, so that a run can be repeated byte for byte. Anyone who knows the
-    /// seed can then forge a token. The setting therefore works only for servers in memory; other servers ignore it.
+    /// Derives the token signing key from the seed, so that a run can be repeated byte for byte. Anyone who knows the
+    /// seed can then forge a token, so the setting works only for servers in memory. Other servers ignore it.
     pub fn seeded_tokens(mut self) -> Builder {
         self.seeded_tokens = true;
         self
@@ -178,8 +178,8 @@ impl Builder {
         self
     }
 
-    /// Uses the machine's clock, so that services that check tokens against real time accept them. The demo data are
-    /// dated relative to the second in which the server starts or is reset. In memory, the clock starts at the
+    /// Uses the machine's clock, so that services that check tokens against real time accept them. The dates in the
+    /// demo data are relative to the second in which the server starts or is reset. In memory, the clock starts at the
     /// machine's time and then advances with tokio's clock.
     pub fn wall_clock(mut self) -> Builder {
         self.start = Start::Now;
@@ -192,7 +192,7 @@ impl Builder {
         self
     }
 
-    /// Sets how many of the last requests [`ReferenceServer::requests`] returns; 1,000 by default.
+    /// Sets how many of the most recent requests [`ReferenceServer::requests`] returns; 1,000 by default.
     pub fn recorded_requests(mut self, count: usize) -> Builder {
         self.recorded_requests = count;
         self
@@ -200,7 +200,7 @@ impl Builder {
 
     /// Sets the base URL by which clients reach an application, if it differs from the address that it listens on.
     /// [`ReferenceServer::url`] returns this URL, tokens name it, and its host is allowed. If the URL has a path, as
-    /// in `https://suite.test:8443/crm`, a proxy may strip that path from requests or leave it.
+    /// in `https://suite.test:8443/crm`, a proxy can strip that path from requests or leave it.
     pub fn public_url(mut self, app: App, url: impl Into<String>) -> Builder {
         self.public_urls.insert(app, url.into());
         self
@@ -222,7 +222,7 @@ impl Builder {
     }
 
     /// Replaces the default client, which has all rights. The server's [`environment`](ReferenceServer::environment)
-    /// has the credentials of this client.
+    /// has this client's credentials.
     pub fn client(mut self, client: ClientSpec) -> Builder {
         self.client = client;
         self
@@ -252,8 +252,8 @@ impl Builder {
         self
     }
 
-    /// Opens a control endpoint at this port, or at a free port if it is 0. The endpoint gives programs in any
-    /// language access to faults, clock, tokens and counts. By default, the server has none.
+    /// Opens a control endpoint on this port, or on a free port if it is 0. The endpoint gives programs in any
+    /// language access to faults, clock, tokens and counts. By default, there is no control endpoint.
     pub fn control_port(mut self, port: u16) -> Builder {
         self.control_port = Some(port);
         self
@@ -275,16 +275,16 @@ impl Builder {
     }
 
     /// Lets the pages of an origin, such as `http://localhost:5173`, call the applications from a browser (CORS). `*`
-    /// allows every origin, and several calls add up. By default, no other origin is allowed. The control endpoint
+    /// allows every origin. Each call adds an origin. By default, no other origin is allowed. The control endpoint
     /// always accepts commands from its own page only.
     pub fn cors(mut self, origin: impl Into<String>) -> Builder {
         self.origins.push(origin.into());
         self
     }
 
-    /// Limits the time that a client may take to send the head of a request, and again the time for its body. Then the
-    /// server closes the connection. The limit is more than zero, at most a day, and 30 seconds by default. wiremock
-    /// has no such limit.
+    /// Limits the time that a client may take to send the head of a request, and again the time for its body. After
+    /// that, the server closes the connection. The limit is more than zero, at most a day, and 30 seconds by default.
+    /// wiremock has no such limit.
     pub fn read_timeout(mut self, limit: Duration) -> Builder {
         self.read_timeout = limit;
         self
@@ -297,8 +297,8 @@ impl Builder {
         self
     }
 
-    /// Serves the applications over TLS, with HTTP/2, from this certificate chain and its key, both in PEM. This needs
-    /// the feature `tls` and [`Transport::Hyper`]. The control endpoint stays plain HTTP. Set
+    /// Serves the applications over TLS, with HTTP/2, with this certificate chain and its key, both in PEM. This needs
+    /// the `tls` feature and [`Transport::Hyper`]. The control endpoint stays plain HTTP. Set
     /// [`public_host`](Builder::public_host) to the name in the certificate.
     #[cfg(feature = "tls")]
     pub fn tls(mut self, certificate: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Builder {
@@ -345,14 +345,14 @@ impl Builder {
         self
     }
 
-    /// Contradicts an assumption of the SDK: the server behaves differently from `specs/ASSUMPTIONS.md` on this point.
-    /// Several calls add up. The [guide](crate::guide) lists all of them.
+    /// Contradicts an assumption of the SDK, so the server behaves differently from `specs/ASSUMPTIONS.md` on this
+    /// point. Each call adds an assumption. The [guide](crate::guide) lists the possible assumptions.
     ///
     /// ```
     /// use sdk_reference_server::{Assumption, ReferenceServer};
     ///
     /// let server = ReferenceServer::builder().contradict(Assumption::A07).in_memory();
-    /// // … lists of people have the field `data` instead of `items` …
+    /// // … lists of people have a `data` field instead of `items` …
     /// ```
     pub fn contradict(mut self, assumption: Assumption) -> Builder {
         self.contradicted.insert(assumption);
@@ -414,7 +414,7 @@ impl Builder {
     /// port. Settings for sockets have no effect.
     ///
     /// # Panics
-    /// If the system has no randomness for the key of the tokens, a setting is out of bounds or a contract can't be
+    /// If the system has no randomness for the token signing key, a setting is out of bounds or a contract can't be
     /// served.
     #[must_use]
     pub fn in_memory(self) -> ReferenceServer {

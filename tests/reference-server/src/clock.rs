@@ -1,4 +1,4 @@
-//! The server's clock. It starts at a fixed instant or with the machine's clock, and tests can move it.
+//! The server's clock, which starts at a fixed instant or with the machine's clock, and which tests can move.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
@@ -36,8 +36,8 @@ enum Pace {
     Tokio(tokio::time::Instant),
 }
 
-/// The server's time: the start, plus the elapsed time (unless frozen), plus the moves by a test. It counts
-/// milliseconds, which are precise enough on the wire and keep dates short.
+/// The server's time: the start, plus the elapsed time (unless frozen), plus the moves by a test. The unit is a
+/// millisecond, which is precise enough on the wire and keeps dates short.
 #[derive(Debug)]
 pub(crate) struct Clock {
     start: AtomicI64,

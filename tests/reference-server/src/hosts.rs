@@ -1,5 +1,5 @@
-//! The host names that the server accepts. If DNS points a foreign name at this machine (DNS rebinding), a page from
-//! that name can reach the server. The browser then sends the foreign name in `Host`.
+//! The host names that the server accepts. If DNS points a foreign name at this machine (DNS rebinding), a page on that
+//! name can reach the server. The browser then sends the foreign name in `Host`.
 
 use std::net::IpAddr;
 

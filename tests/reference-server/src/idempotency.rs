@@ -60,7 +60,7 @@ pub(crate) struct Settled {
 }
 
 /// Returns the stored result of a committed command, or applies the command and stores its result, in one step. If the
-/// result has a field `replayed`, it is set accordingly.
+/// result has a `replayed` field, that field is set accordingly.
 pub(crate) fn once(
     call: &Call<'_>,
     key: &str,

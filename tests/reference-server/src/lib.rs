@@ -1,8 +1,8 @@
 //! A stateful test server that implements the suite's CRM, Calendar, Accounting and Platform services.
 //!
 //! It implements the contract independently and depends on no SDK crate, so a misreading in the SDK shows up in a test
-//! against it. [`ReferenceServer::start`] starts a suite with demo data on free ports. It counts requests, injects
-//! faults, and lets tests move its clock.
+//! against it. [`ReferenceServer::start`] starts a suite with demo data on free ports. The server counts requests,
+//! injects faults, and lets tests move its clock.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]
@@ -16,7 +16,7 @@
 //! # }
 //! ```
 //!
-//! The [guide] shows how to test a service with it. It also lists the behavior that the contract doesn't document,
+//! The [guide] shows how to test a service with the server, and lists the behavior that the contract doesn't document,
 //! with the server's choice for each.
 
 #![forbid(unsafe_code)]
@@ -70,7 +70,7 @@ mod suite;
 mod token;
 mod visit;
 
-// The first definition of a link wins. So these replace the links to files, which only work in the repository.
+// The first definition of a link wins, so these replace links to files, which only work in the repository.
 #[doc = "[other languages]: crate::guide::other_languages"]
 #[doc = ""]
 #[doc = include_str!("../docs/testing-your-service.md")]

@@ -22,10 +22,10 @@ const LAST_LINES: Duration = Duration::from_secs(1);
 
 /// The format in which a server logs each request to standard output. A line has the time by the server's clock, the
 /// request's number, application, operation, method, path, status, client, milliseconds without scripted delays, and
-/// the numbers of the faults that struck. It never has a query, a header, a body or a secret.
+/// the numbers of the faults that struck. The line never has a query, a header, a body or a secret.
 ///
-/// Serving never waits for a reader. If 10,000 lines wait, the server omits further lines; the gaps in the numbers
-/// show it.
+/// Serving never waits for a reader. If 10,000 lines are waiting, the server omits further lines, which leaves gaps in
+/// the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestLog {

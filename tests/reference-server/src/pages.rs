@@ -1,7 +1,7 @@
 //! Pages that each port serves besides its operations: an HTML page at `/`, and the contract at `/openapi.yaml`.
 //!
-//! The HTML page shows addresses, operations with counts, the last requests and the faults. The page of the control
-//! port shows all applications and has buttons.
+//! The HTML page shows addresses, operations with counts, the most recent requests and the faults. The page of the
+//! control port shows all applications and has buttons.
 
 use askama::Template;
 use base64::Engine;

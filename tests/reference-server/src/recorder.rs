@@ -1,4 +1,4 @@
-//! Records the last requests, with secrets redacted.
+//! Records the most recent requests, with secrets redacted.
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -29,7 +29,7 @@ pub(crate) fn list(call: &Call<'_>) -> Answer {
     Ok(Reply::ok(&json!({"items": items, "nextCursor": null})))
 }
 
-/// Creates a counterparty from any JSON. Its name is the body's `displayName` or `name`.
+/// Creates a counterparty from any JSON. The body's `displayName` or `name` becomes its name.
 pub(crate) fn create(call: &Call<'_>) -> Answer {
     let text = |name: &str| call.body()[name].as_str().map(str::to_owned);
     let mut store = call.suite.store_mut();

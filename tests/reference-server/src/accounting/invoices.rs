@@ -1,4 +1,4 @@
-//! The list of invoices. It contains the drafts of this server.
+//! The list of invoices, which contains this server's drafts.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use super::ledger::Draft;
 use crate::call::{Answer, Call};
 use crate::message::Reply;
 
-/// The page. It is serialized directly, because `serde_json::Value` would round amounts.
+/// The page, which is serialized directly because `serde_json::Value` would round amounts.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Page<'a> {

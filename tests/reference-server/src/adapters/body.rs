@@ -12,7 +12,7 @@ use tokio::time::Sleep;
 
 use crate::message::{Ending, Reply};
 
-/// The body of a response. It may arrive in pieces and may end early.
+/// A response body, which can arrive in pieces and can end early.
 #[derive(Default)]
 pub struct ResponseBody {
     left: Bytes,

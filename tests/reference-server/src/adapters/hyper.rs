@@ -1,4 +1,4 @@
-//! Serves through hyper on its own thread and runtime, so a test may pause its clock or shut down its runtime.
+//! Serves through hyper on its own thread and runtime, so a test can pause its clock or shut down its runtime.
 
 use std::convert::Infallible;
 use std::io;

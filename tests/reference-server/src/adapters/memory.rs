@@ -102,7 +102,7 @@ impl Network {
         }
     }
 
-    /// Returns the target of a request, or the error of a refused connection.
+    /// Returns the target of a request, or the error for a refused connection.
     fn reach<B>(&self, request: &http::Request<B>) -> io::Result<Door> {
         let refused = |why: &str| Err(io::Error::new(io::ErrorKind::ConnectionRefused, why));
         let uri = request.uri();

@@ -39,7 +39,7 @@ pub enum Transport {
     /// HTTP/2 from clients with prior knowledge.
     Hyper,
     /// No HTTP server, socket or thread. Clients reach the server only through
-    /// [`ReferenceServer::service`](crate::ReferenceServer::service). The server's clock is tokio's, so that a test
-    /// may pause it.
+    /// [`ReferenceServer::service`](crate::ReferenceServer::service). The server uses tokio's clock, so a test can
+    /// pause it.
     InMemory,
 }

@@ -1,8 +1,8 @@
 //! Serves through wiremock.
 //!
 //! In wiremock, the mock that matches decides between a response and a broken connection. So the first mock serves the
-//! request while wiremock checks whether it matches. It matches only if the connection must break; otherwise the second
-//! mock sends the response. wiremock calls both under one lock, so the slot between them belongs to one request.
+//! request during matching, and matches only if the connection must break. Otherwise the second mock sends the
+//! response. wiremock calls both under one lock, so the slot between them belongs to one request.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -24,8 +24,8 @@ use crate::suite::Suite;
 pub(crate) struct Running(pub(crate) Vec<MockServer>);
 
 impl Drop for Running {
-    /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime
-    /// that lock never comes, and waiting inside another executor panics. So the drop runs on a new thread. If the
+    /// A mock server waits for its own lock when it is dropped. In a task that has used up its share of the runtime,
+    /// that wait never ends, and waiting inside another executor panics. So the drop runs on a new thread. If the
     /// system can't start a thread, the servers leak, which is better than blocking here.
     fn drop(&mut self) {
         let servers = ManuallyDrop::new(std::mem::take(&mut self.0));

@@ -26,8 +26,8 @@ fn result(operation: &str, reference: &str, version: u64) -> Value {
     })
 }
 
-/// Serves an operation on an event for which the contract documents only name and summary. It accepts any JSON and
-/// returns the documented result of a calendar command, whose `operation` enumeration includes it.
+/// Serves an operation on an event for which the contract documents only name and summary. The operation accepts any
+/// JSON and returns the documented result of a calendar command, whose `operation` enumeration includes it.
 fn change(call: &Call<'_>, operation: impl FnOnce(&Value) -> &'static str) -> Answer {
     let body = call.body();
     let (reference, version) = next_version(&mut call.suite.store_mut(), body)?;

@@ -55,7 +55,7 @@ impl Window {
     }
 }
 
-/// The response. It is serialized directly, because `serde_json::Value` can't represent large sums.
+/// The response, which is serialized directly because `serde_json::Value` can't represent large sums.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Funnel {

@@ -1,4 +1,4 @@
-//! The presentation descriptor, filtered by the scopes of the caller's token. It grants no rights.
+//! The presentation descriptor, filtered by the scopes of the caller's token. The descriptor grants no rights.
 
 use serde_json::{Value, json};
 

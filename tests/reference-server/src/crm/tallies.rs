@@ -1,4 +1,4 @@
-//! The rows of the funnel: one per stage and currency, because amounts in different currencies can't be added.
+//! The funnel's rows: one per stage and currency, because amounts in different currencies can't be added.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

@@ -69,7 +69,7 @@ pub(super) const COLLEAGUE: [&str; 12] = list(
      Gita Rao, Hugo Martel, Isla Reid, Jun Mori, Katya Orlova, Luis Prieto",
 );
 
-/// Splits a list at each comma and space. It doesn't compile unless the list has `N` names.
+/// Splits a list at each comma and space. Fails to compile unless the list has `N` names.
 const fn list<const N: usize>(text: &'static str) -> [&'static str; N] {
     let mut names = [""; N];
     let (mut left, mut place) = (text, 0);

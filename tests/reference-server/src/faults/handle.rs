@@ -13,7 +13,7 @@ use super::schedule::{Header, Member, Schedule};
 use crate::message::{Drip, Seconds};
 use crate::suite::Suite;
 
-/// A fault of one operation, or of all operations. It becomes active with its first effect. It stays active until it
+/// A fault for one operation, or for all operations. It becomes active with its first effect, and stays active until it
 /// has struck [`times`](Fault::times) times or is removed. If a fault has several effects, they strike together.
 ///
 /// ```no_run
@@ -29,7 +29,7 @@ use crate::suite::Suite;
 /// # }
 /// ```
 ///
-/// If requests may arrive while you build the fault, set `skip`, `every`, `times` and `probability` before the effect.
+/// If requests can arrive while you build the fault, set `skip`, `every`, `times` and `probability` before the effect.
 ///
 /// # Panics
 /// If the server rejects a value, the method panics with the field, the rule and the value, and the fault stays
@@ -61,17 +61,17 @@ impl Fault {
         self.id
     }
 
-    /// Strikes this many requests, then stops.
+    /// Strikes `times` requests, then stops.
     pub fn times(self, times: u64) -> Fault {
         self.scheduled(|schedule| schedule.times = Some(times))
     }
 
-    /// Lets this many requests through first.
+    /// Lets the first `requests` matching requests through.
     pub fn skip(self, requests: u64) -> Fault {
         self.scheduled(|schedule| schedule.skip = requests)
     }
 
-    /// Strikes every n-th request, starting with the first. The number must be at least 1.
+    /// Strikes every n-th request, starting with the first. `requests` must be at least 1.
     pub fn every(self, requests: u64) -> Fault {
         self.scheduled(|schedule| schedule.every = Some(requests))
     }
@@ -141,7 +141,7 @@ impl Fault {
         self.with(|effects| effects.delay = Seconds(delay))
     }
 
-    /// Refuses the connection: the request is not sent, its body is not read, and the server doesn't count it. Only a
+    /// Refuses the connection. The request is not sent, its body is not read, and the server doesn't count it. Only a
     /// server in memory can do this, because a socket can't refuse a connection based on the request.
     pub fn refuse_connection(self) -> Fault {
         self.with(|effects| effects.refuse_connection = true)
@@ -186,7 +186,7 @@ impl Fault {
         self.with(|effects| effects.drip_body = Some(Drip { bytes, pause }))
     }
 
-    /// Revokes the token of the request, so that the response is a 401.
+    /// Revokes the request's token, so that the response is a 401.
     pub fn revoke_token(self) -> Fault {
         self.with(|effects| effects.revoke_token = true)
     }

@@ -23,7 +23,7 @@ use rule::{Rule, non_default};
 pub(crate) use schedule::Arrival;
 pub(crate) use strike::Strike;
 
-/// The number of strikes that the log remembers.
+/// The number of strikes that the log stores.
 const LOG_LIMIT: usize = 1_000;
 
 /// A fault that struck a request.

@@ -19,7 +19,7 @@ struct File<'a> {
 /// field, the rule and the value.
 pub(super) fn read(json: &[u8], suite: &Suite) -> Result<Vec<Rule>, String> {
     if json.trim_ascii_start().starts_with(b"[") {
-        let rule = "must be an object with the field `faults`: got an array";
+        let rule = "must be an object with a `faults` field: got an array";
         return Err(rule.to_owned());
     }
     // The error names line and column.

@@ -44,7 +44,7 @@ impl Strike {
         self.effects().any(|effects| effects.revoke_token)
     }
 
-    /// Returns the changes that faults make to the issued token. The latest fault wins.
+    /// Returns the changes that faults make to the issued token. The last fault wins.
     pub(crate) fn terms(&self) -> Terms {
         let mut terms = Terms::default();
         for effects in self.effects() {
@@ -57,7 +57,7 @@ impl Strike {
         terms
     }
 
-    /// Returns the response of a fault that replaces serving the request.
+    /// Returns the response if a fault responds instead of the operation.
     pub(crate) fn instead(&mut self, visit: &Visit<'_>) -> Option<Reply> {
         let closed = self.effects().any(|effects| effects.close_connection);
         let status = self.effects().find_map(|effects| effects.status);
@@ -72,7 +72,7 @@ impl Strike {
         Some(self.dressed(reply))
     }
 
-    /// Applies the faults to the response of a request that was served.
+    /// Applies the faults to the operation's response.
     pub(crate) fn after(&self, visit: &Visit<'_>, mut reply: Reply) -> Reply {
         for struck in &self.0 {
             if !reply.status.is_success() {

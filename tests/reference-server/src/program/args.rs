@@ -50,17 +50,17 @@ Data:
   --data FILE              your own records, as JSON: {\"people\": [{\"displayName\": \"Ada Lovelace\"}]}
 
 Behavior:
-  --clock wall|INSTANT     the machine's clock, or a start time: 2026-01-15T09:00:00Z; data are dated by it   [wall]
+  --clock wall|INSTANT     the machine's clock, or a start time: 2026-01-15T09:00:00Z; data dates follow it   [wall]
   --frozen                 stop the clock until it is moved
   --token-lifetime SECONDS lifetime of tokens, more than 0, at most 300   [300]
   --signing hs256|es256    signature of tokens; services can check es256 with /.well-known/jwks.json   [hs256]
   --faults FILE            initial faults, as JSON: {\"faults\": [{\"operation\": \"listPeople\",
                            \"when\": {\"times\": 2}, \"then\": {\"status\": 503}}]}
-  --recorded-requests N    number of last requests that /-/requests of control lists, at most 100000   [256]
+  --recorded-requests N    number of recent requests that the control port's /-/requests lists, at most 100000   [256]
   --log text|json          a line on standard output for each request, without secrets; with json, standard output
                            has nothing else, and the variables below go to standard error   [no log]
-  --contradict IDS         assumptions of the SDK to contradict: A07,A44; may be repeated; the guide's section
-                           \"Contradict an assumption\" lists them, and an unknown ID prints all known IDs
+  --contradict IDS         assumptions of the SDK to contradict: A07,A44; may be repeated; see the guide's section
+                           \"Contradict an assumption\"; an unknown ID prints all known IDs
   --health                 ask a server that runs with these options whether it is ready, then exit with status 0,
                            or with 1 and the reason
   --version                print the version, also -V

@@ -10,11 +10,11 @@ use std::process::ExitCode;
 use crate::{App, ReferenceServer, RequestLog};
 use args::{Args, Wanted};
 
-/// Runs the server as a program with these command-line options, and returns its exit status. It serves the suite on
-/// fixed ports, with demo data, until Ctrl-C or SIGTERM. Messages start with `name`.
+/// Runs the server as a program with these command-line options, and returns its exit status. The program serves the
+/// suite on fixed ports, with demo data, until Ctrl-C or SIGTERM. Messages start with `name`.
 ///
-/// The program reads the `REFERENCE_*` variables and writes to standard output and standard error. It needs a Tokio
-/// runtime with I/O and timers enabled. `--help` lists the options.
+/// The program reads the `REFERENCE_*` variables and writes to standard output and standard error. This function needs
+/// a Tokio runtime with I/O and timers enabled. `--help` lists the options.
 pub async fn run(name: &str, options: impl IntoIterator<Item = String>) -> ExitCode {
     let (problem, code) = match Args::parse(name, options.into_iter()) {
         Ok(Wanted::Serve(args)) => match serve(name, &args).await {
@@ -40,8 +40,8 @@ pub async fn run(name: &str, options: impl IntoIterator<Item = String>) -> ExitC
 }
 
 async fn serve(name: &str, args: &Args) -> Result<(), Box<dyn Error>> {
-    // The handler comes first, because the first process of a container ignores signals without a handler. A script
-    // that reads the announcement may also send a signal immediately.
+    // Register the handlers first, because a container's first process ignores signals without a handler. A script that
+    // reads the announcement can also send a signal immediately.
     let stop_signal = stop_signal()?;
     let started = args.builder()?.try_start().await;
     let server = started.map_err(|problem| args.explain(&problem.to_string()))?;

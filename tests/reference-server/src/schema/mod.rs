@@ -1,8 +1,8 @@
 //! `OpenAPI` documents: reads their operations, checks every request against them, and serves operations without a
 //! handler with samples of their schemas.
 //!
-//! Except for `assumed.rs`, this module knows nothing about specific applications. It also has no state: a sample
-//! doesn't depend on earlier requests.
+//! Except for `assumed.rs`, this module knows nothing about specific applications. The module also has no state, so a
+//! sample doesn't depend on earlier requests.
 
 mod assumed;
 mod check;

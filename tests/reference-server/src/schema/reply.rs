@@ -88,7 +88,7 @@ pub(crate) fn refused(described: &Served, mut reply: Reply, code: &str, message:
     reply
 }
 
-/// Whether an error has the fields `code` and `message`.
+/// Whether an error has `code` and `message` fields.
 fn carries(error: &Value) -> bool {
     ["code", "message"].iter().all(|it| error.get(it).is_some())
 }

@@ -37,7 +37,7 @@ use crate::suite::Suite;
 /// ```
 pub struct ReferenceServer {
     suite: Arc<Suite>,
-    /// The address that each application listens on; `None` in memory.
+    /// The address that each application listens on; `None` if the server runs in memory.
     addresses: [Option<SocketAddr>; App::ALL.len()],
     wiremock: wiremock::Running,
     hyper: Option<hyper::Running>,
@@ -51,12 +51,12 @@ impl ReferenceServer {
         ReferenceServer::builder().start().await
     }
 
-    /// Builds a server without sockets and threads, with the default demo data. Clients reach it only through
-    /// [`service`](ReferenceServer::service). Its applications are at `https://crm.suite.test`, `calendar`,
-    /// `accounting` and `core`. Its clock is tokio's. You can build it outside a runtime.
+    /// Builds a server without sockets or threads, with the default demo data. Clients reach it only through
+    /// [`service`](ReferenceServer::service). The applications are at `https://crm.suite.test`, `calendar`,
+    /// `accounting` and `core`. The server uses tokio's clock. You can build it outside a runtime.
     ///
     /// # Panics
-    /// If the system has no randomness for the key of the tokens.
+    /// If the system has no randomness for the token signing key.
     #[must_use]
     pub fn in_memory() -> ReferenceServer {
         ReferenceServer::builder().in_memory()
@@ -83,16 +83,16 @@ impl ReferenceServer {
     }
 
     /// Returns an in-process service that calls the server directly. All services of a server share its state. A
-    /// service may outlive the server, but then it refuses connections. A server on sockets also has a service, which
+    /// service can outlive the server, but then it refuses connections. A server on sockets also has a service, which
     /// accepts the same URLs.
     #[must_use]
     pub fn service(&self) -> InMemoryService {
         InMemoryService::new(Arc::clone(&self.suite), self.memory.subscribe())
     }
 
-    /// Stops accepting connections and gives open requests up to three seconds to finish. It returns when every
-    /// connection is closed and the request log is printed. If nothing reads the log, it waits at most a second for
-    /// it. With wiremock and in memory, requests are aborted. wiremock's ports close a moment later.
+    /// Stops accepting connections and gives open requests up to three seconds to finish. Returns when every connection
+    /// is closed and the request log is printed. If nothing reads the log, waits at most a second for the log. With
+    /// wiremock and in memory, requests are aborted. wiremock's ports close a moment later.
     pub fn stop(self) {
         drop(self.wiremock);
         if let Some(running) = self.hyper {
@@ -113,7 +113,7 @@ impl ReferenceServer {
         self.suite.url(app).to_owned()
     }
 
-    /// Returns the address that an application listens on, which may differ from its URL; `None` in memory.
+    /// Returns the address that an application listens on, which can differ from its URL. `None` for in-memory servers.
     #[must_use]
     pub fn address(&self, app: App) -> Option<SocketAddr> {
         self.addresses[app.index()]
@@ -174,7 +174,7 @@ impl ReferenceServer {
     }
 
     /// Returns the environment variables that point a program at this server. You can pass them to the SDK directly:
-    /// `Suite::builder().variables(server.environment()).build()`. They don't reflect the changes of
+    /// `Suite::builder().variables(server.environment()).build()`. They don't reflect changes made by
     /// [`Builder::contradict`].
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
@@ -209,12 +209,12 @@ impl ReferenceServer {
         }
     }
 
-    /// Removes a client and returns whether it existed. From now on, the server rejects its tokens.
+    /// Removes a client and returns whether it existed. Afterwards, the server rejects the client's tokens.
     pub fn remove_client(&self, id: &str) -> bool {
         self.suite.registry().clients.remove(id).is_some()
     }
 
-    /// Replaces the secret of a client, effective immediately. The client's rights, actor and tokens stay.
+    /// Replaces the secret of a client, effective immediately. The client's rights, actor and tokens remain unchanged.
     ///
     /// # Panics
     /// If there is no client with this ID.
@@ -244,7 +244,7 @@ impl ReferenceServer {
         self.suite.counters.of(self.suite.named(operation)).attempts
     }
 
-    /// Returns the number of durable changes that an operation made. A replay makes none.
+    /// Returns the number of durable changes that an operation made. A replay makes no change.
     ///
     /// # Panics
     /// If the string is not an `operationId`.
@@ -253,13 +253,13 @@ impl ReferenceServer {
         self.suite.counters.of(self.suite.named(operation)).commits
     }
 
-    /// Returns the last requests, oldest first, with secrets redacted.
+    /// Returns the most recent requests, oldest first, with secrets redacted.
     #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.suite.recorder.requests()
     }
 
-    /// Returns the last requests for one operation, oldest first.
+    /// Returns the most recent requests for one operation, oldest first.
     ///
     /// # Panics
     /// If the string is not an `operationId`.

@@ -8,7 +8,7 @@ use crate::data::{Record, Table, counterparties};
 
 /// Sample records.
 impl ReferenceServer {
-    /// Returns the first person of the list. Its timeline has 250 entries.
+    /// Returns the first person in the list, whose timeline has 250 entries.
     #[must_use]
     pub fn sample_person(&self) -> String {
         self.suite.store().people.reference(0)

@@ -14,7 +14,7 @@ use crate::token::registry;
 
 /// Faults and tokens.
 impl ReferenceServer {
-    /// Creates a fault of one operation. It does nothing until you set an effect.
+    /// Creates a fault for one operation. The fault does nothing until you set an effect.
     ///
     /// # Panics
     /// If the string is not an `operationId`.
@@ -23,14 +23,14 @@ impl ReferenceServer {
         Fault::register(&self.suite, Some(id.to_string()))
     }
 
-    /// Creates a fault of every operation. It does nothing until you set an effect.
+    /// Creates a fault for every operation. The fault does nothing until you set an effect.
     pub fn fault_everywhere(&self) -> Fault {
         Fault::register(&self.suite, None)
     }
 
-    /// Activates all faults of a fault file, or none if any fault is invalid. `--faults` and the control endpoint
-    /// accept the same JSON. For each invalid fault, the error names the line, the fault's number, the field, the rule
-    /// and the value.
+    /// Activates all faults of a fault file, or none if any fault is invalid. The `--faults` option and the control
+    /// endpoint accept the same JSON. For each invalid fault, the error names the line, the fault's number, the field,
+    /// the rule and the value.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

@@ -1,4 +1,4 @@
-//! The key of the tokens, for signing and for checks by services.
+//! The key that signs tokens, and its public part for services that check them.
 
 use std::io;
 
@@ -15,7 +15,7 @@ pub enum Signing {
     #[default]
     Hs256,
     /// ECDSA on P-256. Services check tokens with the key at the Platform's `/.well-known/jwks.json`, which its
-    /// `/.well-known/oauth-authorization-server` names. Needs the feature `es256`.
+    /// `/.well-known/oauth-authorization-server` names. Needs the `es256` feature.
     #[cfg(feature = "es256")]
     Es256,
 }

@@ -249,7 +249,7 @@ async fn an_invalid_fault_is_rejected_with_field_rule_and_value() {
 
 /// Fault files, in which `~` means a line break, and the error.
 const BROKEN: &str = r#"
-    [] | must be an object with the field `faults`: got an array
+    [] | must be an object with a `faults` field: got an array
     {} | missing field `faults` at line 1 column 2
     {~"faults": [],~"more": 1} | unknown field `more`, expected `faults` at line 3 column 6
     {"faults": [~  {"then": }~]} | expected value at line 2 column 12

@@ -139,8 +139,8 @@ pub(crate) fn check_payload(name: &str, payload: &Value, at: &str, broken: &mut 
     }
 }
 
-/// Applies a command once, identified by its ID or by its body. It reads the clock while it holds the store, so that
-/// commands have instants in the order of their application.
+/// Applies a command once, identified by its ID or by its body. Reads the clock while it holds the store's lock, so
+/// that the commands' instants are in the order in which they were applied.
 pub(crate) fn settle(
     call: &Call<'_>,
     envelope: &Envelope,
