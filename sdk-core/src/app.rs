@@ -8,7 +8,7 @@ pub(crate) const TOKEN_PATH: &str = "/oauth/token";
 
 /// An application of a suite.
 ///
-/// It selects the application in settings. Names from configuration are parsed, and unknown names are rejected:
+/// Settings use it to select an application. Parse names from a configuration, which rejects unknown names:
 ///
 /// ```
 /// use sdk_core::App;

@@ -70,7 +70,7 @@ pub enum Safety {
     /// A command without a key that HTTP defines as idempotent (PUT, DELETE). It may be retried within a call. A later
     /// resend could undo changes by others. A stored command that was already sent is therefore treated as `Unkeyed`.
     Idempotent,
-    /// A command without a documented key. It is retried only if it was certainly not sent, or if the caller allows it
+    /// A command without a documented key. It is retried only if it is known to be unsent, or if the caller allows it
     /// with `exact_replay`.
     Unkeyed,
 }
@@ -91,7 +91,7 @@ pub enum Replay {
     Undocumented,
     /// This status. Any other status means a first commit.
     Status(u16),
-    /// The field `replayed` of the result.
+    /// The `replayed` field of the result.
     Field,
 }
 
@@ -233,7 +233,7 @@ impl Operation {
         self.id == RAW
     }
 
-    /// Whether a token with these scopes certainly cannot call the operation. False if the scopes are unknown.
+    /// Whether these scopes are known to be insufficient for the operation. False if the scopes are unknown.
     pub(crate) fn lacks_required_scope(&self, granted: Option<&[String]>) -> bool {
         let is_missing =
             |scope: &&str| granted.is_some_and(|all| !all.iter().any(|it| it == scope));

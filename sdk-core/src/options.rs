@@ -30,13 +30,13 @@ pub enum SchemaPolicy {
 /// Whether a command without a documented key may be retried after a failure with an unknown effect.
 ///
 /// The contract says that an exact resend of a CRM command returns the stored result, but documents no key. By default,
-/// the SDK retries such a command only if it was certainly never sent, or if the caller gave it a key. It retries a PUT
+/// the SDK retries such a command only if it is known to be unsent, or if the caller gave it a key. It retries a PUT
 /// or DELETE, which HTTP defines as idempotent, unless you forbid it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExactReplay {
     /// The command may be retried.
     Allowed,
-    /// The command may not be retried, not even with a key from the caller.
+    /// The command must not be retried, not even with a key from the caller.
     Forbidden,
 }
 
@@ -54,7 +54,7 @@ pub enum ScopePolicy {
 /// The minimum length of a caller's value to redact. Shorter values occur in most messages by chance.
 const SHORTEST_HIDDEN: usize = 4;
 
-/// The options of a call, or the defaults of a client. If an option isn't set, the client's value applies, then the
+/// The options of a call, or the defaults of a client. A call's options override the client's, which override the
 /// suite's. [The guide](crate::guide::configuration) lists all settings.
 ///
 /// ```
@@ -80,7 +80,7 @@ pub struct CallOptions {
     /// Whether the call is sent without a token although its operation requires a token.
     pub(crate) without_token: bool,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// The error of an invalid value. The call fails with it before it is sent.
+    /// The error for an invalid value. The call fails with this error before it is sent.
     invalid: Option<Error>,
 }
 

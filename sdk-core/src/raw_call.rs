@@ -192,7 +192,7 @@ impl RawCall {
     /// Sends the request.
     ///
     /// # Errors
-    /// As for every call.
+    /// The errors of every call.
     pub async fn send(self) -> Result<Receipt<RawJson>, Error> {
         self.sending().await
     }

@@ -1,6 +1,6 @@
 //! Sends stored commands exactly as they were prepared.
 //!
-//! The stored command is defined in `command`. The crate `sdk-outbox` decides whether and when to send it.
+//! The stored command is defined in `command`. The `sdk-outbox` crate decides whether and when to send it.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -32,10 +32,10 @@ use crate::request::draft::Draft;
 ///
 /// The command itself doesn't change. You can set time limits and retries.
 ///
-/// If the command [was sent](PreparedCommand::was_sent) before, an error keeps [`Effect::Unknown`](crate::Effect) until
-/// a response confirms the command. A rejection or a missing token says nothing about the earlier attempt. Resending
-/// after each such error would never end. Stop if the error's [`kind`](crate::Error::kind) is `Rejected`, `NotFound` or
-/// `Conflict`, because the server won't change its answer.
+/// If the command [was sent](PreparedCommand::was_sent) before, errors have [`Effect::Unknown`](crate::Effect) until a
+/// response confirms the command, because a rejection or a missing token says nothing about the earlier attempt. Don't
+/// resend forever. Stop if the error's [`kind`](crate::Error::kind) is `Rejected`, `NotFound` or `Conflict`, because
+/// the server won't change its answer.
 ///
 /// ```no_run
 /// # async fn example(client: &sdk_core::codegen::ApiClient, command: &sdk_core::PreparedCommand) -> Result<(), sdk_core::Error> {
@@ -146,7 +146,7 @@ impl<T: FromResponse> SendPrepared<T> {
     /// Sends the command.
     ///
     /// # Errors
-    /// If the command was changed after it was prepared, or belongs to another client. Otherwise as for every call.
+    /// If the command was changed after it was prepared, belongs to another client, or fails like any other call.
     pub async fn send(self) -> Result<Receipt<T>, Error> {
         let message = "it is a raw call by path, which needs `allow_raw_path`";
         let draft = self.draft.and_then(|draft| {

@@ -82,7 +82,7 @@ fn unread_body(
         BodyError::TooLarge(excerpt) => {
             let limit = state.client.suite().max_response_bytes;
             Error::decode(format!("the response is larger than {limit} bytes"))
-                .with_hint("raise `max_response_bytes` of the suite's builder if that is expected")
+                .with_hint("raise `max_response_bytes` on the suite's builder if that is expected")
                 .with(|parts| parts.body = Some(excerpt))
         }
         BodyError::Broken(error) => {
@@ -126,7 +126,7 @@ fn unreadable_response(
         Unreadable::Malformed(message) => malformed(&redact(&message), &body, &redactor),
         Unreadable::TooMany(most) => {
             let message = format!("the response has more than {most} elements and fields");
-            let hint = "raise `max_response_elements` of the suite's builder if that is expected";
+            let hint = "raise `max_response_elements` on the suite's builder if that is expected";
             Error::decode(message).with_hint(hint)
         }
         Unreadable::Schema {
@@ -144,7 +144,7 @@ fn unreadable_response(
     failed(error, is_truncated && state.may_replay)
 }
 
-/// Returns the error of a response that may be secret. A more specific message would quote it.
+/// Returns the error for a response that may be secret. A more specific message would quote it.
 fn malformed_secret(body: &Bytes) -> Error {
     let is_json = serde_json::from_slice::<IgnoredAny>(body).is_ok();
     Error::decode(if is_json {
@@ -241,7 +241,7 @@ fn error_status(
     }
 }
 
-/// Returns the error of a proxy that requires authentication. If a proxy is configured, the request did not pass it.
+/// Returns the error for a proxy that requires authentication. A configured proxy did not pass the request on.
 fn proxy_error(error: Error, state: &CallState<'_>) -> Error {
     match state.client.endpoint().proxy() {
         Some(proxy) => error
@@ -349,7 +349,7 @@ fn target(state: &CallState<'_>) -> String {
     describe_target(endpoint.url(), endpoint.proxy())
 }
 
-/// Returns the error of a call that is not sent, because its token certainly lacks the scope.
+/// Returns the error for a call that is not sent, because its token is known to lack the scope.
 pub(super) fn missing_scope(
     operation: &Operation,
     bearer: &BearerToken,

@@ -214,7 +214,7 @@ impl Call {
         CallSpan::begin(&suite.observers, self.operation)
     }
 
-    /// Returns the error of a call that fails before its first step. The call is counted, and observers are notified.
+    /// Returns the error for a call that fails before its first step. The call is counted, and observers are notified.
     fn fail_locally(&self, error: &Error) -> Error {
         let error = self.failed(error.clone());
         self.begin().end(0, &Err(error.clone()), &str::to_owned);

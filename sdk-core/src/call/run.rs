@@ -79,7 +79,7 @@ impl Call {
         Err(self.add_error_context(error, state))
     }
 
-    /// Returns the token, if the operation requires a token. Fails if the token certainly lacks the scope and
+    /// Returns the token, if the operation requires a token. Fails if the token is known to lack the scope and
     /// [`ScopePolicy::Refuse`] is set.
     async fn token(
         &self,
@@ -156,7 +156,7 @@ impl Call {
         }
     }
 
-    /// Returns the error of a call whose deadline passed while it waited for a permit.
+    /// Returns the error for a call whose deadline passed while it waited for a permit.
     fn no_permit(&self, timeout: PermitTimeout, limits: &Limits) -> Error {
         let PermitTimeout { most, waiting } = timeout;
         let (app, total) = (self.operation.application, limits.total);
@@ -165,7 +165,7 @@ impl Call {
              of `max_in_flight`, and {waiting} more waiting",
             counted(most, "attempt")
         );
-        let hint = "raise `max_in_flight` of the suite's builder, or make fewer concurrent calls";
+        let hint = "raise `max_in_flight` on the suite's builder, or make fewer concurrent calls";
         Error::timeout(Effect::NotSent, message).with_hint(hint)
     }
 
@@ -206,7 +206,7 @@ impl Call {
     /// Returns a tracker that records whether the request of an attempt was sent, if one is needed.
     ///
     /// If the HTTP client's connect timeout is shorter than the attempt's, its error proves that nothing was sent.
-    /// Otherwise, the tracked body proves it. In return, the HTTP client can't resend that body by itself.
+    /// Otherwise, the tracked body proves it. In return, the HTTP client can't resend that body on its own.
     fn send_tracker(&self, limits: &Limits) -> Option<SendTracker> {
         let connecting = self.client.endpoint().sender().connect_timeout();
         let proven = connecting.is_some_and(|connecting| connecting <= limits.attempt_time());
@@ -373,7 +373,7 @@ impl Call {
     }
 }
 
-/// Whether and when a call is retried: immediately, or after a delay with its reason. Otherwise, the error of the call.
+/// Whether and when a call is retried: immediately, or after a delay with its reason. Otherwise, the call's error.
 type NextAttempt = Result<Option<(Duration, WaitReason)>, Error>;
 
 /// Whether a status proves that the application accepted the token. A status that a proxy may send proves nothing.

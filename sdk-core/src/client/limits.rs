@@ -11,7 +11,7 @@ use crate::token::lifetime::later;
 /// Far longer than a page or a command takes. A stalled connection is abandoned in time for a retry.
 const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Enough for three attempts with their delays, within the usual request timeout of a caller (60 s).
+/// Enough for three attempts with their delays, and shorter than a typical caller's request timeout (60 s).
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// The limits of a call, resolved when it begins.

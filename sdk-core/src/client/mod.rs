@@ -86,7 +86,7 @@ impl ApiClient {
     /// Obtains the token before the first call, within the deadline of a call.
     ///
     /// A failure doesn't affect later calls, which obtain the token themselves. A process with many installations
-    /// should report the failure and continue to start: see
+    /// should report the failure and continue to start. See
     /// [the guide](crate::guide::installations#start-while-an-installation-is-down).
     ///
     /// # Errors

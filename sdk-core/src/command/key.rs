@@ -55,7 +55,7 @@ const KEYED_DERIVATION: &[u8] = b"suite-sdk/idempotency-key/keyed/v1";
 /// ```
 ///
 /// [`derive`](Self::derive) and parsing can still create the same key again. If it is used for another command, only
-/// the service can notice. The Calendar answers with `IDEMPOTENCY_CONFLICT`
+/// the service can detect that. The Calendar answers with `IDEMPOTENCY_CONFLICT`
 /// ([`Error::is_idempotency_conflict`](crate::Error::is_idempotency_conflict)).
 #[derive(PartialEq, Eq, Hash)]
 pub struct IdempotencyKey(String);

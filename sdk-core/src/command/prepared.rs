@@ -15,8 +15,8 @@ pub(crate) const VERSION: u32 = 2;
 /// A command in its exact wire form, ready to store and send: operation, audience, path, idempotency key and body.
 ///
 /// It implements `Serialize`. Before sending it, store it in your own database, in your own transaction. Any process
-/// can then send it with the client's `send_prepared`. Also prepare a command if you may drop its call before the call
-/// ends. With the prepared command, you can still find out whether it was applied ([the
+/// can then send it with the client's `send_prepared`. You should also prepare a command if its call might be dropped
+/// before it ends. With the prepared command, you can still find out whether it was applied ([the
 /// guide](crate::guide::unknown_effect)).
 ///
 /// ```

@@ -26,8 +26,8 @@ pub enum ContractMatch {
     Newer,
     /// The served version is earlier and compatible. It may lack operations or fields that this SDK knows.
     Older,
-    /// The served version has another major version (before 1.0, another minor version) or cannot be compared. Expect
-    /// errors.
+    /// The served version has a different major version (before 1.0, a different minor version) or cannot be compared.
+    /// Expect errors.
     Incompatible,
     /// The application has no metadata, or its metadata has no version.
     Unknown,

@@ -43,7 +43,7 @@ fn least(alternatives: impl Iterator<Item = &'static [&'static str]>) -> Vec<&'s
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct MissingScopes {
-    /// The granted scopes. `None` if the token endpoint didn't report them. Then no missing scope is known.
+    /// The granted scopes. `None` if the token endpoint didn't report them, in which case no missing scope is known.
     pub granted: Option<Vec<String>>,
     /// The operations whose required scope is missing.
     pub operations: Vec<&'static Operation>,

@@ -62,7 +62,7 @@ impl Error {
         }
     }
 
-    /// The error of a call outside a Tokio runtime.
+    /// The error for a call outside a Tokio runtime.
     pub(crate) fn without_runtime() -> Result<(), Self> {
         let message = "no Tokio runtime is running: await calls and poll streams inside a runtime";
         Handle::try_current()

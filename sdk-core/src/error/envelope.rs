@@ -25,7 +25,7 @@ pub(crate) struct Envelope {
 }
 
 impl Envelope {
-    /// Parses an application's error body. `retryable` counts only if the contract documents the body
+    /// Parses an application's error body. `retryable` is used only if the contract documents the body
     /// (`is_documented`).
     pub(crate) fn parse(is_documented: bool, body: &[u8]) -> Self {
         let read = Self::read(body);

@@ -7,16 +7,16 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// A setting of the environment or the builder is missing or invalid. Nothing was sent.
+    /// An environment variable or a builder setting is missing or invalid. Nothing was sent.
     Configuration,
     /// A parameter or body breaks a rule of the contract. Nothing was sent.
     InvalidInput,
-    /// No token was available for a transient reason, such as a token endpoint that is down or slow.
+    /// No token could be obtained, for a transient reason such as a token endpoint that is down or slow.
     TokenUnavailable,
     /// The credentials or the token were rejected (a 401, or a rejected token request).
     Unauthenticated,
-    /// An entitlement, a scope or a workspace binding is missing (403). The owning application also checks single
-    /// records and business rules (contract, Authentication).
+    /// An entitlement, a scope or a workspace binding is missing (403). The owning application also checks
+    /// individual records and business rules (contract, Authentication).
     Forbidden,
     /// The application found the request invalid (400, 422, or another 4xx that has no separate kind).
     Rejected,
@@ -25,7 +25,7 @@ pub enum ErrorKind {
     NotFound,
     /// The record's state is invalid, its version is stale, the times conflict, or the idempotency key conflicts (409).
     Conflict,
-    /// The application asks for fewer requests (429).
+    /// The application limits the request rate (429).
     RateLimited,
     /// The application, one of its dependencies or its required configuration is unavailable (5xx, 408).
     Unavailable,
@@ -43,7 +43,7 @@ pub enum ErrorKind {
     SchemaVersion,
     /// A list cannot continue, because a cursor was repeated or a page has no `items`.
     Pagination,
-    /// A prepared command was changed, or belongs to another client or a later SDK. Nothing was sent.
+    /// A prepared command was changed, or was prepared by another client or a later SDK version. Nothing was sent.
     PreparedCommand,
     /// A value doesn't match the caller's own type. The error didn't come from a call.
     Value,
@@ -163,8 +163,8 @@ pub enum Effect {
     NotSent,
     /// The server rejected the request with a 4xx, so the request had no effect (assumption A52).
     ///
-    /// A 4xx after an attempt whose effect is unknown is [`Unknown`](Self::Unknown): a retried DELETE that was already
-    /// applied finds nothing. A 4xx to a command that [was sent before](crate::PreparedCommand::was_sent) is also
+    /// A 4xx after an attempt whose effect is unknown is [`Unknown`](Self::Unknown). (A retried DELETE finds nothing if
+    /// it was already applied.) A 4xx to a command that [was sent before](crate::PreparedCommand::was_sent) is also
     /// `Unknown`, with or without a key. A service that has forgotten the key, or validates the request first, may
     /// reject a command that it has already applied.
     Refused,

@@ -108,7 +108,7 @@ impl Error {
         &self.0.message
     }
 
-    /// The request ID, with which the operators of the suite can find the request.
+    /// The request ID, by which the suite's operators can find the request.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.0.request_id.as_deref()
@@ -132,8 +132,8 @@ impl Error {
         self.0.attempts
     }
 
-    /// The failed attempts of the call in order, at most the last 32. Empty if no attempt was made. Also empty if the
-    /// call succeeded, but a later check of its response failed, for example in a list.
+    /// The failed attempts of the call in order, at most the last 32. Empty if no attempt was made, or if the
+    /// call succeeded but a later check of its response failed, for example in a list.
     ///
     /// ```
     /// # fn report(error: &sdk_core::Error) {

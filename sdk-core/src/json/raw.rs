@@ -101,7 +101,7 @@ impl RawJson {
     /// Decodes the value into your own type, which may borrow from it.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode). Also if a borrowed string contains escapes; use a `Cow<str>` for it.
+    /// As [`decode`](Self::decode), or if a borrowed string contains escapes. Use a `Cow<str>` for such strings.
     pub fn view<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Error> {
         view_text(self.as_str())
     }

@@ -112,7 +112,7 @@ impl Record {
         self.0.as_str()
     }
 
-    /// Whether the record is an object. Received records always are. Records converted from other JSON may not be.
+    /// Whether the record is an object. Received records always are. Records converted from other JSON might not be.
     fn is_object(&self) -> bool {
         self.as_str().starts_with('{')
     }
@@ -224,7 +224,7 @@ pub fn decode_variant<T: DeserializeOwned, E: serde::de::Error>(object: &Record)
 
 /// A request body whose schema the contract doesn't document.
 ///
-/// It converts from JSON types, and not from strings, which would be sent as a JSON string. Parse a string that
+/// It converts from JSON types, but not from strings, which would be sent as JSON strings. Parse a string that
 /// contains JSON (`string.parse::<RawJson>()?`), and encode your own types with [`RawJson::encode`].
 ///
 /// ```compile_fail,E0277

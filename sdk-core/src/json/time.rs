@@ -56,9 +56,9 @@ pub trait Rfc3339: AsRef<str> {
 /// ```
 ///
 /// # Other types
-/// [The guide](crate::guide::records#dates-and-times) lists the types that convert into it.
+/// [The guide](crate::guide::records#dates-and-times) lists the types that convert into `Timestamp`.
 ///
-/// `from` converts a [`SystemTime`], and `try_from` converts into a `SystemTime`. The feature `jiff-02` adds the same
+/// `from` converts a [`SystemTime`], and `try_from` converts into a `SystemTime`. The `jiff-02` feature adds the same
 /// conversions for `jiff::Timestamp`. A leap second becomes the second before it. A timestamp that the other type
 /// cannot represent, for example because of its number of digits, is an error.
 #[derive(Clone)]
@@ -72,7 +72,7 @@ impl Timestamp {
     }
 
     /// Whether the string follows RFC 3339 strictly. A parsed timestamp always does. A timestamp that was received or
-    /// converted with `from` may not, and is then rejected when it is sent.
+    /// converted with `from` might not, and is then rejected when it is sent.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_instant(self.as_str().as_bytes())
@@ -84,7 +84,7 @@ impl Timestamp {
         instant(text).ok_or(text)
     }
 
-    /// Seconds and nanoseconds since the Unix epoch. `None` if the string is malformed or finer than a nanosecond.
+    /// Seconds and nanoseconds since the epoch. `None` if the string is malformed or more precise than nanoseconds.
     pub(super) fn since_epoch(&self) -> Option<(i64, u32)> {
         let Instant { second, fraction } = instant(self.as_str().as_bytes())?;
         let missing = 9_usize.checked_sub(fraction.len())?;
@@ -210,9 +210,9 @@ impl TryFrom<&Timestamp> for SystemTime {
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
 ///
-/// [The guide](crate::guide::records#dates-and-times) lists the types that convert into it.
+/// [The guide](crate::guide::records#dates-and-times) lists the types that convert into `Date`.
 ///
-/// The feature `jiff-02` adds `From<jiff::civil::Date>`, and `TryFrom` in the other direction.
+/// The `jiff-02` feature adds `From<jiff::civil::Date>`, and `TryFrom` in the other direction.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(Text);
 
@@ -224,7 +224,7 @@ impl Date {
     }
 
     /// Whether the string follows RFC 3339 strictly. A parsed date always does. A date that was received or converted
-    /// with `from` may not, and is then rejected when it is sent.
+    /// with `from` might not, and is then rejected when it is sent.
     #[must_use]
     pub fn is_well_formed(&self) -> bool {
         is_date(self.as_str().as_bytes())
@@ -273,7 +273,7 @@ fn strict<T: Rfc3339>(parsed: T, name: &str) -> Result<T, Error> {
     Err(Error::invalid(name, T::RULE, &text))
 }
 
-/// The error of a conversion into a type that cannot represent the string.
+/// Returns the error for a conversion into a type that cannot represent the string.
 pub(super) fn beyond(text: &str, other: &str) -> Error {
     let text = one_line(&format!("{text:?}"));
     Error::value(format!("cannot convert {text} to {other}"))
@@ -281,7 +281,7 @@ pub(super) fn beyond(text: &str, other: &str) -> Error {
 
 /// A timestamp with its time zone.
 ///
-/// The feature `jiff-02` implements it for `jiff::Zoned`. Without jiff, implement it for your own type:
+/// With the `jiff-02` feature, `jiff::Zoned` implements this trait. Without jiff, implement it for your own type:
 ///
 /// ```
 /// use sdk_calendar::types::EventCommand;

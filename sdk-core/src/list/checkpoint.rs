@@ -27,13 +27,13 @@ const POSITION: [&str; 2] = ["cursor", LIMIT];
 /// ([the guide](crate::guide::pagination#resume-after-a-restart)).
 ///
 /// It implements `Serialize`. Store it in the same transaction, or with the same file rename, as the results of the
-/// items. Then a crash neither loses nor repeats an item. The example `list` saves a checkpoint after each page.
+/// items, so that a crash neither loses nor repeats an item. The `list` example saves a checkpoint after each page.
 ///
 /// - A checkpoint belongs to its operation, filters and audience. Any other list rejects it. The filters are the path
 ///   and all query parameters except `cursor` and `limit`, so you may resume with another page size. The audience is
 ///   the application's origin, unless you set it.
 /// - A checkpoint doesn't record the base URL, the installation's label, headers, scopes or credentials. If several
-///   installations share an audience, store their checkpoints separately. The SDK doesn't notice a mix-up.
+///   installations share an audience, store their checkpoints separately. The SDK can't detect a mix-up.
 /// - It contains a digest of the filters. Anyone who guesses a filter, such as a name, can compute the digest.
 /// - A position between pages is exact as long as the server accepts the cursor. A position *within* a page consists of
 ///   the page's cursor and a count. It is exact only if the page has the same items when it is fetched again. If the
@@ -191,7 +191,7 @@ impl Checkpoint {
             ));
         }
         if stored.filters != self.filters {
-            return reject("the checkpoint was taken with other filters".to_owned());
+            return reject("the checkpoint was taken with different filters".to_owned());
         }
         if stored.audience != self.audience {
             return reject(format!(

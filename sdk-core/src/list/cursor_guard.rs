@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 /// The number of cursors to remember. Only `max_pages` ends a longer cycle.
 const RECENT: usize = 4096;
 
-/// Remembers hashes of the latest cursors, so that a cycle is detected at its first repetition.
+/// Remembers hashes of the most recent cursors, so that a cycle is detected at its first repetition.
 #[derive(Debug)]
 pub(super) struct CursorGuard {
     hasher: RandomState,

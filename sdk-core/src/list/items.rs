@@ -109,8 +109,8 @@ impl<T: DeserializeOwned + Send + 'static> Items<T> {
     /// Ends the list after this many further items. It fetches only the pages with these items, plus one page if it
     /// [reads ahead](Self::read_ahead).
     ///
-    /// Then [`checkpoint`](Self::checkpoint) returns the position after the last item. [`resume`](Self::resume) doesn't
-    /// reset the number of items left.
+    /// After the last item, [`checkpoint`](Self::checkpoint) returns the position after it. [`resume`](Self::resume)
+    /// doesn't reset the number of items left.
     ///
     /// ```no_run
     /// # async fn example(people: sdk_core::Items<sdk_core::Record>) -> Result<(), sdk_core::Error> {

@@ -104,8 +104,8 @@ impl<T: DeserializeOwned + Send + 'static> Pages<T> {
     /// If the checkpoint lies within a page, the first page omits the items that were already delivered. Its
     /// [`bytes`](Response::bytes) are complete.
     ///
-    /// The first poll rejects a checkpoint with another operation, audience, version or other filters. It then sends
-    /// nothing, and [`checkpoint`](Self::checkpoint) still returns the checkpoint that you passed.
+    /// If the checkpoint has a different operation, audience, version or filters, the first poll fails and sends
+    /// nothing. [`checkpoint`](Self::checkpoint) still returns the checkpoint that you passed.
     pub fn resume(mut self, from: Checkpoint) -> Self {
         if self.failure.is_some() {
             return self;

@@ -1,9 +1,9 @@
 //! Observability: the events of an [`Observer`](crate::Observer), and spans and events of `tracing`. Nothing in this
 //! module affects a call.
 //!
-//! [`SuiteBuilder::observer`](crate::SuiteBuilder::observer) adds an observer. The suite notifies it of attempts,
+//! [`SuiteBuilder::observer`](crate::SuiteBuilder::observer) adds an observer. The SDK notifies it of attempts,
 //! waits, retries, token renewals and every call, including a call that fails before anything is sent and a call that
-//! its caller drops. The crate `sdk-opentelemetry` has an observer for metrics.
+//! its caller drops. The `sdk-opentelemetry` crate has an observer for metrics.
 //!
 //! # Times
 //! A call begins when its future is first polled. It ends with its result, or when it is dropped. An attempt begins
@@ -46,8 +46,8 @@
 //! conventions for HTTP clients, so an exporter needs no mapping. `url.full` has no query. All durations in events are
 //! in seconds. Headers, bodies, queries and keys are never recorded.
 //!
-//! A renewal is a separate trace, because many calls may wait for it. It follows from the call that started it, which
-//! exporters show as a link.
+//! A renewal is a separate trace, because many calls may wait for it. Its span follows from the call that started the
+//! renewal, which exporters show as a link.
 //!
 //! | event | level | when |
 //! |---|---|---|
@@ -57,7 +57,7 @@
 //! | `suite.response.types` | warn | fields have unexpected types and are preserved in `extra` |
 //! | `suite.response.schema_version` | warn | an unexpected schema version was tolerated |
 //! | `suite.response.constant` | warn | an unexpected value of a constant was tolerated |
-//! | `suite.response.deprecated` | warn | a response announced the end of its operation with the header `Deprecation` or `Sunset`; once per operation and suite |
+//! | `suite.response.deprecated` | warn | a response announced the end of its operation with a `Deprecation` or `Sunset` header; once per operation and suite |
 //! | `suite.token.renewed` | debug | a renewal delivered a new token |
 //! | `suite.token.renewal_failed` | warn | a renewal failed |
 //! | `suite.token.exchange_retry` | debug | a token request failed and is retried |

@@ -13,8 +13,8 @@ use crate::options::parse_header;
 /// Receives events of calls, attempts, waits, retries and token renewals. Set it with
 /// [`SuiteBuilder::observer`](crate::SuiteBuilder::observer).
 ///
-/// By default, each method does nothing. The suite calls them in the caller's task, when the event happens. They should
-/// be quick and must not block. If an observer panics, the suite catches the panic and reports it as an event, and the
+/// By default, each method does nothing. The SDK calls them in the caller's task, when the event happens. They should
+/// be quick and must not block. If an observer panics, the SDK catches the panic and reports it as an event, and the
 /// call continues. In a program that is built to abort on panics, the program aborts.
 ///
 /// No event contains a secret, a header, a body, a query or a key. See [the guide](crate::guide::observability) for

@@ -31,7 +31,7 @@ pub struct Page<T> {
     /// The records of this page. `None` if the page has no `items`.
     pub items: Option<Vec<T>>,
     /// The cursor of the next page. `None` (null in JSON) on the last page. An empty cursor also ends the list
-    /// (assumption A53). A page without this field doesn't decode, because it may not be the last page.
+    /// (assumption A53). A page without this field fails to decode, because more pages might follow.
     pub next_cursor: Option<String>,
     /// Undocumented fields, preserved and written back unchanged.
     pub extra: Members,
@@ -41,7 +41,7 @@ impl<T> Page<T> {
     /// Returns the records of this page.
     ///
     /// # Errors
-    /// If the page has no `items`. The error lists the fields that it has.
+    /// If the page has no `items`. The error lists the fields that the page has.
     pub fn items(&self) -> Result<&[T], Error> {
         self.items.as_deref().ok_or_else(|| self.missing_items())
     }

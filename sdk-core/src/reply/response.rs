@@ -32,7 +32,7 @@ pub(crate) struct Reply {
     pub(crate) body: Bytes,
     pub(crate) attempts: u32,
     pub(crate) key: Option<Arc<IdempotencyKey>>,
-    /// Whether the response differs from its schema in a way that the rules tolerate.
+    /// Whether the response differs from its schema in a way that the SDK tolerates.
     pub(crate) mismatch: bool,
 }
 
@@ -75,7 +75,7 @@ impl<T> Response<T> {
         self.value
     }
 
-    /// The first response header with this name. `None` if it is absent or contains other than visible ASCII
+    /// The first response header with this name. `None` if it is absent or contains anything but visible ASCII
     /// characters.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -153,20 +153,20 @@ impl<T> Receipt<T> {
         self.reply.key.as_deref()
     }
 
-    /// Whether this is the stored result of an earlier, identical command, so that this call changed nothing. `None`
-    /// for operations that the contract documents by name only.
+    /// Whether this is the stored result of an earlier, identical command, in which case this call changed nothing.
+    /// `None` for operations that the contract documents by name only.
     ///
-    /// Calendar and Accounting set the field `replayed` in the result. The CRM answers with status 200 instead of 201.
+    /// The result's `replayed` field (Calendar, Accounting) or status 200 instead of 201 (CRM) indicates a replay.
     #[must_use]
     pub fn is_replay(&self) -> Option<bool> {
         self.reply.is_replay()
     }
 
-    /// Whether the command is certainly committed, by this call or an identical earlier call.
+    /// Whether the command is known to have been committed, by this call or an identical earlier call.
     ///
     /// `Some(true)` if the status is a documented success and, in Calendar and Accounting, the result's `outcome` is
     /// `succeeded` (an Accounting import may be `pending`). `None` for any other 2xx, for 202, and for operations that
-    /// the contract documents by name only. Then the service accepted the command, but its outcome is undocumented.
+    /// the contract documents by name only. In these cases, the service accepted the command with an unknown outcome.
     #[must_use]
     pub fn is_committed(&self) -> Option<bool> {
         self.reply.is_committed()
@@ -185,7 +185,7 @@ impl<T> Receipt<T> {
         self.value
     }
 
-    /// The first response header with this name. `None` if it is absent or contains other than visible ASCII
+    /// The first response header with this name. `None` if it is absent or contains anything but visible ASCII
     /// characters.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -297,7 +297,7 @@ impl Reply {
         }
     }
 
-    /// Whether the response is certainly a replay. Parses the body only if it contains `true`.
+    /// Whether the response is known to be a replay. Parses the body only if it contains `true`.
     pub(crate) fn was_replayed(&self) -> bool {
         static TRUE: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("true"));
         let contains_true = || TRUE.find(&self.body).is_some();

@@ -2,7 +2,7 @@
 //!
 //! Only messages for people are redacted. Data for programs, such as bodies, headers and fields, stays unchanged.
 //!
-//! - **Values:** `Call::redactor` in `call/mod.rs` collects them from everything with a method `add_secrets_to`: the
+//! - **Values:** `Call::redactor` in `call/mod.rs` collects them from everything with an `add_secrets_to` method: the
 //!   suite's recent credentials and tokens, the headers and query values of client and call, and the request's form.
 //!   For token requests, `token/exchange.rs` collects them.
 //! - **Encodings:** `patterns.rs` cuts a secret into pieces. A single automaton searches for each piece unencoded, in

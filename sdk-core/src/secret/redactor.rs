@@ -29,7 +29,7 @@ const RECENT: usize = 32;
 /// The values that must not be printed: credentials, tokens, keys, and the confidential headers and parameters of a
 /// caller.
 ///
-/// A message that repeats such a value, in one of the encodings of [`Patterns`], is redacted as a whole. Replacing
+/// If a message repeats such a value in one of the encodings of [`Patterns`], the whole message is redacted. Replacing
 /// single characters would garble messages that contain a short secret by accident. It would also reveal the rest of a
 /// secret that was cut in half.
 ///

@@ -239,7 +239,7 @@ impl SuiteBuilder {
     }
 
     /// Seeds delays, token margins and random idempotency keys, so that a test run can be repeated on a single-threaded
-    /// runtime with a paused clock. Suites with the same seed generate the same keys, so the keys are predictable. The
+    /// runtime with a paused clock. Suites with the same seed generate the same keys, so others can predict them. The
     /// seed doesn't affect [`IdempotencyKey::random`](crate::IdempotencyKey::random), which belongs to no suite.
     #[cfg(feature = "test-util")]
     pub fn seed(mut self, seed: u64) -> Self {
@@ -299,11 +299,11 @@ impl SuiteBuilder {
     /// Sets your own HTTP client, with its proxies, root certificates and pool sizes. Pass a builder or a finished
     /// client.
     ///
-    /// For a builder, the suite disables redirects and the client's own retries. It also sets the [connect
+    /// For a builder, the SDK disables redirects and the client's own retries. It also sets the [connect
     /// timeout](Self::connect_timeout) and HTTP/2 pings (`http2_pings`), and resolves names such as `localhost` to
     /// loopback addresses only.
     ///
-    /// The suite can't configure a finished client. Build a finished reqwest client with `redirect::Policy::none()` and
+    /// The SDK can't configure a finished client. Build a finished reqwest client with `redirect::Policy::none()` and
     /// `retry::never()`. If a response comes from a different address than the request's, the call fails and the error
     /// names the redirect. By then, the client has sent the headers to the new address, but not the body. A redirect
     /// back to the same address goes undetected, and the error may then report a wrong effect of a command. A finished
@@ -332,14 +332,14 @@ impl SuiteBuilder {
     /// See [the guide](crate::guide::installations).
     ///
     /// The new suite shares nothing else. It has its own addresses, credentials, tokens, budgets, counters, limits and
-    /// [label](Self::label). A custom HTTP client or transport may add default headers, cookies or a client certificate
-    /// by itself. It then adds them to the requests of all suites that share it.
+    /// [label](Self::label). A custom HTTP client or transport might add default headers, cookies or a client
+    /// certificate on its own, and then adds them to the requests of all suites that share it.
     pub fn transport_of(mut self, other: &Suite) -> Self {
         self.transport = TransportChoice::Shared(Arc::clone(&other.shared.connections));
         self
     }
 
-    /// Sets how long an HTTP/2 connection with requests in flight may be silent before the suite pings it, and the
+    /// Sets how long an HTTP/2 connection with requests in flight may be silent before the SDK pings it, and the
     /// timeout of the ping; 4 seconds each by default. If the ping times out, the connection is dropped, and the next
     /// attempt uses a new connection. An HTTP/1.1 connection is dropped when its attempt times out. This setting has no
     /// effect where [`connect_timeout`](Self::connect_timeout) has none.

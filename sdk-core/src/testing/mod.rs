@@ -1,7 +1,7 @@
 //! Builds errors, responses, receipts and pages for unit tests of programs that use a client, without a server or a
 //! runtime.
 //!
-//! The module needs the feature `test-util`. Enable it only for tests:
+//! This module needs the `test-util` feature. Enable the feature only for tests:
 //!
 //! ```toml
 //! [dev-dependencies]

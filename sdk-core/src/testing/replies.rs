@@ -142,7 +142,7 @@ impl ResponseBuilder {
 
     /// Builds the receipt of a command.
     ///
-    /// The response determines whether it is a replay: the status in the CRM, the field `replayed` in other
+    /// The response determines whether it is a replay: the status in the CRM, the `replayed` field in other
     /// applications.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl ResponseBuilder {
         self.build().map(Receipt::new)
     }
 
-    /// Builds the error of a call that gets this response.
+    /// Builds the error for a call that gets this response.
     ///
     /// # Panics
     /// If the response is not an error.

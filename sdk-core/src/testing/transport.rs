@@ -16,8 +16,8 @@ use crate::transport::{RequestBody, ResponseBody, Transport, TransportError, Tra
 
 /// A transport that answers from a script and records the requests, so tests run the whole client without a network.
 ///
-/// Each request gets the next answer of the script. Token requests (all form requests) are answered automatically and
-/// use no answer. After the last answer, further requests fail immediately with an error that names the request.
+/// Each request gets the script's next answer, except token requests (all form requests), which are answered
+/// automatically. After the last answer, further requests fail immediately with an error that names the request.
 ///
 /// ```
 /// # use sdk_core::testing::ScriptedTransport;
@@ -29,7 +29,7 @@ use crate::transport::{RequestBody, ResponseBody, Transport, TransportError, Tra
 ///     .json(200, r#"{"items": [], "nextCursor": null}"#);
 /// let suite = transport.suite().build()?;
 ///
-/// list_people(&suite).await?; // of the program that is tested
+/// list_people(&suite).await?; // a function of your program
 ///
 /// assert_eq!(transport.requests().len(), 2);
 /// # Ok(()) }
@@ -102,8 +102,8 @@ impl ScriptedTransport {
         self.then(Answer::Stalled)
     }
 
-    /// Returns a builder for a suite of all applications that sends through this transport. You can change further
-    /// settings. Application `crm` is at `https://crm.suite.test`, and so on.
+    /// Returns a builder for a suite that sends through this transport. You can change its other settings. Each
+    /// application has its own address, such as `https://crm.suite.test`.
     pub fn suite(&self) -> SuiteBuilder {
         let suite = Suite::builder()
             .transport(self.clone())

@@ -150,8 +150,8 @@ pub type CredentialsFuture<'a> =
 /// Returns the current client credential, so that a secret can be rotated without a restart. It can read a file that
 /// changes, or a vault. Set it with [`SuiteBuilder::credential_source`](crate::SuiteBuilder::credential_source).
 ///
-/// The suite calls the source before each attempt at the token endpoint, every few minutes for each application in use.
-/// If the endpoint rejects the credential, the renewal fails, and the suite calls the source again after a backoff of
+/// The SDK calls the source before each attempt at the token endpoint, every few minutes for each application in use.
+/// If the endpoint rejects the credential, the renewal fails, and the SDK calls the source again after a backoff of
 /// up to a second. Calls with a live token are not affected if the source fails, is slow or panics. The source's time
 /// counts against [`TokenPolicy::renewal_timeout`](crate::TokenPolicy::renewal_timeout). See
 /// [the guide](crate::guide::authentication) for examples with a mounted file and a vault.
@@ -179,7 +179,7 @@ pub trait CredentialSource: Send + Sync + 'static {
     ///
     /// # Errors
     /// If there is no credential. Return [`TokenError::unavailable`] to retry within the same renewal, or else
-    /// [`TokenError::from_source`]. After a failed renewal, the suite calls the source again when the backoff has
+    /// [`TokenError::from_source`]. After a failed renewal, the SDK calls the source again when the backoff has
     /// passed.
     fn credentials(&self) -> CredentialsFuture<'_>;
 }

@@ -84,18 +84,18 @@ impl TokenErrorKind {
 #[derive(Clone)]
 pub struct TokenError {
     kind: TokenErrorKind,
-    /// The error of a call that fails for this reason. Its message is the description.
+    /// The error for a call that fails for this reason. Its message is the description.
     error: Error,
 }
 
 impl TokenError {
-    /// Creates the error of a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource)
-    /// that failed by itself. `error` must not contain a secret.
+    /// Creates the error for a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource)
+    /// that itself failed, for example because it can't read a file. `error` must not contain a secret.
     pub fn from_source(error: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::new(TokenErrorKind::Source).with_cause(error)
     }
 
-    /// Creates the error of a [`TokenSource`](crate::TokenSource) whose identity provider rejected the request
+    /// Creates the error for a [`TokenSource`](crate::TokenSource) whose identity provider rejected the request
     /// permanently.
     pub fn refused(code: impl Into<String>, description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Refused)
@@ -103,7 +103,7 @@ impl TokenError {
             .with_description(description)
     }
 
-    /// Creates the error of a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource)
+    /// Creates the error for a [`TokenSource`](crate::TokenSource) or a [`CredentialSource`](crate::CredentialSource)
     /// whose identity provider or credential store is temporarily unavailable.
     pub fn unavailable(description: impl AsRef<str>) -> Self {
         Self::new(TokenErrorKind::Unavailable).with_description(description)
@@ -188,7 +188,7 @@ impl TokenError {
         self.error.code()
     }
 
-    /// Returns the description by the token endpoint or the SDK.
+    /// Returns the description from the token endpoint or the SDK.
     #[must_use]
     pub fn description(&self) -> Option<&str> {
         Some(self.error.message()).filter(|it| !it.is_empty())
@@ -200,7 +200,7 @@ impl TokenError {
         self.error.status()
     }
 
-    /// Returns the request ID, which the operators of the token endpoint need.
+    /// Returns the request ID, which the token endpoint's operators need.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         self.error.request_id()

@@ -237,7 +237,7 @@ impl ClientCredentialsSource {
         }
     }
 
-    /// Returns the error for a 407. The request did not pass the proxy.
+    /// Returns the error for a 407. The proxy did not pass the request on.
     fn proxy_failure(&self) -> TokenError {
         let proxy = match &self.proxy {
             Some(proxy) => format!("the proxy {proxy}"),

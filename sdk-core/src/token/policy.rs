@@ -44,10 +44,10 @@ pub struct TokenPolicy {
     pub max_retry_after: Duration,
     /// The timeout of a whole renewal, whatever its [`TokenSource`](crate::TokenSource) does.
     pub renewal_timeout: Duration,
-    /// The delay after a failed renewal. During this delay, callers without a live token get the last error without
-    /// traffic.
+    /// The delay after a failed renewal. During this delay, callers without a live token get the last error, and no
+    /// request is sent.
     pub renewal_backoff: Backoff,
-    /// The maximum size of a response of the token endpoint.
+    /// The maximum size of the token endpoint's response.
     pub max_response_bytes: usize,
 }
 

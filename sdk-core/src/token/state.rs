@@ -56,8 +56,8 @@ pub(super) struct Waiter {
     pub(super) min_validity: Duration,
     /// The number of results when it began to wait. The next result ends the wait.
     pub(super) waits_since: Option<u64>,
-    /// The instant at which it has waited for half the remaining lifetime of its live token. Then it uses that token,
-    /// so a stalled endpoint doesn't delay it further.
+    /// The instant at which it has waited for half the remaining lifetime of its live token. From then on, it uses that
+    /// token, so a stalled endpoint doesn't delay it further.
     pub(super) fallback_at: Option<Instant>,
 }
 

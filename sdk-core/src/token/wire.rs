@@ -1,4 +1,4 @@
-//! The request and the response of a token request, as pure functions. No error quotes a response that may contain a
+//! Builds token requests and reads their responses, as pure functions. No error quotes a response that may contain a
 //! token.
 
 use std::borrow::Cow;

@@ -96,7 +96,7 @@ impl TransportChoice {
             #[cfg(not(feature = "reqwest-013"))]
             Self::Default => {
                 let _ = addresses;
-                let message = "this build has no HTTP client: enable the feature `reqwest-013`, or call `transport`";
+                let message = "this build has no HTTP client: enable the `reqwest-013` feature, or call `transport`";
                 return Err(Error::configuration(message));
             }
         };
@@ -142,7 +142,7 @@ impl Connections {
         }
     }
 
-    /// Checks that a plain HTTP address is certainly this machine.
+    /// Checks that a plain HTTP address is known to be this machine.
     pub(crate) fn admit(&self, url: &Url) -> Result<(), Error> {
         if !is_plain_loopback(url) || self.binds_loopback(url) {
             return Ok(());
@@ -203,7 +203,7 @@ fn built(
 #[cfg(feature = "reqwest-013")]
 fn without_tls(url: &Url) -> Error {
     Error::configuration(format!(
-        "{} requires TLS, which this build lacks: enable the feature `rustls` of the client crate, or TLS of reqwest itself",
+        "{} requires TLS, which this build lacks: enable the client crate's `rustls` feature, or TLS in reqwest itself",
         url.origin().ascii_serialization()
     ))
 }
@@ -241,7 +241,7 @@ impl Sender {
         }
     }
 
-    /// Returns the connect timeout after which it certainly has sent nothing; `None` if unknown.
+    /// Returns the connect timeout. An attempt that reaches it has sent nothing. `None` if unknown.
     pub(crate) fn connect_timeout(&self) -> Option<Duration> {
         match self {
             Self::Custom(transport) => transport.connect_timeout(),

@@ -11,7 +11,7 @@ use crate::error::source::{Source, chain};
 
 pub(crate) type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// The error of a [`Transport`](crate::transport::Transport) that got no response. It states whether the request was
+/// The error of a [`Transport`](crate::transport::Transport) that got no response. It says whether the request was
 /// sent.
 ///
 /// ```
@@ -62,12 +62,12 @@ impl SendState {
 }
 
 impl TransportError {
-    /// The request was certainly not sent. Any call may be retried.
+    /// The request was not sent. Any call may be retried.
     pub fn not_sent(source: impl Into<BoxError>) -> Self {
         Self::at(SendState::NotSent, source)
     }
 
-    /// The request may have been sent. The suite retries a call only if that is safe.
+    /// The request may have been sent. The SDK retries a call only if that is safe.
     pub fn unknown(source: impl Into<BoxError>) -> Self {
         Self::at(SendState::Unknown, source)
     }
@@ -78,7 +78,7 @@ impl TransportError {
         Self::at(SendState::Unprocessed, source)
     }
 
-    /// The transport doesn't know whether the request was sent. The suite treats it as not sent if nothing took its
+    /// The transport doesn't know whether the request was sent. The SDK treats it as not sent if nothing took its
     /// [body](crate::transport::RequestBody). If the source is a `TransportError`, it is returned unchanged.
     pub fn unspecified(source: impl Into<BoxError>) -> Self {
         Self::of(source.into())
@@ -111,7 +111,7 @@ impl TransportError {
         }
     }
 
-    /// Returns the error of a service. Its send state is known only if it is a `TransportError`.
+    /// Returns the error for a service's failure. Its send state is known only if it is a `TransportError`.
     pub(crate) fn of(error: BoxError) -> Self {
         let error = match error.downcast::<Self>() {
             Ok(known) => return *known,

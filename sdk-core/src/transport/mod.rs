@@ -3,7 +3,7 @@
 //! This module doesn't know operations, tokens or retries. It is the only module with a public type of the HTTP
 //! library.
 //!
-//! By default, a suite uses reqwest. To change that, set
+//! By default, the SDK uses reqwest. To change that, set
 //! - a reqwest client or builder with [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client),
 //! - any other [`Transport`] with [`SuiteBuilder::transport`](crate::SuiteBuilder::transport), or
 //! - the connections of another suite with [`SuiteBuilder::transport_of`](crate::SuiteBuilder::transport_of).
@@ -49,13 +49,13 @@ pub type TransportFuture =
 /// [`SuiteBuilder::transport`](crate::SuiteBuilder::transport).
 ///
 /// Every `tower` service that is `Clone` is a transport, including its layers: a hyper client, an axum router in a
-/// test, a recorder, or a proxy stack. The suite sends all calls and token requests through it, each attempt
-/// separately. The suite itself handles retries, tokens and deadlines, and drops the future when the time is up.
+/// test, a recorder, or a proxy stack. The SDK sends all calls and token requests through it, each attempt
+/// separately. The SDK itself handles retries, tokens and deadlines, and drops the future when the time is up.
 ///
 /// A transport must send each request once, and only to the address in its URI. It must not follow redirects, because
 /// they would forward tokens and secrets. It must not answer instead of the server: a layer that converts a timeout
 /// into a 408 makes the timeout look like a rejection. Return an error instead. A layer around a reqwest client should
-/// convert the body with `reqwest::Body::wrap`, so that the suite can detect whether the request was sent.
+/// convert the body with `reqwest::Body::wrap`, so that the SDK can detect whether the request was sent.
 ///
 /// ```
 /// use http::{Request, Response};
@@ -92,8 +92,8 @@ pub trait Transport: Send + Sync + 'static {
         None
     }
 
-    /// Returns the proxy in front of an address, without its credential, for error messages. The suite calls it once
-    /// for each of its addresses when it is built.
+    /// Returns the proxy in front of an address, without its credential, for error messages. The SDK calls it once
+    /// for each of a suite's addresses when the suite is built.
     ///
     /// # Errors
     /// If this transport can't send to the address. Building the suite then fails.
@@ -101,7 +101,7 @@ pub trait Transport: Send + Sync + 'static {
         Ok(None)
     }
 
-    /// Whether loopback names, such as `localhost`, always resolve to this machine. If not, the suite doesn't send
+    /// Whether loopback names, such as `localhost`, always resolve to this machine. If not, the SDK doesn't send
     /// plain HTTP to these names.
     fn binds_loopback(&self) -> bool {
         false

@@ -34,7 +34,7 @@ impl SendTracker {
         CancelOnDrop(self)
     }
 
-    /// Whether a connection may send the request, which is so unless it was cancelled.
+    /// Whether a connection may send the request, that is, unless the request was cancelled.
     fn start(&self) -> bool {
         matches!(self.leave_pending(STARTED), Ok(_) | Err(STARTED))
     }
@@ -58,7 +58,7 @@ impl Drop for CancelOnDrop<'_> {
 /// The body of a request that a [`Transport`](crate::transport::Transport) receives: a single chunk of known length.
 ///
 /// The transport must take the body only when it begins to send the request. If the call then fails or times out, the
-/// suite knows whether the request was sent.
+/// SDK knows whether the request was sent.
 pub struct RequestBody {
     bytes: Option<Bytes>,
     tracker: Option<SendTracker>,
@@ -134,7 +134,7 @@ debug_fields! { RequestBody |it| bytes: it.bytes.as_ref().map_or(0, Bytes::len) 
 #[error("the request was cancelled before it was sent")]
 struct Cancelled;
 
-/// The instant at which the suite stops waiting for the response and its body. It is an extension of each request that
+/// The instant at which the SDK stops waiting for the response and its body. It is an extension of each request that
 /// a [`Transport`](crate::transport::Transport) receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline(pub Instant);

@@ -22,7 +22,7 @@ use crate::transport::request_body::{Outgoing, RequestBody, SendTracker};
 /// A custom HTTP client for [`SuiteBuilder::http_client`](crate::SuiteBuilder::http_client): a builder, or a finished
 /// client that other parts of the program also use.
 ///
-/// With the feature `reqwest-013`, which is on by default, it converts from a client or builder of reqwest 0.13:
+/// With the `reqwest-013` feature, which is on by default, it converts from a client or builder of reqwest 0.13:
 ///
 /// ```
 /// # fn example() -> Result<(), Box<dyn std::error::Error>> {

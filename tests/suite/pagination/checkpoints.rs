@@ -25,7 +25,7 @@ async fn a_checkpoint_rejects_another_query() {
     };
     let people = || crm.people().list();
     let ann = || people().q("ann").status(PersonStatus::Active);
-    let filters = "other filters";
+    let filters = "different filters";
 
     let tasks = crm.tasks().list().items();
     rejects(people().items(), tasks, "for crm.listPeople").await;

@@ -78,7 +78,7 @@ async fn an_interrupted_export_is_changed_only_with_a_matching_option() {
     let interrupted = ["interrupted after 50 records", "--resume", "--restart"];
     desk.run(line).with(1, &interrupted);
     for (other, word) in [
-        ("--filter status=active", "other filters"),
+        ("--filter status=active", "different filters"),
         ("--columns displayName", "other columns"),
         ("--format jsonl", "another format"),
     ] {

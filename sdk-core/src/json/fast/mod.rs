@@ -37,7 +37,7 @@ pub(crate) fn from_str<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
 
 struct Fast<'de>(Scanner<'de>);
 
-/// The error of this decoder. It contains no reason, because `serde_json` decodes the JSON again.
+/// This decoder's error. It contains no reason, because `serde_json` decodes the JSON again.
 #[derive(Debug, thiserror::Error)]
 #[error("left to serde_json")]
 struct Fallback;
@@ -289,7 +289,7 @@ impl<'de> SeqAccess<'de> for &mut ContainerAccess<'_, 'de> {
         if !self.more()? {
             return Ok(None);
         }
-        // A type that reads no bytes would not notice a trailing comma.
+        // If a type reads no bytes, nothing else would detect a trailing comma.
         if self.fast.0.peek() == Some(self.close) {
             return Err(Fallback::new());
         }

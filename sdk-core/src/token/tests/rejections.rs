@@ -62,7 +62,7 @@ async fn a_service_that_rejects_every_token_causes_few_token_requests() {
 #[tokio::test(start_paused = true)]
 async fn a_revoked_token_is_renewed_immediately_despite_earlier_rejections() {
     let (entry, source) = steady();
-    // Another operation rejects new tokens repeatedly, so its rejections drop a token more and more rarely.
+    // Another operation rejects new tokens repeatedly, so its rejections drop tokens less and less often.
     while send_rejected(&entry, &OPERATIONS.command).await > 1 {}
     let before = source.requests();
     // Further tokens serve calls and are then revoked, three times a second.

@@ -1,4 +1,4 @@
-//! The form and the response of a token request, without a network.
+//! Tests of the token request's form and response, without a network.
 
 use http::HeaderMap;
 
