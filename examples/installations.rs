@@ -1,7 +1,7 @@
 //! How do I serve many customers in one process, when each has its own installation of the suite?
 //!
-//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). The demonstration starts a
-//! reference server for each customer. A service reads its customers' settings from a database.
+//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). This demo starts one sdk-reference-server
+//! for each customer. A real service reads its customers' settings from a database.
 
 use std::collections::HashMap;
 

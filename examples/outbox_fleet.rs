@@ -1,8 +1,8 @@
 //! How do several workers send the commands of several customers, each with its own installation, from PostgreSQL?
 //!
 //! Dependencies: sdk-calendar, sdk-outbox (feature `postgres`), tokio-postgres (feature `runtime`) and tokio (features
-//! `macros`, `rt-multi-thread`, `signal` and `time`). The demonstration starts two reference servers and runs both
-//! workers in one process. A fleet runs one worker per process. A remote database needs TLS, not `NoTls`.
+//! `macros`, `rt-multi-thread`, `signal` and `time`). This demo starts sdk-reference-server twice and runs both workers
+//! in one process. A fleet runs one worker per process. A remote database needs TLS, not `NoTls`.
 
 use std::time::Duration;
 
