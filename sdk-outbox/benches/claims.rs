@@ -24,7 +24,7 @@ use tokio_postgres::{Config, NoTls};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// So many slots that a claim takes a batch.
+/// Enough slots for a claim to take a batch.
 const IN_FLIGHT: usize = 32;
 
 struct Cell {
@@ -74,7 +74,7 @@ async fn main() -> Result<(), Failure> {
 }
 
 impl Cell {
-    /// Repeats rounds until the time is over, because a few commands are settled quickly.
+    /// Repeats rounds until the time is over, because a single round with few commands is short.
     async fn measure(&self, store: &str) -> Result<f64, Failure> {
         let (mut settled, mut time) = (0, Duration::ZERO);
         while time < self.time {
@@ -180,7 +180,7 @@ impl Cell {
         let status = outboxes[0].status().await?;
         let settled = status.count(State::Done);
         if settled != answers.0.load(Ordering::Relaxed) {
-            return Err(format!("not each response was recorded: {status:?}").into());
+            return Err(format!("not every response was recorded: {status:?}").into());
         }
         Ok((settled, time))
     }

@@ -61,7 +61,7 @@ impl<'a> Entry<'a> {
         self
     }
 
-    /// Sets your own ID of at most 500 bytes, such as an order number, by which operators recognize the command.
+    /// Sets your own ID of at most 500 bytes, such as an order number, that lets an operator identify the command.
     pub fn reference(mut self, reference: &'a str) -> Self {
         self.reference = Some(reference);
         self
@@ -113,7 +113,7 @@ pub enum State {
 }
 
 impl State {
-    /// All states. The index of a state is its number in the column `state`.
+    /// All states. The index of a state is its number in the `state` column.
     pub const ALL: [Self; 7] = [
         Self::New,
         Self::Ready,
@@ -168,14 +168,14 @@ pub struct StoredCommand {
     pub age: Duration,
     /// The number of attempts since the command was stored or retried by an operator.
     pub attempts: u32,
-    /// The first time at which the command may have been sent, or `None` if it was certainly not sent.
+    /// The first time at which the command may have been sent, or `None` if it is known to be unsent.
     pub first_sent: Option<SystemTime>,
-    /// The reason for which the command is parked: a name of [`ParkReason::as_str`](crate::ParkReason::as_str),
+    /// The reason why the command is parked: a name of [`ParkReason::as_str`](crate::ParkReason::as_str),
     /// `unreadable`, `not_settled` or `check_failed`.
     pub reason: Option<String>,
     /// The last error, or the operator's reason for dropping the command.
     pub note: Option<String>,
-    /// A response that arrived after the lease had expired. It shows that the command was applied.
+    /// A note on a response that arrived after the lease had expired, so the command is known to have been applied.
     pub late: Option<String>,
     pub(crate) command: Body,
 }
@@ -184,7 +184,7 @@ impl StoredCommand {
     /// Returns the prepared command.
     ///
     /// # Errors
-    /// If the column `command` doesn't contain the stored form of a command.
+    /// If the `command` column doesn't contain the stored form of a command.
     pub fn prepared(&self) -> Result<PreparedCommand, String> {
         let stored = self.command.0.as_deref().ok_or("it has no body")?;
         let command: PreparedCommand =
@@ -261,7 +261,7 @@ pub struct Status {
 pub struct Count {
     /// The state.
     pub state: State,
-    /// The reason for which they are parked.
+    /// The reason why they are parked.
     pub reason: Option<String>,
     /// The number of commands.
     pub commands: u64,

@@ -54,7 +54,7 @@ impl<S: Store> Outbox<S> {
         self.store.list(state).await
     }
 
-    /// Returns the command with this ID, or `None` if there is none or it was purged.
+    /// Returns the command with this ID, or `None` if it doesn't exist or was purged.
     ///
     /// # Errors
     /// If the database fails.
@@ -62,7 +62,7 @@ impl<S: Store> Outbox<S> {
         self.store.find(id).await
     }
 
-    /// Resends a parked command, even if it may have been applied. Its age and attempts start again.
+    /// Resends a parked command, even if it may have been applied. Its age and number of attempts restart from zero.
     ///
     /// `by` is the name of the operator.
     ///

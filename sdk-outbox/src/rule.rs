@@ -28,9 +28,9 @@ const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
 /// | 1 | The command has a receipt. | done |
 /// | 2 | The command can't be sent (`InvalidInput`, `PreparedCommand`), or the application rejected it (`Rejected`, `NotFound`, `Conflict`). | park: `Refused` |
 /// | 3 | The command may have been sent, and is not replayable. | park: `NoReplay` |
-/// | 4 | The times of its preparation and of its first sending are unknown. | park: `UnknownAge` |
-/// | 5 | This time is more than five minutes in the future. | park: `Future` |
-/// | 6 | This time is longer ago than `max_age`. | park: `TooOld` |
+/// | 4 | The time from which its age counts is unknown (its first sending, or else its approved retry, or else its preparation). | park: `UnknownAge` |
+/// | 5 | That time is more than five minutes in the future. | park: `Future` |
+/// | 6 | That time is more than `max_age` ago. | park: `TooOld` |
 /// | 7 | The command has had `max_attempts` attempts. | park: `TooManyAttempts` |
 /// | 8 | The last attempt failed for another reason. | send at: after the backoff, or after `Retry-After` if it is longer (at most an hour) |
 /// | 9 | none of the above | send |
@@ -96,7 +96,7 @@ impl StoredRule {
         if let Some((effect, kind, _)) = failed
             && is_final(effect, kind)
         {
-            // The rejection of this attempt doesn't show that an earlier attempt had no effect.
+            // Although this attempt was rejected, an earlier attempt may have had an effect.
             let before = state.may_have_been_sent();
             let effect = if before { Effect::Unknown } else { effect };
             return StoredStep::Park(ParkReason::Refused { kind, effect });
@@ -135,7 +135,7 @@ impl StoredRule {
     }
 }
 
-/// Whether the failure is permanent, so that resending the command fails in the same way.
+/// Whether the failure is permanent, so that resending the command would fail in the same way.
 fn is_final(effect: Effect, kind: ErrorKind) -> bool {
     match kind {
         ErrorKind::InvalidInput | ErrorKind::PreparedCommand => true,

@@ -121,7 +121,7 @@ impl<S: Store> Sending<S> {
         match self.rule.next(state, self.claim.now()) {
             StoredStep::Park(why) => {
                 match why {
-                    // Nothing was sent, so this doesn't show whether the application is healthy.
+                    // Nothing was sent, so it's still unknown whether the application is healthy.
                     ParkReason::Refused {
                         kind: ErrorKind::InvalidInput | ErrorKind::PreparedCommand,
                         ..
@@ -173,8 +173,8 @@ impl<S: Store> Sending<S> {
             } else if settlement.reason == Some(NOT_SETTLED) {
                 return false;
             } else {
-                // The database will never accept this result, for example because the caller's SQL fails. So the
-                // command is parked with everything that is known about it.
+                // The database will never accept this result, for example because the caller's SQL fails. The
+                // command is therefore parked with everything that is known about it.
                 let receipt = settlement
                     .receipt
                     .map(|it| format!("it was applied, with status {}", it.http_status));

@@ -84,7 +84,7 @@ impl StoredState {
 
     /// Returns the time of the first sending to store after an attempt that began at `sent_at`.
     ///
-    /// An attempt that certainly had no effect doesn't count as a sending.
+    /// An attempt that is known to have had no effect doesn't count as a sending.
     #[must_use]
     pub fn first_sent_after(&self, sent_at: SystemTime) -> Option<SystemTime> {
         self.first_sent.or(self.is_unknown().then_some(sent_at))

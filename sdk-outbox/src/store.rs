@@ -32,8 +32,8 @@ pub trait Store: sealed::Sealed + Clone + fmt::Debug + Send + Sync + 'static {
         lease: Duration,
     ) -> impl Future<Output = Result<Vec<Claim>, Error>> + Send;
 
-    /// Records the result of a claim in one transaction. Returns false if the lease expired, so that the claim ID no
-    /// longer matches. Then only `late` may change.
+    /// Records the result of a claim in one transaction. Returns false if the claim ID no longer matches,
+    /// because the lease expired. In that case, only `late` may change.
     #[doc(hidden)]
     fn settle(
         &self,
@@ -87,7 +87,7 @@ pub struct Claim {
     /// The command before the claim. In the database, the claim counts an attempt and sets the first sending, in case
     /// this process dies.
     pub(crate) command: StoredCommand,
-    /// The claim ID, a random value in the column `token`. It changes with each claim.
+    /// The claim ID, a random value in the `token` column that changes with each claim.
     pub(crate) token: String,
     pub(crate) due_at: SystemTime,
     pub(crate) approved_at: Option<SystemTime>,

@@ -20,7 +20,7 @@ impl Lease {
         }
     }
 
-    /// Returns the time since the lease began, by the clock that shows more.
+    /// Returns the time since the lease began, by the clock that is further ahead.
     pub(crate) fn elapsed(&self) -> Duration {
         let wall = self.since.1.elapsed().unwrap_or_default();
         self.since.0.elapsed().max(wall)

@@ -35,8 +35,8 @@ type OnStatus = dyn Fn(&Status) + Send + Sync;
 ///
 /// A sender is a client for one application of one installation. Each sender has its own in-flight slots and its own
 /// pause. After a temporary failure, the worker claims no commands for this sender for a second, then tries one
-/// command. After each further failure, the pause grows, up to a minute. So an application that is down or slow delays
-/// no other sender.
+/// command. After each further failure, the pause grows, up to a minute. An application that is down or slow therefore
+/// delays no other sender.
 ///
 /// The worker logs parked commands, paused senders and database failures through `tracing`, as warnings with the target
 /// `sdk_outbox`. No event contains a part of a body or a key.
@@ -158,7 +158,7 @@ impl<S: Store> Worker<S> {
 
     /// Sends commands until the future `shutdown` completes, for example Ctrl-C or a cancellation token.
     ///
-    /// Then the worker claims no more commands, waits for the calls in flight, and records their results.
+    /// After that, the worker claims no more commands, waits for the calls in flight, and records their results.
     ///
     /// If the database is unavailable, the worker continues as soon as it is back. If you drop this future, commands in
     /// flight stay leased until their leases expire. Then the rule decides the next step.

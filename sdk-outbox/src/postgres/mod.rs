@@ -80,10 +80,10 @@ pub async fn enqueue(transaction: &impl GenericClient, entry: &Entry<'_>) -> Res
 impl Outbox {
     /// Opens an outbox in a database.
     ///
-    /// If its tables don't exist, this creates them. Their names begin with `sdk_outbox`, and it touches no other
-    /// table. It replaces a lost connection.
+    /// If its tables don't exist, this creates them. Their names begin with `sdk_outbox`. The outbox touches no other
+    /// tables, and replaces a lost connection.
     ///
-    /// `tls` is `tokio_postgres::NoTls`, or a connector such as those of `tokio-postgres-rustls` and
+    /// `tls` is `tokio_postgres::NoTls`, or a connector from `tokio-postgres-rustls` or
     /// `postgres-native-tls`. If the configuration sets no timeouts, a connection attempt ends after 10 seconds, and a
     /// silent connection after about a minute.
     ///
@@ -103,7 +103,7 @@ impl Outbox {
 
     /// Opens an existing outbox.
     ///
-    /// Use it in tools, where the address may be wrong. It creates no tables.
+    /// Use it in tools, where the address might be wrong, because it creates no tables.
     ///
     /// # Errors
     /// [`Error::Missing`] if the database has no outbox, and the errors of [`open`](Self::open).

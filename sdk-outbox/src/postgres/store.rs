@@ -233,7 +233,7 @@ impl Store for Postgres {
     }
 }
 
-/// Reads the row of a command, by the names of its columns.
+/// Reads a command's row, by the names of its columns.
 fn stored(row: &Row) -> StoredCommand {
     let age = Duration::try_from_secs_f64(row.get("age")).unwrap_or_default();
     StoredCommand {

@@ -193,7 +193,7 @@ fn assert_keeps_its_invariants(facts: &Facts, step: &StoredStep, now: SystemTime
             let harmless =
                 matches!(reason, ParkReason::Refused { effect, .. } if *effect != Effect::Unknown);
             assert_eq!(reason.to_string().contains("check whether"), !harmless);
-            // A rejection shows nothing about an earlier attempt.
+            // Despite a rejection, an earlier attempt may have had an effect.
             let before = facts.was_sent() || facts.lease_expired || facts.first_sent.is_some();
             assert!(!(harmless && before), "{facts:?}: {reason}");
         }

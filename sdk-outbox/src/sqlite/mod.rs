@@ -33,7 +33,7 @@ use crate::store::migrations;
 pub type Outbox = crate::Outbox<Sqlite>;
 
 /// The migrations of the tables, by version. Times are milliseconds since 1970-01-01, and states are indexes in
-/// [`State::ALL`](crate::State::ALL). The column `token` is the claim ID.
+/// [`State::ALL`](crate::State::ALL). The `token` column is the claim ID.
 const MIGRATIONS: &[&str] = &["
     CREATE TABLE sdk_outbox (
         id           INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -125,7 +125,7 @@ impl Outbox {
     /// Opens an outbox in a database file, which may also contain your own tables.
     ///
     /// If the file doesn't exist, this creates a file that only its owner can read. If the tables `sdk_outbox` and
-    /// `sdk_outbox_version` don't exist, this creates them. It touches no other table.
+    /// `sdk_outbox_version` don't exist, this creates them. This touches no other table.
     ///
     /// # Errors
     /// If the file can't be opened or written, or a later release created the tables.
@@ -140,7 +140,7 @@ impl Outbox {
 
     /// Opens an existing outbox.
     ///
-    /// Use it in tools, where the path may be wrong. It creates no file and no tables.
+    /// Use it in tools, where the path might be wrong, because it creates no file and no tables.
     ///
     /// # Errors
     /// [`Error::Missing`] if the file has no outbox, and the errors of [`open`](Self::open).

@@ -151,7 +151,7 @@ impl TestStore for Postgres {
 
     fn at(name: &str) -> Option<Config> {
         let Ok(address) = std::env::var("OUTBOX_DATABASE") else {
-            println!("left out on PostgreSQL: OUTBOX_DATABASE is not set");
+            println!("skipped on PostgreSQL: OUTBOX_DATABASE is not set");
             return None;
         };
         let mut config: Config = address.parse().unwrap();
@@ -185,7 +185,7 @@ impl TestStore for Postgres {
     }
 }
 
-/// Returns the first SQL block in the documentation of a module.
+/// Returns the first SQL block in a module's documentation.
 fn documented(module: &str) -> String {
     let block = module
         .split("```sql")

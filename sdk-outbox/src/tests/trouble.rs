@@ -280,7 +280,7 @@ async fn by_plain_sql<S: TestStore>(lab: Lab<S>) {
         let output = S::other_driver(&lab.place, &statement).output();
         let output = match output {
             Ok(output) => output,
-            Err(error) => return println!("left out: {error}"),
+            Err(error) => return println!("skipped: {error}"),
         };
         assert!(
             output.status.success(),
