@@ -142,7 +142,7 @@ impl Metrics {
     }
 }
 
-/// The number of calls in flight by application. It is counted here, because an observable instrument reports totals.
+/// The number of calls in flight by application. This counts them, because an observable instrument reports totals.
 type Active = Arc<[(App, AtomicI64)]>;
 
 /// Creates the instrument that reads the number of calls in flight.

@@ -92,7 +92,7 @@ impl OutboxGauges {
             .values_mut()
             .for_each(|commands| *commands = 0);
         for count in &status.counts {
-            // A dropped command may still have the reason for which it was parked.
+            // A dropped command may still have the reason why it was parked.
             let reason = count
                 .reason
                 .clone()

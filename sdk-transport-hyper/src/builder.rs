@@ -44,7 +44,7 @@ pub struct HyperTransportBuilder {
 }
 
 impl Default for HyperTransportBuilder {
-    /// Returns the same defaults as a suite's.
+    /// Returns the same defaults as a suite uses.
     fn default() -> Self {
         Self {
             tls: None,
@@ -79,7 +79,7 @@ impl HyperTransportBuilder {
     ///
     /// The connector tries all addresses of a host name within [`connect_timeout`](Self::connect_timeout), which
     /// replaces the connector's own timeout. Plain HTTP to loopback then needs an address such as `127.0.0.1`, because
-    /// your resolver decides where a name leads.
+    /// your resolver decides to which address a name resolves.
     pub fn connector<R>(mut self, connector: HttpConnector<R>) -> Self
     where
         R: Clone + Send + Sync + 'static,

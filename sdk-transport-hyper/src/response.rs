@@ -80,7 +80,7 @@ fn causes(error: &Error) -> impl Iterator<Item = &(dyn StdError + 'static)> {
     successors(Some(first), |&error| error.source())
 }
 
-/// Whether the server reported that it did not process the request (RFC 9113, sections 6.8 and 8.7). It sends
+/// Whether the server reported that it did not process the request (RFC 9113, sections 6.8 and 8.7): it sent
 /// `REFUSED_STREAM`, or a GOAWAY frame whose last stream ID is below this stream's ID. Streams up to that ID end in an
 /// I/O error instead.
 #[cfg(feature = "http2")]

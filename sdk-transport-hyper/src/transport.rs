@@ -55,7 +55,7 @@ impl Default for HyperTransport {
     }
 }
 
-/// Sets the header `Host` from the URL's authority. hyper would format host and port again, which costs twice as much.
+/// Sets the `Host` header from the URL's authority. hyper would format host and port again, which costs twice as much.
 fn set_host(request: &mut Request<RequestBody>) {
     let authority = request.uri().authority().map(Authority::as_str);
     // An authority with user information doesn't belong in the header, so hyper formats it.
