@@ -1,7 +1,7 @@
 //! How does my service detect contract changes, and how does it keep working?
 //!
-//! Dependencies: sdk-crm, `serde_json` and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
-//! sdk-reference-server, which responds like an updated suite. A service calls `Suite::from_env()` instead.
+//! Dependencies: sdk-crm, `serde_json` and tokio (features `macros` and `rt-multi-thread`). This demo starts
+//! sdk-reference-server, which responds like an updated suite. A real service calls `Suite::from_env()` instead.
 
 use sdk_crm::{App, Client, Error, Method, SchemaPolicy, Suite, least_scopes, operations};
 use sdk_reference_server::{Operation, ReferenceServer};

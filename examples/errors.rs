@@ -1,7 +1,7 @@
 //! A call failed. Which HTTP status does my own service respond with?
 //!
-//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
-//! sdk-reference-server. A service calls `Suite::from_env()` instead.
+//! Dependencies: sdk-crm and tokio (features `macros` and `rt-multi-thread`). This demo starts
+//! sdk-reference-server. A real service calls `Suite::from_env()` instead.
 
 use sdk_crm::{
     App, Client, ClientCredentials, Effect, Error, ErrorKind, RawJson, RetryPolicy, Suite,
@@ -20,7 +20,7 @@ fn respond(error: &Error) -> (u16, &'static str) {
         Kind::InvalidInput | Kind::Rejected => (422, "the request is invalid"),
         Kind::NotFound => (404, "there is no such record"),
         Kind::Conflict => (409, "the record has changed"),
-        // These errors are temporary. Copy `error.retry_after()`, if present, into the header `Retry-After`.
+        // These errors are temporary. Copy `error.retry_after()`, if present, into the `Retry-After` header.
         Kind::RateLimited
         | Kind::Unavailable
         | Kind::TokenUnavailable

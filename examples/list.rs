@@ -1,7 +1,7 @@
 //! How do I list everything, and resume after a restart? Only one page is in memory, however long the list is.
 //!
-//! Dependencies: sdk-crm, `serde_json` and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
-//! sdk-reference-server. A service calls `Suite::from_env()` instead, and stores the checkpoint permanently.
+//! Dependencies: sdk-crm, `serde_json` and tokio (features `macros` and `rt-multi-thread`). This demo starts
+//! sdk-reference-server. A real service calls `Suite::from_env()` instead, and stores the checkpoint permanently.
 
 use std::fs;
 use std::io::Write as _;
@@ -52,7 +52,7 @@ async fn run(crm: &Client, file: &Path, handled: &mut u32) -> Result<()> {
     Ok(fs::remove_file(file)?) // the next run lists everything again
 }
 
-/// Must accept the same person twice. If a run fails before it saves a page's checkpoint, the next run lists the page
+/// Must tolerate repeated people. If a run fails before it saves a page's checkpoint, the next run lists the page
 /// again.
 fn handle(_person: &Record) {}
 

@@ -1,8 +1,8 @@
 //! A command got no response. Was it applied, and how do I resend it?
 //!
-//! Dependencies: sdk-calendar and tokio (features `macros`, `rt-multi-thread` and `time`). The demonstration starts
-//! sdk-reference-server. A service calls `Suite::from_env()` instead. To survive a crash, store the command before you
-//! send it, as the example `outbox` does.
+//! Dependencies: sdk-calendar and tokio (features `macros`, `rt-multi-thread` and `time`). This demo starts
+//! sdk-reference-server. A real service calls `Suite::from_env()` instead. To survive a crash, store the command before
+//! you send it, as the `outbox` example does.
 
 use std::time::Duration;
 

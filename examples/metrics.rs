@@ -1,7 +1,7 @@
 //! How do I export metrics of my calls to Prometheus?
 //!
 //! Dependencies: sdk-crm, sdk-opentelemetry, opentelemetry-prometheus, `opentelemetry_sdk` (feature `metrics`),
-//! prometheus and tokio (features `macros` and `rt-multi-thread`). The demonstration starts sdk-reference-server. A
+//! prometheus and tokio (features `macros` and `rt-multi-thread`). This demo starts sdk-reference-server. A real
 //! service calls `Suite::builder().environment()` instead, and serves the output at `/metrics`.
 
 use opentelemetry_sdk::metrics::SdkMeterProvider;

@@ -2,7 +2,7 @@
 //!
 //! Dependencies: sdk-crm, opentelemetry (feature `trace`), `opentelemetry_sdk` (features `testing` and `trace`),
 //! tracing, tracing-opentelemetry, tracing-subscriber (feature `registry`) and tokio (features `macros` and
-//! `rt-multi-thread`). The demonstration starts sdk-reference-server and prints the spans. A service exports them.
+//! `rt-multi-thread`). This demo starts sdk-reference-server and prints the spans. A real service would export them.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::prelude::*;
 
-/// Adds the header `traceparent` to each attempt, so that the suite's own spans join the trace.
+/// Adds the `traceparent` header to each attempt, so that the suite's own spans join the trace.
 struct PassOn(TraceContextPropagator);
 
 impl Observer for PassOn {

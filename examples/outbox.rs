@@ -1,7 +1,7 @@
 //! How do I store an order and its command in one SQLite transaction, and send the command from a worker?
 //!
 //! Dependencies: sdk-calendar, sdk-outbox (feature `sqlite`), rusqlite (feature `bundled`) and tokio (features
-//! `macros`, `rt-multi-thread`, `signal` and `time`). The demonstration starts sdk-reference-server. A service calls
+//! `macros`, `rt-multi-thread`, `signal` and `time`). This demo starts sdk-reference-server. A real service calls
 //! `Suite::from_env()` instead, and has a permanent database.
 
 use std::time::Duration;
@@ -64,7 +64,7 @@ fn place(database: &mut Connection, calendar: &Client, customer: &str, order: &s
     Ok(tx.commit()?)
 }
 
-/// Completes on Ctrl-C. In this demonstration, it also completes when all commands are sent.
+/// Completes on Ctrl-C. In this demo, it also completes once all commands have been sent.
 async fn shutdown(outbox: &Outbox) {
     let sent = async {
         while outbox.status().await.is_ok_and(|it| it.oldest.is_some()) {

@@ -2,7 +2,7 @@
 //!
 //! Dependencies: sdk-calendar, sdk-outbox (feature `postgres`), tokio-postgres (feature `runtime`) and tokio (features
 //! `macros`, `rt-multi-thread`, `signal` and `time`). This demo starts sdk-reference-server twice and runs both workers
-//! in one process. A fleet runs one worker per process. A remote database needs TLS, not `NoTls`.
+//! in one process. A real fleet runs one worker per process. A remote database needs TLS, not `NoTls`.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ async fn place(tx: &Transaction<'_>, calendar: &Client, customer: &str) -> Resul
     Ok(())
 }
 
-/// Completes on Ctrl-C. In this demonstration, it also completes when all commands are sent.
+/// Completes on Ctrl-C. In this demo, it also completes once all commands have been sent.
 async fn shutdown(outbox: &Outbox) {
     let sent = async {
         while outbox.status().await.is_ok_and(|it| it.oldest.is_some()) {

@@ -1,7 +1,7 @@
 //! How do I rotate the client secret without a restart and without failed calls?
 //!
-//! Dependencies: sdk-crm, futures-util and tokio (features `macros` and `rt-multi-thread`). The demonstration starts
-//! sdk-reference-server and acts as the operator. A service needs only the credential source and the file.
+//! Dependencies: sdk-crm, futures-util and tokio (features `macros` and `rt-multi-thread`). This demo starts
+//! sdk-reference-server and acts as the operator. A real service needs only the credential source and the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ impl CredentialSource for SecretFile {
 #[tokio::main]
 async fn main() -> Result<()> {
     let server = ReferenceServer::start().await;
-    // In production, only the service and its operator may read this folder. This secret is only for the demonstration.
+    // In production, only the service and its operator may read this folder. This secret is only for this demo.
     let folder = std::env::temp_dir().join(format!("suite-secret-{}", std::process::id()));
     fs::create_dir(&folder)?;
     let path = folder.join("secret");

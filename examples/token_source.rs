@@ -1,7 +1,7 @@
 //! My platform issues the tokens, and a sidecar writes the current token to a file. How does the SDK use it?
 //!
-//! Dependencies: sdk-crm, sdk-platform and tokio (features `macros`, `rt-multi-thread` and `time`). The demonstration
-//! starts sdk-reference-server and acts as the sidecar. A service needs only the token source and the file.
+//! Dependencies: sdk-crm, sdk-platform and tokio (features `macros`, `rt-multi-thread` and `time`). This demo
+//! starts sdk-reference-server and acts as the sidecar. A real service needs only the token source and the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use sdk_reference_server::ReferenceServer;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The SDK calls this source when it needs a token. It caches the token and renews it before it expires.
+/// The SDK calls this source when it needs a token, caches the token, and renews it before it expires.
 struct TokenFile(PathBuf);
 
 impl TokenSource for TokenFile {
@@ -35,7 +35,7 @@ impl TokenSource for TokenFile {
 #[tokio::main]
 async fn main() -> Result<()> {
     let server = ReferenceServer::start().await;
-    // In production, only the service and its sidecar may read this folder. This token is only for the demonstration.
+    // In production, only the service and its sidecar may read this folder. This token is only for this demo.
     let folder = std::env::temp_dir().join(format!("suite-token-{}", std::process::id()));
     fs::create_dir(&folder)?;
     let file = folder.join("token");
