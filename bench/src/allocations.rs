@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-/// The system allocator with counters. While the counters are off, an allocation costs one more load and branch.
+/// The system allocator with counters. While the counters are off, an allocation costs one extra load and branch.
 pub struct Counting;
 
 static ON: AtomicBool = AtomicBool::new(false);

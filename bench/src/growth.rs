@@ -20,7 +20,7 @@ use crate::payload::token;
 use crate::system::{mark, open_files};
 use crate::{allocations, listing};
 
-/// The number of uses after all items exist, in turn.
+/// The number of times that items are used, in rotation, once all of them exist.
 pub const USES: usize = 10_000;
 /// Longer than any operation under callgrind.
 const LONG: Duration = Duration::from_secs(600);
@@ -34,7 +34,7 @@ pub enum Many {
     Pages,
 }
 
-/// The figures of a worker after all items exist.
+/// A worker's measurements once all items exist.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Seen {
     pub made: usize,
@@ -43,8 +43,8 @@ pub struct Seen {
     pub micros: f64,
 }
 
-/// Creates this number of items between two marks, and uses them between two further marks. Pages are only created,
-/// with more marks.
+/// Creates `count` items between two marks, then uses them between another two. Pages are never reused, and have
+/// additional marks.
 pub async fn run(many: Many, count: usize, origin: &str) -> Result<Seen, Failure> {
     match many {
         Many::Installations => installations(count).await,

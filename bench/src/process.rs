@@ -23,7 +23,7 @@ pub const TRANSPORTS: [&str; 4] = ["HTTP/1.1", "HTTP/2", "HTTP/1.1, TLS", "HTTP/
 /// The time limit of a worker, ample even under callgrind.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// The task of a worker. It prints [`Done`], the allocations of each part, [`listing::Listed`], or [`growth::Seen`].
+/// A worker's task, which prints [`Done`], the allocations of each part, [`listing::Listed`], or [`growth::Seen`].
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Task {
     Load(Job),

@@ -56,7 +56,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts the server on this core. It ends with the process.
+    /// Starts the server on this core. The server ends with the process.
     pub fn start(core: Option<CoreId>) -> Result<Arc<Self>, Failure> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;

@@ -1,5 +1,5 @@
-//! hyper's pool alone, with the types of [`tuned`](super::tuned): the lower bound for every client. It has no timeout,
-//! and only a wrong status is an error.
+//! Hyper's connection pool alone, with the types of [`tuned`](super::tuned): the lower bound for every client. This
+//! client has no timeout and treats only an unexpected status as an error.
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, HeaderValue, USER_AGENT};

@@ -19,7 +19,7 @@ use crate::payload;
 #[derive(Clone)]
 pub struct Sdk {
     crm: sdk_crm::Client,
-    /// One client per token. Each command uses the next client.
+    /// One client per token. Commands use the clients in rotation.
     calendars: Arc<[sdk_calendar::Client]>,
     next: Arc<AtomicUsize>,
     event: EventCommand,
@@ -52,7 +52,7 @@ impl Sdk {
         match target.client.as_str() {
             "sdk-observed" => return Ok(suite.observer(EmptyObserver)),
             "sdk-metrics" => {
-                // The provider records only if it has a reader. This reader never reads by itself.
+                // The provider records only if it has a reader. This one reads only on demand.
                 let reader = ManualReader::builder().build();
                 let provider = SdkMeterProvider::builder().with_reader(reader).build();
                 return Ok(suite.observer(Metrics::new(&provider)));

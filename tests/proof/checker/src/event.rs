@@ -45,12 +45,12 @@ pub enum Event {
         installation: u32,
         sent: Sent,
     },
-    /// The network began to send a request with this body (0 if it is empty). From now on, the suite cannot know that
-    /// the request did not arrive.
+    /// The network began to send a request with this body (0 if it is empty). After this, the suite can't rule out that
+    /// the request arrived.
     Begun { request: u64, body: Digest },
     /// The server read the complete request.
     Arrived { request: u64 },
-    /// The server decided on its answer. The network may still lose the answer.
+    /// The server decided on its answer. The network can still lose the answer.
     Answered { request: u64, answer: Answer },
     /// The answer reached the suite, which can read it to the end within `takes`.
     Offered { request: u64, takes: Micros },
@@ -61,8 +61,8 @@ pub enum Event {
     /// The suite stopped waiting for the response.
     Abandoned { request: u64 },
 
-    /// A suite was built. It allows at most `most` concurrent attempts per application, and its budget per application
-    /// pays for `retries` retries without a success.
+    /// A suite was built. It allows at most `most` concurrent attempts per application, and its retry budget for each
+    /// application covers `retries` retries if no call succeeds.
     Opened {
         suite: u32,
         most: Option<usize>,
@@ -73,13 +73,13 @@ pub enum Event {
     /// A call returned its outcome to the caller.
     Returned { call: u64, outcome: Outcome },
 
-    /// An installation has this record in this list. The records of a list are recorded in list order.
+    /// An installation has this record in this list. These events follow list order.
     Exists {
         installation: u32,
         list: String,
         record: String,
     },
-    /// A consumer began to read a list from its start. It continues after failures and restarts.
+    /// A consumer began reading a list from the beginning. The same reading resumes after failures and restarts.
     ListingBegan {
         listing: u64,
         installation: u32,
@@ -155,9 +155,9 @@ pub struct Answer {
     pub odd: bool,
 }
 
-/// The terms of a call. It ends at `deadline` at the latest and makes at most `most` attempts, not counting attempts
-/// after a 401. `timeout` limits each attempt, and `backoff` limits the delay between attempts. `command` is the stored
-/// command that the call sends. `resends` is the earlier call whose error returned the command that this call sends.
+/// The terms of a call, which ends by `deadline` and makes at most `most` attempts, not counting attempts after a 401.
+/// `timeout` limits each attempt, and `backoff` limits the delay between attempts. `command` is the stored command that
+/// the call sends. `resends` is the earlier call whose error returned the command that this call sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Terms {
     pub caller: u64,
@@ -215,7 +215,7 @@ pub enum Kind {
     Read,
     /// Any number of times with the same key.
     Keyed,
-    /// Only if the request certainly did not arrive.
+    /// Only if the request is known not to have arrived.
     Unkeyed,
 }
 

@@ -58,7 +58,7 @@ pub(crate) struct Token<'a> {
 }
 
 impl Token<'_> {
-    /// Returns whether the suite uses `other` at `now`. It keeps the token that ends later, or the first of equals.
+    /// Returns whether the suite uses `other` at `now`. The suite keeps the later-ending token, or the first of equals.
     pub(crate) fn is_in_shadow_of(&self, other: &Self, now: Micros) -> bool {
         let known = other.delivered.is_some_and(|it| it < now);
         let ends = |it: &Self| it.asked + it.lifetime;

@@ -19,7 +19,7 @@ pub(crate) struct Request<'a> {
     pub(crate) installation: u32,
     pub(crate) sent: &'a Sent,
     pub(crate) departed: Micros,
-    /// The digest of the body, once the network began to send the request.
+    /// The digest of the body, once the network has begun to send the request.
     pub(crate) begun: Option<Digest>,
     pub(crate) arrived: bool,
     /// The answer of the server, and the time of its decision.
@@ -78,9 +78,9 @@ impl<'a> Request<'a> {
         self.succeeded() || self.was_rejected() && !matches!(self.status(), Some(401 | 408 | 429))
     }
 
-    /// Returns whether the suite cannot know if the request took effect. An abandoned request without a key was
-    /// certainly not sent if its body was never read. The body of a request with a key is read before the connection,
-    /// so it proves nothing.
+    /// Returns whether the suite cannot know if the request took effect. An abandoned request without a key is known
+    /// not to have been sent if its body was never read. With a key, the body is read before the connection, so reading
+    /// it proves nothing.
     pub(crate) fn is_open(&self, kind: Kind) -> bool {
         match self.end {
             Some((_, End::Delivered)) => !self.succeeded() && !self.was_rejected(),

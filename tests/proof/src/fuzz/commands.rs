@@ -102,7 +102,7 @@ fn is_usual(stored: &Value) -> bool {
         && serde_json::from_str::<IgnoredAny>(body).is_ok()
 }
 
-/// Computes the digest from the JSON, according to the documentation of the stored form.
+/// Computes the digest from the JSON, as the stored form's documentation describes.
 pub(crate) fn digest(stored: &Value) -> String {
     let version = stored["version"].as_u64().unwrap_or_default();
     let mut hash = Sha256::new();

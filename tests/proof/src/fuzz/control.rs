@@ -1,4 +1,4 @@
-//! Requests to the reference server. It answers every input, with JSON where expected, and fails only as scripted.
+//! Requests to the reference server, which answers every input, with JSON where expected, and fails only as scripted.
 
 use std::error::Error;
 

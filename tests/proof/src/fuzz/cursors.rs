@@ -27,7 +27,7 @@ fn plain(pages: &[Vec<u8>]) -> Option<usize> {
         let page: Plain = serde_json::from_slice(page).ok()?;
         items += page.items.len();
         match page.next_cursor.filter(|cursor| !cursor.is_empty()) {
-            // A longer cursor may not fit into a URL.
+            // A longer cursor might not fit into a URL.
             Some(cursor) if cursor.len() <= 4_000 && cursors.insert(cursor.clone()) => {}
             Some(_) => return None,
             None => return Some(items),

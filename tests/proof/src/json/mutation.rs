@@ -46,7 +46,7 @@ pub enum Shape {
     Any,
     /// One of these JSON values. If the list is empty, the value stays unchanged.
     OneOf(&'static [&'static str]),
-    /// An array. The number is more items than a reader expects.
+    /// An array, and a number of items greater than a reader expects.
     Array(Box<Shape>, usize),
     /// An object with these fields and any other fields.
     Object(Vec<Field>),

@@ -25,37 +25,37 @@ use crate::fuzz::command_digest;
 pub enum Sdk {
     /// The real SDK.
     Correct,
-    /// It sends nothing, and reports each call as `Refused`.
+    /// Sends nothing, and reports each call as `Refused`.
     RejectsAll,
-    /// It reports each failure of an attempt as `Refused`.
+    /// Reports each failure of an attempt as `Refused`.
     ReportsRefused,
-    /// It reports each failure as `Unknown`.
+    /// Reports each failure as `Unknown`.
     ReportsUnknown,
-    /// It makes one attempt, unless the call sets its own policy.
+    /// Makes one attempt, unless the call sets its own policy.
     NeverRetries,
-    /// It begins a call only after the previous call has ended.
+    /// Begins a call only after the previous call has ended.
     OneAtATime,
-    /// It has at most ten calls in flight.
+    /// Has at most ten calls in flight.
     TenAtATime,
-    /// It resends a command with a new key.
+    /// Resends a command with a new key.
     FreshKey,
-    /// Its errors return the command with a new key.
+    /// Returns errors whose command has a new key.
     ReturnsFreshKey,
-    /// It resends a command without a key after a failure.
+    /// Resends a command without a key after a failure.
     RetriesUnkeyed,
-    /// It ends a list after two pages at the latest.
+    /// Ends a list after two pages at the latest.
     EndsEarly,
-    /// It delivers the first item of each page twice.
+    /// Delivers the first item of each page twice.
     RepeatsItem,
-    /// It treats each token as valid for one second.
+    /// Treats each token as valid for one second.
     RenewsAlways,
-    /// It never renews a token.
+    /// Never renews a token.
     DeadToken,
-    /// It returns each result only at the deadline of its call.
+    /// Returns each result only at the deadline of its call.
     HoldsResponses,
-    /// It reports each request without a response as not sent.
+    /// Reports each request without a response as not sent.
     LostAsNotSent,
-    /// It sends the default header of another installation's client.
+    /// Sends the default header of another installation's client.
     ForeignHeader,
 }
 

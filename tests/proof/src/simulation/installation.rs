@@ -34,7 +34,7 @@ pub(super) const LISTS: [&str; 4] = ["people", "organizations", "opportunities",
 /// The suffix of a schema version that the SDK does not know.
 pub(super) const LATER: &str = ".v9";
 
-/// The client ID in every installation. It is equal everywhere, so a cache that mixes up installations is detected.
+/// The client ID, which is the same in every installation, so that a cache that mixes up installations is detected.
 const CLIENT: &str = "service";
 
 pub(super) struct Installation {

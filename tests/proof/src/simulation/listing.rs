@@ -135,7 +135,7 @@ async fn many(seat: &Seat, store: &Store, slot: usize, progress: Progress, rng: 
     let (batch, enough) = (rng.usize(1..30), rng.usize(1..200));
     let mut about = seat.about("listing", Kind::Read);
     about.deadline = None;
-    // The error of a page is not recorded, because the attempts of this call cover all its pages.
+    // A page's error is not recorded, because the attempts of this call cover all its pages.
     let _open = about.begin(&options);
     let save =
         |records: &[Record], at: Checkpoint| save(seat, store, slot, &progress, records, &at);

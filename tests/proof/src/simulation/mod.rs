@@ -37,8 +37,8 @@ pub type Totals = BTreeMap<&'static str, u64>;
 /// The time limit until the simulation is calm.
 const BUSY: Duration = Duration::from_secs(4 * 3_600);
 
-/// The time limit after that, for calls in flight and stored commands. It covers the longest delay that the rule for
-/// stored commands grants a server.
+/// The time limit after that, for calls in flight and stored commands. The limit covers the longest delay that the rule
+/// for stored commands grants a server.
 const PATIENCE: Duration = Duration::from_secs(2 * 3_600);
 
 /// The properties of a simulation, derived from its seed.

@@ -1,4 +1,4 @@
-//! The outbox of a service. It stores commands before it sends them, and sends them until it has stored their receipts.
+//! A service's outbox, which stores commands before it sends them, and sends them until it has stored their receipts.
 
 use std::time::{Duration, SystemTime};
 

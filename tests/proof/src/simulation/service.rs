@@ -1,4 +1,4 @@
-//! A service with callers, listings and an outbox. It is sometimes killed, and restarts with its stored state.
+//! A service with callers, listings and an outbox, which is sometimes killed and restarts with its stored state.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};

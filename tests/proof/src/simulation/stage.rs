@@ -21,7 +21,7 @@ use tracing::{Dispatch, dispatcher};
 use super::broken::Sdk;
 use super::{Simulation, Totals};
 
-/// The shared state of one simulation. It runs on one thread, so its locks are never contended.
+/// The shared state of one simulation, which runs on one thread, so its locks are never contended.
 pub(super) struct Stage {
     began: Instant,
     history: Mutex<History>,
@@ -97,7 +97,7 @@ impl Stage {
         locked(&self.history).record(self.now(), event);
     }
 
-    /// Returns whether no step is left. Then calls and requests no longer start.
+    /// Returns whether no step is left. If so, no call or request starts any more.
     pub(super) fn is_stuck(&self) -> bool {
         self.left.load(Ordering::Relaxed) == 0
     }

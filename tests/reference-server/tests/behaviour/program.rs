@@ -11,7 +11,7 @@ use crate::peer::{connect, raw, rows};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_suite-reference-server");
 
-/// It stops when the test ends.
+/// A running program, which stops when the test ends.
 struct Running {
     child: Child,
     announced: Vec<String>,

@@ -48,7 +48,7 @@ pub(crate) fn filled(peer: &Peer, table: &str) -> String {
     table
 }
 
-/// Builds a record command. Its subject is the sample record of its kind, unless the command creates a record.
+/// Builds a record command on the sample record of its kind, unless the command creates a record.
 pub(crate) fn record_command(peer: &Peer, kind: &str, payload: &str) -> Value {
     let payload: Value = serde_json::from_str(&filled(peer, payload)).expect(payload);
     let mut command = json!({"commandType": kind, "payload": payload});

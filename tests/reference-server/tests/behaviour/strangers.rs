@@ -97,7 +97,7 @@ async fn fault_87_a_request_of_a_foreign_page_has_no_effect() {
     assert_eq!((refused.status, refused.code()), (403, "foreign_host"));
     let attempts = peer.server.attempts("exchangeToken");
     assert_eq!((attempts, fault.struck()), (0, 0));
-    // The operators of the server can see the attempt.
+    // The server's operators can see the attempt.
     let seen = &peer.server.requests()[0];
     let seen = (seen.status, seen.header("host"));
     assert_eq!(seen, (Some(403), Some("evil.example")));

@@ -1,4 +1,4 @@
-//! Servers may be dropped anywhere in a program. The drop doesn't wait for the surrounding runtime, frees all ports,
+//! Servers can be dropped anywhere in a program. The drop doesn't wait for the surrounding runtime, frees all ports,
 //! and leaves no thread or file behind. There is only one test, because it counts threads and files.
 
 use std::net::{TcpListener, TcpStream};
