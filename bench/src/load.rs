@@ -95,7 +95,7 @@ impl Job {
             Work::Command => payload::COMMAND_VERSION,
         };
         if measured.operations == 0 || all.sum + measured.sum != one * all.operations {
-            return Err(format!("the responses do not add up to {} times {one}", all.operations).into());
+            return Err(format!("expected {} times {one} in total", all.operations).into());
         }
         measured.nanos.sort_unstable();
         let middle = measured.nanos.get(measured.nanos.len() / 2).copied();

@@ -17,7 +17,7 @@ use crate::support::{Clients as _, builder_for};
 /// The person in responses of a peer.
 pub(crate) const PERSON: &str = "PER-0123456789AB";
 
-/// Starts a reference server on a socket. It can break connections, and a paused clock doesn't stop its threads.
+/// Starts a reference server on a socket, which can break connections, and whose threads ignore a paused clock.
 pub(crate) async fn server() -> ReferenceServer {
     ReferenceServer::builder()
         .transport(Transport::Hyper)

@@ -1,4 +1,4 @@
-//! The modules of `sdk-core`, of the generator and of the program `suite` import each other in one direction, between
+//! The modules of `sdk-core`, of the generator and of the `suite` program import each other in one direction, between
 //! files and between folders.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -170,7 +170,7 @@ fn a_receipt_survives_a_failed_decode_and_a_last_page_has_no_extra_fields() {
     let receipt = reply.receipt::<RawJson>().unwrap();
     for error in [
         receipt.decode::<BTreeMap<String, u64>>().unwrap_err(),
-        // The error of an enum would quote the unknown variant.
+        // An enum's error would quote the unknown variant.
         receipt.decode::<BTreeMap<String, Bound<u8>>>().unwrap_err(),
     ] {
         assert_eq!(error.kind(), ErrorKind::Value);

@@ -184,7 +184,7 @@ impl<T> ScriptRun<T> {
             .all(|pair| sent(&pair[0]) == sent(&pair[1]))
     }
 
-    /// Returns the error of a failed call. The error must report the attempts that the peer received.
+    /// Returns a failed call's error, which must report the attempts that the peer received.
     #[track_caller]
     pub(crate) fn error(&self) -> &Error {
         let error = self.result.as_ref().err().expect("the call fails");

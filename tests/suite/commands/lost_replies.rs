@@ -17,7 +17,7 @@ over_all! {
 
 type Lose = fn(Fault) -> Fault;
 
-/// The faults after the commit, and the error of a caller that gets no other response.
+/// The faults after the commit, and the error that a caller gets if there is no other response.
 const LOST: [(Lose, ErrorKind); 4] = [
     (Fault::lose_reply, ErrorKind::Transport),
     (Fault::truncate_body, ErrorKind::Decode),
@@ -28,7 +28,7 @@ const LOST: [(Lose, ErrorKind); 4] = [
     ),
 ];
 
-/// A 401 leads to another attempt of any command. It claims that the command had no effect, which is false here.
+/// A 401 leads to another attempt of any command. The 401 claims that the command had no effect, which is false here.
 const UNAUTHENTICATED: Lose = |fault| fault.reply_after_commit_with(401);
 
 async fn stage_over(over: Over) -> Stage {

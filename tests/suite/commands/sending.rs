@@ -59,7 +59,7 @@ async fn fault_72_a_stored_command_is_sent_as_prepared_despite_new_client_defaul
     }
     assert_eq!(peer.requests().len(), 4);
 
-    // The error of a failed call returns exactly the sent command.
+    // A failed call's error returns exactly the command that was sent.
     let peer = Peer::start([close(), committed()]);
     let crm = crm_at(&peer);
     let defaults = CallOptions::default().with_header("x-tenant", "north");
@@ -90,7 +90,7 @@ async fn fault_72_the_call_overrides_client_and_suite_on_resends() {
     type Setting = Option<ExactReplay>;
     const YES: Setting = Some(ExactReplay::Allowed);
     const NO: Setting = Some(ExactReplay::Forbidden);
-    // A caller may give a key to a command for which the contract documents none.
+    // A caller can give a key to a command for which the contract documents none.
     let (key, without) = (key("person-4711.create"), None);
     let with = Some(key.as_str());
     // Returns how often a command is sent if its first response is lost.

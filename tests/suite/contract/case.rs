@@ -109,7 +109,7 @@ pub(super) fn check_requests(row: &sdk_core::Operation, seen: &[RecordedRequest]
     }
 }
 
-/// Returns the media type of request bodies. It is JSON, except for the form-encoded token exchange.
+/// Returns the media type of request bodies, which is JSON except for the form-encoded token exchange.
 fn media_type(row: &sdk_core::Operation) -> Option<&'static str> {
     match (row.body, row.id == Operation::ExchangeToken.id()) {
         (false, _) => None,

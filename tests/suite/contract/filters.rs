@@ -110,7 +110,7 @@ async fn a_filter_takes_exactly_the_documented_values() {
             &all.tasks,
             "status",
             "open in_progress waiting completed cancelled",
-            // Without the filter `owner`, callers get their own tasks.
+            // Without the `owner` filter, callers get their own tasks.
             &|task| {
                 if is_mine(task) {
                     text(task, "status")

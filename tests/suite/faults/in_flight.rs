@@ -42,13 +42,13 @@ fn list(crm: &Client) -> ListPeople {
     crm.people().list().deadline(MINUTE)
 }
 
-/// Makes this number of concurrent calls and returns the attempts of each.
+/// Makes `calls` concurrent calls and returns the attempts of each.
 async fn crowd(crm: &Client, calls: usize) -> Vec<u32> {
     let calls = join_all((0..calls).map(|_| list(crm).send())).await;
     calls.into_iter().map(|it| it.unwrap().attempts()).collect()
 }
 
-/// Returns a call whose attempt is in flight, and which proceeds only when polled. It returns its number of attempts.
+/// Returns a call with an attempt in flight, which proceeds only when polled, and then returns its number of attempts.
 async fn begun(crm: &Client) -> Pin<Box<impl Future<Output = Result<u32, Error>>>> {
     crm.prewarm().await.unwrap();
     let call = list(crm).send();
@@ -202,14 +202,14 @@ async fn fault_51_a_call_waiting_for_a_retry_or_a_token_holds_no_permit() {
     assert_eq!((all, start.elapsed()), (13 * SECOND, 18 * SECOND));
 }
 
-/// Other calls use the permit while the call renews its token, which takes five seconds.
+/// While one call renews its token, which takes five seconds, other calls use its permit.
 #[tokio::test(start_paused = true)]
 async fn fault_51_a_call_whose_token_expired_in_the_queue_gives_up_its_permit() {
     let (server, builder) = slow(1);
     let suite = builder.suite();
     let few = suite.with_scopes(App::Crm, ["crm:people:read"]).unwrap();
     let (crm, few) = (suite.crm(), few.crm());
-    // The token of these scopes expires while its call waits for the call in flight.
+    // The token for these scopes expires while the call that needs it is queued behind the call in flight.
     server.set_token_lifetime(SECOND / 2);
     few.prewarm().await.unwrap();
     server.set_token_lifetime(MINUTE);

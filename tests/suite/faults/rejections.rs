@@ -1,4 +1,4 @@
-//! Rows 6, 7, 8 and 12: results of a 401 or a 403, and the token of each call.
+//! Rows 6, 7, 8 and 12: results of a 401 or a 403, and each call's token.
 
 use futures_util::future::join_all;
 use sdk_core::{App, Effect, ErrorKind};

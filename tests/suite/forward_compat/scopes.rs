@@ -18,7 +18,7 @@ async fn the_least_scopes_of_operations_allow_exactly_these_operations() {
     let scopes = least_scopes(&needed);
     assert_eq!(scopes, ["crm:people:read", "crm:today:read"]);
 
-    // A call with a certainly missing scope can be rejected before it is sent.
+    // A call whose token is known to lack a scope can be rejected before it is sent.
     let suite = suite.scope_policy(ScopePolicy::Refuse).suite();
     let crm = suite.with_scopes(App::Crm, scopes).unwrap().crm();
 

@@ -168,7 +168,7 @@ async fn fault_55_a_checkpoint_with_extreme_numbers_or_of_another_installation_i
 
 #[tokio::test]
 async fn fault_85_a_checkpoint_that_skips_more_than_there_is_ends_in_an_error() {
-    // Three items of the second page were delivered. Then the list shrank.
+    // After three items of the second page were delivered, the list shrank.
     let last = |items: &[&str]| page(items, Value::Null);
     let pages = [page(&["a"], "c-2"), last(&["b", "c", "d"])];
     let peer = Peer::start(pages.clone());

@@ -73,7 +73,7 @@ async fn collect_returns_all_items_or_fails_above_its_limit() {
         let fetched = server.attempts(Operation::ListPeople) - before;
         assert_eq!(fetched, pages, "{at_most}");
     }
-    // The error of a failed page is the error of `collect`.
+    // If a page fails, `collect` returns its error.
     server.fault(Operation::ListPeople).status(404).times(1);
     assert!(list().collect(30).await.unwrap_err().is_not_found());
 }

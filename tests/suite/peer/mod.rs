@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Each request takes the next step of the script. The peer answers `POST /oauth/token` with a token, unless the script
-//! has steps for it. It runs on its own thread and runtime, so a test may pause its clock or end its runtime.
+//! has steps for it. The peer has its own thread and runtime, so a test can pause its clock or end its runtime.
 //!
-//! It serves HTTP/1.1, and HTTP/2 to clients that begin with its preface. Each step documents its behavior in both
-//! protocols.
+//! The peer serves HTTP/1.1, and HTTP/2 to clients that begin with its preface. Each step documents its behavior in
+//! both protocols.
 
 mod protocol;
 pub(crate) mod proxy;
@@ -93,17 +93,17 @@ impl Peer {
         self.shared.written.load(Ordering::Relaxed)
     }
 
-    /// Allows this number of held responses to be sent.
+    /// Allows `replies` held responses to be sent.
     pub(crate) fn release(&self, replies: usize) {
         self.shared.gate.add_permits(replies);
     }
 
-    /// Waits until it has received this number of requests, without token requests.
+    /// Waits until it has received `requests` requests, not counting token requests.
     pub(crate) async fn saw(&self, requests: usize) {
         until(|| self.requests().len() >= requests).await;
     }
 
-    /// Waits until at most this number of connections (or HTTP/2 streams) is open.
+    /// Waits until at most `most` connections (or HTTP/2 streams) are open.
     pub(crate) async fn has_open(&self, most: usize) {
         until(|| self.shared.open.load(Ordering::Relaxed) <= most).await;
     }

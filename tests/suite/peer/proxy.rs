@@ -1,5 +1,5 @@
-//! A forwarder in front of a server. It forwards bytes, terminates TLS, or opens tunnels like a proxy. It records each
-//! connection and can silence a connection.
+//! A forwarder in front of a server, which passes on bytes, terminates TLS, or opens tunnels like a proxy. It records
+//! each connection and can silence a connection.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};

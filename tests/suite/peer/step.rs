@@ -24,9 +24,9 @@ pub(crate) struct Step {
 pub(super) enum Act {
     /// Completely, with its length.
     Whole,
-    /// With its full length, but interrupted after this number of body bytes, by the end of the connection or stream.
+    /// With its full length, but interrupted after this many bytes of the body, by the end of the connection or stream.
     Cut(usize),
-    /// In chunks without the last chunk. Over HTTP/2, without the end of the stream. Then the connection ends.
+    /// In chunks without the last chunk or, over HTTP/2, without the end of the stream. The connection then ends.
     Unended,
     /// The body byte by byte, with a pause after each byte.
     Drip(Duration),
@@ -112,7 +112,7 @@ pub(crate) fn gzip_bomb(megabytes: usize) -> Vec<u8> {
     bomb
 }
 
-/// Sends bytes that may not be HTTP, and ends the connection.
+/// Sends bytes that need not be HTTP, and ends the connection.
 pub(crate) fn raw(bytes: impl Into<Vec<u8>>) -> Step {
     doing(Act::Raw(bytes.into()))
 }
@@ -187,7 +187,7 @@ impl Step {
         Self { act, ..self }
     }
 
-    /// Declares the full length and ends after this number of body bytes.
+    /// Declares the full length and ends after `bytes` bytes of the body.
     pub(crate) fn cut_at(self, bytes: usize) -> Self {
         self.acting(Act::Cut(bytes))
     }

@@ -137,7 +137,7 @@ async fn a_write_prints_the_exact_bytes_and_needs_confirmation() {
     let again = run(&server, &format!("{line} --yes --key {key}"));
     let again: Value = serde_json::from_str(&printed(&again)).unwrap();
     assert_eq!(again["replayed"], true);
-    // The same key with another body: this command was certainly not applied.
+    // The same key with another body: this command is known not to have been applied.
     fs::write(folder.file("event.json"), EVENT.replace("Über", "Other")).unwrap();
     let other = failure(&run(&server, &format!("{line} --yes --key {key}")), 1);
     assert_eq!(other["effect"], "refused");

@@ -1,4 +1,4 @@
-//! The program `suite`, run like a person or a script runs it.
+//! The `suite` program, run as a person or a script runs it.
 
 use std::fs;
 use std::io::Read as _;
@@ -10,13 +10,13 @@ use sdk_reference_server::{ReferenceServer, Transport};
 use super::{Folder, messages, suite};
 use crate::support::assert_says;
 
-/// Starts a server with this number of people that other processes can reach.
+/// Starts a server that other processes can reach, with `people` people.
 pub(crate) async fn server_of(people: u64) -> ReferenceServer {
     let builder = ReferenceServer::builder().transport(Transport::Hyper);
     builder.people(people).start().await
 }
 
-/// A working folder of the program, and its environment variables.
+/// The program's working directory and environment variables.
 pub(crate) struct Desk {
     pub(crate) folder: Folder,
     environment: Vec<(String, String)>,

@@ -211,7 +211,7 @@ async fn an_installation_has_its_own_variables_in_remedies() {
 }
 
 /// Wrong setups, one per line: `NAME=value` of a variable (no value removes it), `client` with its missing rights, or
-/// `fault` with its JSON. Then the exit status, the finding, and a part of the remedy.
+/// `fault` with its JSON. The exit status, the finding and a part of the remedy follow.
 const WRONG: &str = include_str!("doctor.txt");
 
 fn lacking(what: &str) -> ClientSpec {

@@ -94,7 +94,7 @@ impl Call {
         }
     }
 
-    /// Checks that a call with this response fails. The service received it once, and it may have had an effect.
+    /// Checks that a call with this response fails. The service received the call once, and may have applied it.
     async fn fails(self, step: Step, kind: ErrorKind, words: &[&str]) {
         let (status, body) = (step.status(), step.text().to_owned());
         let about = format!("{self:?} with {:.200}", String::from_utf8_lossy(&body));

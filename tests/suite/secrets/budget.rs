@@ -59,7 +59,7 @@ async fn fault_80_a_servers_string_is_one_bounded_line_wherever_it_is_printed() 
     }
 }
 
-/// Returns an error response with this number of secrets, next to strings that resemble them.
+/// Returns an error response with `secrets` secrets, next to strings that resemble them.
 fn refusal(secrets: usize, secret: impl Fn(usize) -> String) -> Step {
     let mut body = json!({"error": "invalid_client", "message": "abababa~".repeat(512)});
     for field in 0..secrets {

@@ -15,7 +15,7 @@ fn why(end: &str, text: &str) -> String {
     format!("`{end}` must be {form}: got {text:?}")
 }
 
-/// The service decides, because the order is an assumption. It compares instants, not strings.
+/// The service checks the order, because the rule is an assumption, and compares instants, not strings.
 #[tokio::test]
 async fn the_service_rejects_a_window_that_ends_before_it_starts() {
     let setup = Setup::in_memory();

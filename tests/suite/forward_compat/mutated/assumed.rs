@@ -1,4 +1,4 @@
-//! Fields with an undocumented type. Another type than the assumed type is not an error (assumptions A05 and A10).
+//! Fields with an undocumented type. A type other than the assumed type is not an error (assumptions A05 and A10).
 
 use sdk_core::testing;
 use sdk_crm::Timestamp;

@@ -48,8 +48,7 @@ pub(super) fn of_reply(operation: Operation) -> Shape {
     shape(&spec, resolved(&spec, schema).0)
 }
 
-/// Resolves the references of a schema. Also returns whether its type is assumed because the contract doesn't document
-/// it.
+/// Resolves a schema's references, and returns whether its type is assumed because the contract doesn't document it.
 fn resolved<'a>(spec: &'a Value, mut schema: &'a Value) -> (&'a Value, bool) {
     let mut assumed = false;
     loop {

@@ -72,7 +72,7 @@ async fn a_name_that_the_first_suite_did_not_bind_to_loopback_is_rejected() {
     let first = at("crm.localhost").http_client(reqwest::Client::builder());
     let first = first.suite();
 
-    // The names of the first suite, and IP addresses, certainly mean this machine. The SDK's own pools bind every such
+    // The names of the first suite, and IP addresses, always mean this machine. The SDK's own pools bind every such
     // name.
     let usual = builder_at(&peer.url()).suite();
     for (known, on) in [

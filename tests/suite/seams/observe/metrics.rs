@@ -152,7 +152,7 @@ suite.client.token.renewal.duration | histogram | `s` | REQUEST
 async fn each_instrument_has_its_name_unit_kind_buckets_and_attributes() {
     let other = br#"{"schemaVersion":"v9","operation":"event.create","outcome":"succeeded","publicReference":"EVT-1","recordVersion":1,"replayed":true}"#;
     let steps = [
-        // Two failures and a success. Then three failures, which is the maximum.
+        // Two failures and a success, followed by three failures, which is the maximum.
         reply(503),
         reply(429).header("retry-after", "0"),
         person(),

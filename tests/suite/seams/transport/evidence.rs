@@ -79,7 +79,7 @@ impl Service<Request<RequestBody>> for Full {
     }
 }
 
-/// The command may be sent only once, unless it was certainly not sent.
+/// The command must be sent only once, unless it is known not to have been sent.
 #[tokio::test(start_paused = true)]
 async fn a_command_is_resent_only_with_evidence_that_it_was_not_sent() {
     type Row = (SuiteBuilder, ErrorKind, Effect, u32, &'static str);

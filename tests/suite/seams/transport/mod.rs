@@ -1,4 +1,4 @@
-//! Custom transports and the crate `sdk-transport-hyper`: the requests they get, the evidence of their failures, and
+//! Custom transports and the `sdk-transport-hyper` crate: the requests they get, the evidence of their failures, and
 //! the remaining guarantees.
 
 mod evidence;

@@ -8,7 +8,7 @@ use crate::fixtures::add_person;
 use crate::samples::kick_off;
 use crate::support::{Clients, assert_says};
 
-/// Returns a suite that makes one attempt per call. Its applications answer with this response, also after a 401.
+/// Returns a suite that makes one attempt per call. Its applications answer with this response, even after a 401.
 fn answering(status: u16, body: &str) -> Suite {
     let answers = ScriptedTransport::new().json(status, body.to_owned());
     let answers = answers.json(status, body.to_owned());
