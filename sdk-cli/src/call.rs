@@ -36,7 +36,7 @@ pub(crate) fn command() -> Command {
             command = command.alias(full);
         }
         if operation.body {
-            let skeleton = "Print a body to fill in, and send nothing";
+            let skeleton = "Print a body to fill in, without sending anything";
             command = command
                 .arg(
                     Arg::new("body")
@@ -47,9 +47,9 @@ pub(crate) fn command() -> Command {
                 .arg(flag("skeleton", skeleton));
         }
         if entry.is_write() {
-            let prepare = "Print the prepared command as JSON, so that a service can send it later, and send nothing";
+            let prepare = "Print the prepared command as JSON for a service to send later, without sending it";
             command = command
-                .arg(flag("yes", "Send without asking"))
+                .arg(flag("yes", "Send without confirmation"))
                 .arg(flag("prepare", prepare).conflicts_with("yes"));
         }
         if operation.safety == sdk_core::Safety::Keyed {
@@ -180,7 +180,7 @@ fn body(entry: &Entry, matches: &ArgMatches) -> Result<Option<RawJson>, Failure>
             return Ok(None);
         }
         let hint = format!(
-            "suite call {} --skeleton prints a body to fill in",
+            "run `suite call {} --skeleton` to get a body to fill in",
             entry.name()
         );
         return Err(Failure::usage("--body is missing").with_hint(hint));
@@ -252,7 +252,7 @@ fn confirm() -> Result<(), Failure> {
 }
 
 /// Sends a command. If `may_be_sent` is true, an earlier attempt with the same key may have been applied, so a
-/// rejection of this attempt doesn't show that nothing was applied.
+/// rejection of this attempt doesn't prove that nothing was applied.
 async fn write(
     context: &Context,
     suite: &Suite,
@@ -271,7 +271,7 @@ async fn write(
             "it may have been applied; run the same command with the same body again, which returns the first result"
                 .to_owned()
         }
-        None => "it may have been applied; look for it in the application before you run the command again".to_owned(),
+        None => "it may have been applied; look it up in the application before you run the command again".to_owned(),
     };
     let mut stop = Stop::listen()?;
     let failure = match stop.or(sending.send()).await {
@@ -308,7 +308,7 @@ async fn write(
     Err(failure.unknown(key).with_hint(next_step))
 }
 
-/// Requests a token with a form. It prints the response without the token.
+/// Requests a token with a form, and prints the response without the token.
 async fn token(
     context: &Context,
     suite: &Suite,

@@ -1,7 +1,7 @@
 //! All operations with the documented parameters and bodies, and their local validation.
 //!
-//! `RawCall` only validates path segments. So this module validates parameters and bodies by the specs from which the
-//! typed clients are generated, and an invalid request fails before it is sent.
+//! `RawCall` only validates path segments. This module therefore validates parameters and bodies by the specs from
+//! which the typed clients are generated, so an invalid request fails before it is sent.
 
 use std::sync::LazyLock;
 

@@ -16,12 +16,12 @@ pub(crate) type Variables = BTreeMap<String, String>;
 
 const SECRET: &str = "SUITE_CLIENT_SECRET";
 const SECRET_FILE: &str = "SUITE_CLIENT_SECRET_FILE";
-/// The longest secret, in bytes. It keeps a wrong file out of memory.
+/// The longest secret, in bytes. This limit keeps a wrong file out of memory.
 const MAX_SECRET: u64 = 1 << 16;
 
 /// The options of all commands.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Options of all commands")]
+#[command(next_help_heading = "Global options")]
 pub(crate) struct Settings {
     /// Read only the variables of this installation, such as ACME_SUITE_CRM_URL for `acme`
     #[arg(long, global = true, value_name = "NAME")]
@@ -126,7 +126,7 @@ impl Context {
             .map_or_else(String::new, prefix)
     }
 
-    /// Returns a builder with the settings of the installation. Its errors name the variables with their prefix.
+    /// Returns a builder with the installation's settings. Its errors name the variables with their prefix.
     pub(crate) fn builder(&self) -> SuiteBuilder {
         self.builder_with(&self.variables)
     }
@@ -181,7 +181,7 @@ fn variables(prefix: &str) -> Result<Variables, Failure> {
             .and_then(|it| it.take(MAX_SECRET + 1).read_to_string(&mut secret));
         // The message omits the path, because the variable may contain the secret by mistake.
         let problem = |problem: &dyn Display| {
-            let message = format!("the file of {prefix}{SECRET_FILE} cannot be used: {problem}");
+            let message = format!("the file in {prefix}{SECRET_FILE} cannot be used: {problem}");
             Failure::new(Exit::Setup, "configuration", message)
         };
         read.map_err(|error| problem(&error))?;

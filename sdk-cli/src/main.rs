@@ -1,4 +1,4 @@
-//! The program `suite`: parses the command line, and runs the selected command.
+//! The `suite` program, which parses the command line and runs the selected command.
 
 // Use `output` instead, which detects a full disk and a closed pipe.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -41,7 +41,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check the SDK's assumptions against an installation. It only reads.
+    /// Check the SDK's assumptions against an installation, using only reads.
     ///
     /// The exit status is 0 if the doctor found no problem, 1 if it found a problem, and 2 if the SDK doesn't work with
     /// this configuration.
@@ -50,10 +50,10 @@ enum Command {
     Export(export::Args),
     /// Draw the pipeline funnel.
     Funnel(funnel::Args),
-    /// Operate a service's outbox, that is, its stored commands on SQLite or PostgreSQL.
+    /// Operate a service's outbox (its stored commands) on SQLite or PostgreSQL.
     ///
-    /// The service creates the outbox, and this command never does. It migrates the tables of older releases of
-    /// sdk-outbox.
+    /// Only the service creates the outbox. This command migrates tables that an older release of sdk-outbox
+    /// created.
     Outbox(outbox::Args),
     /// List all operations.
     Operations,
@@ -90,7 +90,7 @@ async fn main() -> ExitCode {
 }
 
 /// Returns the command line. `call` is built at run time, because the operations and their parameters come from the
-/// contract. So it is not a variant of [`Command`], and [`Cli`] can't parse it.
+/// contract. It is therefore not a variant of [`Command`], and [`Cli`] can't parse it.
 fn command() -> clap::Command {
     Cli::command().subcommand(call::command())
 }

@@ -84,7 +84,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     let store = store.ok_or_else(|| Failure::usage(missing()))?;
     let store = store.trim();
     if context.is_demo() && matches!(args.action, Action::Run) {
-        // The commands were prepared for another server, so the worker would park all of them.
+        // The commands were prepared for another server, so the worker would park them all.
         let message = "--demo cannot send the commands of an outbox";
         return Err(Failure::usage(message));
     }
@@ -285,10 +285,10 @@ async fn work(context: &Context, outbox: Outbox<impl Store>) -> Result<ExitCode,
             worker.sender(client)
         });
     }
-    note("Sending. Ctrl-C stops after the commands in flight.");
+    note("Sending. Press Ctrl-C to stop after the commands in flight.");
     let stopped = async move {
         stop.heard().await;
-        note("Stopping after the commands in flight, within 30 s. Ctrl-C again stops immediately.");
+        note("Stopping after the commands in flight, within 30 s. Press Ctrl-C again to stop now.");
     };
     worker.run(stopped).await?;
     let status = outbox.status().await?;

@@ -36,7 +36,7 @@ pub(crate) enum Exit {
     /// The command failed without an effect.
     Failed = 1,
     Usage = 2,
-    /// A variable or the credential is missing or wrong.
+    /// A variable or the credential is missing or invalid.
     Setup = 3,
     /// An operator must check parked commands.
     Person = 4,
@@ -138,7 +138,7 @@ impl From<Error> for Failure {
             _ => Exit::Failed,
         };
         let hint = match exit {
-            Exit::Setup => Some("`suite doctor` names the setting that is wrong"),
+            Exit::Setup => Some("`suite doctor` finds the wrong setting"),
             Exit::Later => Some("the same command may succeed later"),
             _ => None,
         };
@@ -178,7 +178,7 @@ pub(crate) fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Writes a result and a line end without a buffer, whose error could be lost at the end of the program.
+/// Writes a result and a newline, unbuffered, because an error while flushing could be lost when the program exits.
 pub(crate) fn put(result: impl Display) {
     write(&format!("{result}\n"));
 }

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(40);
 pub(crate) struct Stop(watch::Receiver<Option<u8>>);
 
 impl Stop {
-    /// Starts to listen. The task runs on another thread than `main`, so the second Ctrl-C works while `main` is busy.
+    /// Starts to listen. The task and `main` run on different threads, so a second Ctrl-C works while `main` is busy.
     pub(crate) fn listen() -> io::Result<Self> {
         let (asked, stop) = watch::channel(None);
         // The handlers are installed before the task starts, because a signal without a handler kills the program.

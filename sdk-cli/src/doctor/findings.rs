@@ -147,7 +147,7 @@ pub(super) fn headers(report: &mut Report, facts: &Facts) {
         if headers.contains_key("deprecation") || headers.contains_key("sunset") {
             let remedy = match seen.label() {
                 "exchangeToken" => "ask the operator of the identity provider",
-                _ => "plan the change; the event `suite.response.deprecated` warns a service",
+                _ => "plan the change; your service gets a `suite.response.deprecated` event",
             };
             report.problem(
                 format!("{} has a Deprecation or Sunset header", seen.label()),

@@ -11,7 +11,7 @@ use super::reads::{BARE, NAME_ONLY, PUBLICATIONS};
 use super::shape::{kind, named};
 use crate::catalog::operations;
 
-/// Lists whose field `items` is an assumption.
+/// Lists whose `items` field is an assumption.
 const WRAPPED: &str = "listApps, getActors, search, listFinancialCounterparties, listInvoices";
 const PAGES: &str =
     "listOpportunities, listPeople, listOrganizations, listTasks, listIntakeSubmissions";
@@ -111,7 +111,7 @@ fn each<'a>(
     evidence.collect()
 }
 
-// The following functions judge a single response. `None` means that it shows nothing.
+// The following functions judge a single response. `None` means that it is no evidence.
 
 fn token_error(seen: &Seen, body: &Value) -> Option<bool> {
     let is_known = body["error"].is_string() || body["error"]["code"].is_string();
@@ -128,7 +128,7 @@ fn any_json(seen: &Seen, _: &Value) -> Option<bool> {
     seen.is_telling().then_some(holds)
 }
 
-/// Judges the field `items` of a list. A list without records shows nothing.
+/// Judges the `items` field of a list. An empty list is no evidence.
 fn items(seen: &Seen, body: &Value) -> Option<bool> {
     let has_records = seen.is_success() && !records(body).is_empty();
     has_records.then(|| body["items"].is_array())
@@ -151,7 +151,7 @@ fn error_body(seen: &Seen, body: &Value) -> Option<bool> {
 // The following functions judge a token.
 
 /// Whether an application rejects a call without a token, and accepts this token. If any application rejected its
-/// token, no token shows anything.
+/// token, there is no evidence.
 fn is_accepted(facts: &Facts, token: &Token) -> bool {
     let protected = || facts.responses.iter().filter(|it| it.needs_token());
     let of_app = || protected().filter(|it| it.app == token.app);
@@ -187,7 +187,7 @@ fn token_form(facts: &Facts, token: &Token) -> Option<Evidence> {
         let text = "returns a token, but the response doesn't confirm the scope";
         Some(unclear(format!("a request for only {scope} {text}")))
     } else {
-        let text = format!("the client may lack {scope}, so a request for it shows nothing");
+        let text = format!("the client may lack {scope}, so a request for it is no evidence");
         (seen.code() == Some("invalid_scope")).then(|| unclear(text))
     }
 }

@@ -84,7 +84,7 @@ impl Reader {
         Some(seen)
     }
 
-    /// Returns the response of a failed call. If there is no response, adds a failure.
+    /// Returns a failed call's response. If there is no response, adds a failure.
     fn rejected(&mut self, label: &'static str, app: App, error: &Error) -> Option<Seen> {
         let Some((status, headers)) = error.status().zip(error.headers()) else {
             self.unanswered(app, label, error);

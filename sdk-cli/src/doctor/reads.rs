@@ -17,7 +17,7 @@ pub(crate) struct Read {
     /// The path, if there is no operation.
     path: Source,
     parameters: Vec<(&'static str, Source)>,
-    /// The maximum number of records in the response. It is 25 for reads without the parameter.
+    /// The maximum number of records in the response, which is 25 for reads without the parameter.
     pub(crate) limit: usize,
     pub(crate) with_token: bool,
     /// Any other response is a finding.

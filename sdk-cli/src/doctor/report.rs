@@ -1,5 +1,5 @@
-//! The report: findings by step, a verdict on each assumption, and proposed settings. It contains names and types, but
-//! no values.
+//! The report: findings by step, a verdict on each assumption, and proposed settings. The report has names and types,
+//! but no values.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

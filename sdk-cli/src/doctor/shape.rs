@@ -59,7 +59,7 @@ pub(crate) struct Shape {
     assumed: BTreeMap<(&'static str, bool), BTreeSet<String>>,
 }
 
-/// Compares the response of an operation with its schema, if it has one for the status.
+/// Compares an operation's response with its schema, if the operation has a schema for the status.
 pub(crate) fn check(operation: &Operation, status: u16, response: &Value) -> Option<Shape> {
     let spec = specs()["specs"].get(operation.application.name())?;
     let method = operation.method.as_str().to_ascii_lowercase();
@@ -119,7 +119,7 @@ impl Shape {
         }
     }
 
-    /// Compares a value with its schema. It depends on the assumptions of the schema and on the assumptions `above`.
+    /// Compares a value with its schema. The result depends on the assumptions of the schema and those `above` it.
     fn value(&mut self, schema: &'static Value, value: &Value, at: &str, above: &[&'static str]) {
         let schema = resolved(self.spec, schema);
         let Some(wanted) = schema["type"].as_str() else {

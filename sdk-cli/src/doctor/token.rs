@@ -90,7 +90,7 @@ async fn search(
     let (app, origin) = (app_origin.0, &app_origin.1);
     let (mut tried, mut last) = (exchange.clone(), first.clone());
     let mut changes = Vec::new();
-    // Several settings may be wrong. So a change that leads to a different rejection is kept as a step.
+    // Several settings may be wrong, so a change that leads to a different rejection stays as a step.
     'steps: while last.token().is_none() && changes.len() < 4 {
         for attempt in attempts(reader, &tried, app_origin, &last).await {
             let mut other = tried.clone();
@@ -157,7 +157,7 @@ async fn attempts(
             if url.origin() == exchange.url.origin() {
                 return vec![vec![("A02", URL, url.into())]];
             }
-            // The doctor never sends the credential to another origin by itself. The user must decide that.
+            // The doctor never sends the credential to another origin on its own. The user must decide that.
             let host = url.origin().ascii_serialization();
             let found = format!("the Platform's metadata names a token endpoint at {host}");
             let remedy = "if this origin may receive the credential, set SUITE_TOKEN_URL to it";

@@ -36,7 +36,7 @@ pub(crate) struct Args {
     /// The CSV columns, separated by commas [default: the fields of the records on the first page]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = column)]
     pub(crate) columns: Option<Vec<String>>,
-    /// A query parameter that selects records; may be repeated. Without owner=all, tasks are only the client's own
+    /// A query parameter that selects records; repeatable. Without owner=all, only the client's own tasks are listed
     #[arg(long = "filter", value_name = "NAME=VALUE", value_parser = filter)]
     filters: Vec<(String, String)>,
     /// The number of records per page [default: 50, or 200 for a timeline]
@@ -77,7 +77,7 @@ impl Args {
             return Err(Failure::usage("--columns is for CSV only"));
         }
         if self.person.is_some() && !matches!(self.list, List::Timeline) {
-            return Err(Failure::usage("--person is for the list timeline only"));
+            return Err(Failure::usage("--person is for the timeline list only"));
         }
         let columns = self.columns.iter().flatten();
         let mut names = HashSet::new();

@@ -16,9 +16,9 @@ const NAMED: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FileFormat {
-    /// Rows; a value that a spreadsheet would compute, such as =1+1, begins with an apostrophe
+    /// CSV rows; a value that a spreadsheet would run as a formula, such as =1+1, gets a leading apostrophe
     Csv,
-    /// One record per line, as received
+    /// One JSON record per line, as received
     Jsonl,
 }
 

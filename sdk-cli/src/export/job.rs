@@ -15,8 +15,8 @@ use super::target::{Saved, Target};
 use crate::output::{self, Exit, Failure, note};
 use crate::stop::Stop;
 
-const RESTART: &str = "the same command with --restart starts over";
-const RESUME: &str = "the same command with --resume continues it";
+const RESTART: &str = "run the same command with --restart to start over";
+const RESUME: &str = "run the same command with --resume to continue";
 
 pub(crate) struct Job {
     pages: Pages<Record>,
@@ -148,14 +148,14 @@ fn check(file: &Path, args: &Args, client: &str, saved: &Saved) -> Result<(), Fa
     let (message, hint) = if !args.resume {
         let records = HumanCount(saved.checkpoint.delivered());
         let message = format!("an earlier export was interrupted after {records} records");
-        let hint = "--resume continues it, --restart starts over";
+        let hint = "use --resume to continue, or --restart to start over";
         (message, hint)
     } else if has_other_columns || encoder.format != args.format() {
-        let message = "the interrupted export has another format or other columns".to_owned();
+        let message = "the interrupted export has a different format or columns".to_owned();
         (message, RESTART)
     } else if saved.client != client {
         // Another client may have access to other records.
-        let message = "the interrupted export has another client ID".to_owned();
+        let message = "the interrupted export has a different client ID".to_owned();
         (message, RESTART)
     } else {
         return Ok(());

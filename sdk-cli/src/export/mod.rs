@@ -49,7 +49,7 @@ async fn to_stdout(
             biased;
             () = stop.heard() => {
                 let records = pages.checkpoint().delivered();
-                note(format_args!("Stopped after {records} records; the same command starts over."));
+                note(format_args!("Stopped after {records} records. Run the same command to start over."));
                 return Ok(stop.status());
             }
             next = pages.try_next() => next?,

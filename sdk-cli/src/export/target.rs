@@ -7,7 +7,7 @@
 //!   rename replaces it once those bytes are on the disk, so that bytes and position always agree.
 //! - `people.csv` appears by a rename, after a checkpoint at the end of the list.
 //!
-//! A resumed export truncates the part after the valid bytes, and fetches the following pages again. So no record is
+//! A resumed export truncates the part after the valid bytes, and fetches the following pages again, so no record is
 //! lost or repeated.
 //!
 //! On Unix, a lock on the part prevents a second export to the same file. Only their owner can read the files, and none

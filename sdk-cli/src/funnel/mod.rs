@@ -14,7 +14,7 @@ use crate::private;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The begin of the window, as a day or a time such as 2026-01-01T09:00:00Z [default: 30 days before its end]
+    /// The start of the window, as a day or a time such as 2026-01-01T09:00:00Z [default: 30 days before its end]
     #[arg(long, value_name = "TIME", value_parser = instant)]
     from: Option<Timestamp>,
     /// The end of the window [default: now]

@@ -13,8 +13,8 @@ use crate::support::{assert_says, until};
 
 const PAGES: Operation = Operation::ListPeople;
 
-/// The export saves a checkpoint every two pages. It is killed after 0 to 9 further pages, so in each state between two
-/// checkpoints.
+/// The export saves a checkpoint every two pages, and is killed after 0 to 9 further pages, that is, in each state
+/// between two checkpoints.
 #[tokio::test]
 async fn an_export_killed_at_ten_places_equals_an_uninterrupted_export() {
     let server = server_of(300).await;
@@ -69,7 +69,7 @@ async fn an_interrupted_export_is_changed_only_with_a_matching_option() {
     let line = "export people --limit 10 --save-every 1 --out a.csv";
     // Without an earlier export, `--resume` starts from the beginning.
     let fault = server.fault(PAGES).skip(5).status(403);
-    let hint = "the same command with --resume continues it";
+    let hint = "run the same command with --resume to continue";
     let stopped = ["403", "a.csv: 50 records, stopped", hint];
     desk.run(&format!("{line} --resume")).with(1, &stopped);
     let files = || ["a.csv.part", "a.csv.checkpoint"].map(|name| desk.read(name));
@@ -79,11 +79,11 @@ async fn an_interrupted_export_is_changed_only_with_a_matching_option() {
     desk.run(line).with(1, &interrupted);
     for (other, word) in [
         ("--filter status=active", "different filters"),
-        ("--columns displayName", "other columns"),
-        ("--format jsonl", "another format"),
+        ("--columns displayName", "different format or columns"),
+        ("--format jsonl", "different format or columns"),
     ] {
         let other = format!("{line} --resume {other}");
-        desk.run(&other).with(1, &[word, "--restart starts over"]);
+        desk.run(&other).with(1, &[word, "--restart to start over"]);
     }
     desk.run(&format!("{line} --resume --restart")).with(2, &[]);
     assert_eq!(files(), before);
@@ -108,8 +108,8 @@ async fn an_error_shows_how_the_export_continues() {
     let server = server_of(100).await;
     let line = "export people --limit 10 --out a.csv";
     for (status, code, hint) in [
-        (400, 1, "--restart starts over\""),
-        (429, 6, "--resume continues it\""),
+        (400, 1, "--restart to start over\""),
+        (429, 6, "--resume to continue\""),
     ] {
         let desk = Desk::of(&server);
         let fault = server.fault(PAGES).skip(5).status(status);
@@ -145,7 +145,7 @@ async fn an_error_shows_how_the_export_continues() {
         .output()
         .unwrap()
         .into();
-    other.with(1, &["another client ID"]);
+    other.with(1, &["a different client ID"]);
     desk.run(&format!("{line} --resume")).with(0, &[]);
     let columns = "export people --out b.csv --columns nickname,displayName";
     desk.run(columns)

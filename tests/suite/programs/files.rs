@@ -60,7 +60,7 @@ async fn fault_84_only_the_owner_can_read_written_files() {
 #[tokio::test]
 async fn fault_84_a_link_instead_of_a_file_is_not_followed() {
     let server = server_of(100).await;
-    // The folder itself may be a link, because that is the caller's path.
+    // The folder itself can be a link, because that is the caller's path.
     let export = "export people --out way/a.csv --limit 10 --resume";
     let of_export = "a.csv a.csv.part a.csv.checkpoint a.csv.checkpoint.new";
     for (line, names) in [(export, of_export), ("funnel --out a.svg", "a.svg")] {
@@ -194,7 +194,7 @@ async fn files_that_do_not_match_are_rejected_until_they_are_discarded() {
         let (_server, desk) = interrupted().await;
         desk.write(name, content);
         for line in [EXPORT, RESUME] {
-            desk.run(line).with(1, &[why, "--restart starts over"]);
+            desk.run(line).with(1, &[why, "--restart to start over"]);
         }
         assert_eq!(desk.read(name), content);
         desk.run(&format!("{EXPORT} --restart")).with(0, &[]);

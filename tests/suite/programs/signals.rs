@@ -31,7 +31,7 @@ async fn fault_84_an_export_ends_at_the_next_page_with_a_checkpoint() {
         until(|| server.attempts(pages) == seen + 4).await;
         send(&child, signal);
         let resume = format!("{line} a.csv --resume");
-        let hint = "the same command with --resume continues it";
+        let hint = "run the same command with --resume to continue";
         Ended::of(child).with(status, &[hint, "records, stopped"]);
         slow.remove();
         let names = ["a.csv.checkpoint", "a.csv.part", "whole.csv"];
@@ -58,7 +58,7 @@ async fn fault_84_an_export_to_standard_output_ends_after_a_complete_page() {
         out.read_exact(&mut byte).unwrap();
     }
     send(&child, "-TERM");
-    let message = "after 10 records; the same command starts over";
+    let message = "after 10 records. Run the same command to start over";
     let ended = Ended::of(child).with(143, &[message]);
     assert_eq!(ended.out.lines().count(), 9);
 }
