@@ -1,12 +1,12 @@
 //! The alert rules for Prometheus: each expression reads series that a service exports.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use prometheus::{Registry, TextEncoder};
+use regex::Regex;
 use sdk_core::{RetryPolicy, SchemaPolicy};
 use sdk_opentelemetry::Metrics;
 use sdk_reference_server::Operation::{ExchangeToken, GetToday, ListPeople, SubmitEventCommand};
@@ -37,12 +37,13 @@ fn file(name: &str) -> PathBuf {
 }
 
 /// Checks that each selector of each rule matches an exported series, and that the series has the labels of `by (..)`.
-fn check(name: &str, rules: usize, exported: &str) {
+/// Returns the names of the alerts.
+fn check(name: &str, exported: &str) -> Vec<String> {
     let text = std::fs::read_to_string(file(name)).unwrap();
     let parsed: Value = serde_yaml_ng::from_str(&text).unwrap();
-    let parsed = parsed["groups"][0]["rules"].as_sequence().unwrap();
-    assert_eq!(parsed.len(), rules);
-    for rule in parsed {
+    let groups = parsed["groups"].as_sequence().unwrap().iter();
+    let mut alerts = Vec::new();
+    for rule in groups.flat_map(|group| group["rules"].as_sequence().unwrap()) {
         for text in [
             &rule["alert"],
             &rule["labels"]["severity"],
@@ -51,62 +52,50 @@ fn check(name: &str, rules: usize, exported: &str) {
         ] {
             assert!(text.as_str().is_some_and(|it| !it.is_empty()), "{rule:?}");
         }
+        let alert = rule["alert"].as_str().unwrap();
         let (selectors, labels) = selectors(rule["expr"].as_str().unwrap());
-        assert!(!selectors.is_empty(), "{rule:?}");
+        assert!(!selectors.is_empty(), "{alert}");
         for (metric, matchers) in selectors {
+            let by = labels.iter().filter(|label| *label != "job");
+            let by = by.map(|label| format!("{label}=\""));
+            let needed: Vec<_> = matchers.into_iter().chain(by).collect();
             let fits = |line: &str| {
-                let rest = line.strip_prefix(&metric);
+                let rest = line.strip_prefix(&*metric);
                 let is_series = rest.is_some_and(|it| it.starts_with(['{', ' ']));
-                let by = labels.iter().filter(|label| **label != "job");
-                let by = by.map(|label| format!("{label}=\""));
-                is_series
-                    && matchers
-                        .iter()
-                        .cloned()
-                        .chain(by)
-                        .all(|it| line.contains(&it))
+                is_series && needed.iter().all(|it| line.contains(it))
             };
+            let problem = "no exported series matches. The test must cause the event";
             assert!(
                 exported.lines().any(fits),
-                "{metric} {matchers:?} in\n{exported}"
+                "{alert}: {metric} {needed:?}: {problem}\n{exported}"
             );
         }
+        alerts.push(alert.to_owned());
     }
+    alerts
 }
 
-/// The selectors of an expression, with the beginning of the labels that they require, and the labels of its `by (..)`.
-fn selectors(expression: &str) -> (BTreeMap<String, Vec<String>>, Vec<&str>) {
-    let (mut plain, mut labels) = (String::new(), Vec::new());
-    let mut parts = expression.split("by (");
-    plain.push_str(parts.next().unwrap());
-    for part in parts {
-        let (list, rest) = part.split_once(')').unwrap();
-        labels.extend(list.split(", "));
-        plain.push_str(rest);
-    }
-    let mut found = BTreeMap::new();
-    for piece in plain.split('}') {
-        let (before, inside) = piece.split_once('{').unwrap_or((piece, ""));
-        let words = before.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
-        let metrics = words.filter(|word| word.starts_with("suite_"));
-        let metrics: Vec<_> = metrics.map(str::to_owned).collect();
-        let matchers = inside.split(", ").filter(|it| !it.is_empty());
-        let matchers = matchers.map(|it| it.replace("!=\"\"", "=\"")).collect();
-        for metric in &metrics {
-            found.insert(metric.clone(), Vec::new());
-        }
-        if let Some(last) = metrics.last() {
-            found.insert(last.clone(), matchers);
-        }
-    }
-    (found, labels)
+/// Returns the selectors of an expression, with the beginning of the labels that they require, and the labels of `by (..)`.
+fn selectors(expression: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
+    let by = Regex::new(r"by \(([^)]*)\)").unwrap();
+    let labels = by.captures_iter(expression);
+    let labels = labels.flat_map(|it| it[1].split(", ").map(str::to_owned).collect::<Vec<_>>());
+    let plain = by.replace_all(expression, "");
+    let selector = Regex::new(r"(suite_\w+)(\{([^}]*)\})?").unwrap();
+    let selectors = selector.captures_iter(&plain).map(|it| {
+        let matchers = it.get(3).map_or("", |it| it.as_str()).split(", ");
+        let matchers = matchers.filter(|it| !it.is_empty());
+        let matchers = matchers.map(|it| it.replace("!=\"\"", "=\""));
+        (it[1].to_owned(), matchers.collect())
+    });
+    (selectors.collect(), labels.collect())
 }
 
 #[tokio::test]
 async fn alert_rules_of_the_outbox_read_series_that_exist() {
     let watched = Watched::new().await;
     watched.fill();
-    check("sdk-outbox/alerts.yml", 4, &watched.record().await);
+    check("sdk-outbox/alerts.yml", &watched.record().await);
 }
 
 #[tokio::test(start_paused = true)]
@@ -133,7 +122,13 @@ async fn alert_rules_of_calls_read_series_that_exist() {
     other.today().get().await.unwrap_err();
 
     let exported = TextEncoder::new().encode_to_string(&registry.gather());
-    check("sdk-opentelemetry/alerts.yml", 6, &exported.unwrap());
+    let page = include_str!("../../../../sdk-core/docs/observability.md");
+    for alert in check("sdk-opentelemetry/alerts.yml", &exported.unwrap()) {
+        assert!(
+            page.contains(&format!("| `{alert}` |")),
+            "the guide lacks {alert}"
+        );
+    }
 }
 
 #[test]
