@@ -178,7 +178,7 @@ async fn an_unknown_effect_prints_the_key_and_the_next_step() {
         (
             "counterparties.create",
             Operation::CreateFinancialCounterparty,
-            "look for it",
+            "look it up",
         ),
     ] {
         server.fault(operation).lose_reply();

@@ -1,9 +1,10 @@
-//! The program `suite`, row 84 of `faults/FAULTS.md`, the README with its picture, and the guide's index of error
+//! The `suite` program, row 84 of `faults/FAULTS.md`, the README with its picture, and the guide's index of error
 //! messages.
 
 mod call;
 mod desk;
 mod doctor;
+mod error_messages;
 mod export;
 #[cfg(unix)]
 mod files;
@@ -11,11 +12,10 @@ mod funnel;
 mod outbox;
 mod output;
 mod picture;
-mod readme;
+mod recipes;
 #[cfg(unix)]
 mod signals;
-mod text;
-mod texts;
+mod strings;
 mod words;
 
 use std::collections::BTreeSet;
@@ -68,7 +68,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
     built("--example", name, &format!("examples/{name}"))
 }
 
-/// Returns the program `suite`, without the variables of the person who runs the tests.
+/// Returns the `suite` program, without the variables of the person who runs the tests.
 pub(crate) fn suite() -> Command {
     let mut suite = Command::new(built("--bin", "suite", "suite"));
     for (name, _) in std::env::vars_os() {

@@ -1,4 +1,4 @@
-//! The guide's index of error messages: each message belongs to an actual error.
+//! The index of error messages in `troubleshooting.md`: each row is the message of an error that a test causes.
 
 use std::time::Duration;
 
@@ -38,10 +38,10 @@ fn has(line: &str, text: &str) -> bool {
 
 #[tokio::test(start_paused = true)]
 async fn each_message_of_the_index_belongs_to_an_error() {
-    let mut errors = unbuilt();
-    errors.extend(refused().await);
-    errors.extend(failed().await);
-    errors.extend(of_commands().await);
+    let mut errors = errors_of_settings();
+    errors.extend(errors_before_sending().await);
+    errors.extend(errors_of_reads().await);
+    errors.extend(errors_of_commands().await);
     let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert!(index().count() > 30);
     for text in index() {
@@ -51,7 +51,7 @@ async fn each_message_of_the_index_belongs_to_an_error() {
 }
 
 /// Returns errors of settings and of invalid values.
-fn unbuilt() -> Vec<Error> {
+fn errors_of_settings() -> Vec<Error> {
     let suite = |url| {
         Suite::builder()
             .core_url(url)
@@ -88,7 +88,7 @@ struct Named {
 }
 
 /// Returns errors of calls that were rejected locally.
-async fn refused() -> Vec<Error> {
+async fn errors_before_sending() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
     let suite = || reaching(&server);
     let people = suite().crm().people();
@@ -122,7 +122,7 @@ async fn refused() -> Vec<Error> {
 }
 
 /// Returns errors of reads that failed after sending.
-async fn failed() -> Vec<Error> {
+async fn errors_of_reads() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
     // Set explicitly, so that the expected error doesn't depend on a default.
     let suite = reaching(&server).timeout(Duration::from_secs(10));
@@ -166,7 +166,7 @@ async fn failed() -> Vec<Error> {
     errors
 }
 
-async fn of_commands() -> Vec<Error> {
+async fn errors_of_commands() -> Vec<Error> {
     let server = ReferenceServer::in_memory();
     let (calendar, key) = (reaching(&server).calendar(), "order-4711.delivery");
     let (first, second) = (event("First"), event("Second"));

@@ -1,4 +1,5 @@
-//! Programs that the README and the guide show: their output is real, and recipes that need sockets work.
+//! Programs that the README and the guide show. Pages contain the other files of this folder letter for letter, which
+//! `.ci/docs.py` checks. The tests here run them.
 
 #![allow(unreachable_pub)] // the recipes are written for a user's crate
 

@@ -15,7 +15,7 @@ fn run(line: &str, response: Step) -> Ended {
     Desk::new(environment(&peer)).run(line)
 }
 
-/// Returns the rows of an export of these people.
+/// Returns the rows that an export of these people writes.
 fn export(format: &str, people: &Value) -> String {
     let page = peer::json(200, &json!({"items": people, "nextCursor": null}));
     let ended = run(&format!("export people --format {format}"), page);
@@ -62,7 +62,7 @@ fn fault_84_ten_times_the_fields_take_about_ten_times_as_long() {
         export("csv", &json!([person]));
         began.elapsed()
     };
-    // It once took a hundred times as long. A busy machine may delay one export, but not the larger one every time.
+    // This once took a hundred times as long. A busy machine can delay one export, but not the larger one every time.
     assert!((0..5).any(|_| time(30_000) < time(3_000) * 20));
 }
 
