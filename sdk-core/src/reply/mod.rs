@@ -1,6 +1,6 @@
 //! Responses: decoding, and the types that return a value together with its status, headers and bytes.
 //!
-//! Module `call` decides what a failed response means.
+//! Module `call` interprets failed responses.
 
 pub(crate) mod decode;
 pub(crate) mod page;

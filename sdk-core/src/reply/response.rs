@@ -54,7 +54,7 @@ pub struct Receipt<T> {
     reply: Reply,
 }
 
-// No method is named like a field in the contract. Methods return what the SDK knows, fields what the service sent.
+// No method has the name of a field in the contract, because a field is the service's and a method the SDK's.
 impl<T> Response<T> {
     pub(crate) fn new(value: T, reply: Reply) -> Self {
         Self { value, reply }
