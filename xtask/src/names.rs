@@ -98,7 +98,7 @@ pub(crate) fn variant(value: &str) -> String {
     }
 }
 
-/// The type name of a group. It has a suffix, because many groups have the name of their main type, such as `funnel`.
+/// The type name of a group, with a suffix because many groups have the name of their main type, such as `funnel`.
 pub(crate) fn group_type(group: &str) -> String {
     pascal(group) + "Api"
 }

@@ -57,7 +57,7 @@ impl Node {
                     // Keys in YAML need not be strings, such as the status `200`.
                     let name = Self::of(name)?.plain();
                     if members.contains_key(&name) {
-                        return Err(format!("the field `{name}` occurs twice"));
+                        return Err(format!("the `{name}` field occurs twice"));
                     }
                     members.insert(name, Self::of(value)?);
                 }

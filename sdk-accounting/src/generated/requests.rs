@@ -27,7 +27,7 @@ impl Client {
 
 /// Contract metadata and readiness.
 ///
-/// [`Client::service`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::service`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct ServiceApi {
     api: ApiClient,
@@ -141,7 +141,7 @@ impl ServiceApi {
 ///
 /// Documented: contract, Endpoints / Accounting and Versioning.
 ///
-/// [`ServiceApi::meta`] returns it, and has an example.
+/// Returned by [`ServiceApi::meta`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingMetadata {
@@ -190,8 +190,8 @@ impl GetAccountingMetadata {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -242,7 +242,7 @@ impl IntoFuture for GetAccountingMetadata {
 /// Documented by name only: contract, Endpoints / Accounting.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`ServiceApi::ready`] returns it, and has an example.
+/// Returned by [`ServiceApi::ready`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingReadiness {
@@ -289,8 +289,8 @@ impl GetAccountingReadiness {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -326,7 +326,7 @@ impl Client {
 
 /// The actor. Documented by method and path only.
 ///
-/// [`Client::actor`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::actor`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct ActorApi {
     api: ApiClient,
@@ -401,7 +401,7 @@ impl ActorApi {
 /// Documented by name only: contract, Endpoints / Accounting.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`ActorApi::get`] returns it, and has an example.
+/// Returned by [`ActorApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingActor {
@@ -448,8 +448,8 @@ impl GetAccountingActor {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -485,7 +485,7 @@ impl Client {
 
 /// The overview. Documented by method and path only.
 ///
-/// [`Client::overview`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::overview`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct OverviewApi {
     api: ApiClient,
@@ -560,7 +560,7 @@ impl OverviewApi {
 /// Documented by name only: contract, Endpoints / Accounting.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`OverviewApi::get`] returns it, and has an example.
+/// Returned by [`OverviewApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetAccountingOverview {
@@ -607,8 +607,8 @@ impl GetAccountingOverview {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -644,7 +644,7 @@ impl Client {
 
 /// Financial counterparties.
 ///
-/// [`Client::counterparties`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::counterparties`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct CounterpartiesApi {
     api: ApiClient,
@@ -765,7 +765,7 @@ impl CounterpartiesApi {
 ///
 /// Documented: contract, Endpoints / Accounting.
 ///
-/// [`CounterpartiesApi::list`] returns it, and has an example.
+/// Returned by [`CounterpartiesApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListFinancialCounterparties {
@@ -812,8 +812,8 @@ impl ListFinancialCounterparties {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -870,7 +870,7 @@ impl IntoFuture for ListFinancialCounterparties {
 /// Documented by name only: contract, Endpoints / Accounting.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`CounterpartiesApi::create`] returns it, and has an example.
+/// Returned by [`CounterpartiesApi::create`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateFinancialCounterparty {
@@ -928,8 +928,8 @@ impl CreateFinancialCounterparty {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -946,7 +946,7 @@ impl CreateFinancialCounterparty {
     }
 
     /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-    /// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+    /// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
     /// the key is malformed.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))
@@ -978,7 +978,7 @@ impl Client {
 
 /// Invoices. Documented by method and path only.
 ///
-/// [`Client::invoices`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::invoices`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct InvoicesApi {
     api: ApiClient,
@@ -1053,7 +1053,7 @@ impl InvoicesApi {
 /// Documented by name only: contract, Endpoints / Accounting.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`InvoicesApi::list`] returns it, and has an example.
+/// Returned by [`InvoicesApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListInvoices {
@@ -1100,8 +1100,8 @@ impl ListInvoices {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1137,7 +1137,7 @@ impl Client {
 
 /// Invoice drafts.
 ///
-/// [`Client::invoice_drafts`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::invoice_drafts`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct InvoiceDraftsApi {
     api: ApiClient,
@@ -1232,7 +1232,7 @@ impl InvoiceDraftsApi {
 ///
 /// Documented: contract, Endpoints / Accounting and Resources / Accounting.
 ///
-/// [`InvoiceDraftsApi::create`] returns it, and has an example.
+/// Returned by [`InvoiceDraftsApi::create`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateInvoiceDraft {
@@ -1293,8 +1293,8 @@ impl CreateInvoiceDraft {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1336,7 +1336,7 @@ impl Client {
 
 /// Import runs.
 ///
-/// [`Client::import_runs`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::import_runs`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct ImportRunsApi {
     api: ApiClient,
@@ -1427,7 +1427,7 @@ impl ImportRunsApi {
 ///
 /// Documented: contract, Endpoints / Accounting and Resources / Accounting.
 ///
-/// [`ImportRunsApi::create`] returns it, and has an example.
+/// Returned by [`ImportRunsApi::create`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateImportRun {
@@ -1488,8 +1488,8 @@ impl CreateImportRun {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1531,7 +1531,7 @@ impl Client {
 
 /// Approval intents. Documented by method and path only.
 ///
-/// [`Client::approval_intents`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::approval_intents`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct ApprovalIntentsApi {
     api: ApiClient,
@@ -1619,7 +1619,7 @@ impl ApprovalIntentsApi {
 /// Documented by name only: contract, Endpoints / Accounting.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`ApprovalIntentsApi::create`] returns it, and has an example.
+/// Returned by [`ApprovalIntentsApi::create`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct CreateApprovalIntent {
@@ -1677,8 +1677,8 @@ impl CreateApprovalIntent {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1695,7 +1695,7 @@ impl CreateApprovalIntent {
     }
 
     /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-    /// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+    /// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
     /// the key is malformed.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))

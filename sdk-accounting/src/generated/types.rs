@@ -72,7 +72,7 @@ pub struct AccountingMetadata {
     pub status: String,
     /// The path of the OpenAPI description.
     pub openapi_path: String,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -116,7 +116,7 @@ pub struct InvoiceDraftCreate {
     ///
     /// Each item: Any JSON value. The contract doesn't document its structure.
     pub lines: Vec<RawJson>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -265,7 +265,7 @@ pub struct TaxAmount {
     pub minor_units: Option<RawJson>,
     /// The scale.
     pub scale: Option<i64>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -403,7 +403,7 @@ pub struct ImportRunCreate {
     pub mode: ImportMode,
     /// A JSON object. The contract doesn't document its fields.
     pub intended_coverage: Record,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -535,7 +535,7 @@ pub struct AccountingCommandResult {
     pub record_version: i64,
     /// Whether this is the stored result of an earlier, identical command.
     pub replayed: bool,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 

@@ -27,7 +27,7 @@ impl Client {
 
 /// Create, update and cancel locally authoritative events.
 ///
-/// [`Client::events`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::events`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct EventsApi {
     api: ApiClient,
@@ -132,7 +132,7 @@ impl EventsApi {
 /// Documented: contract, Endpoints / Calendar and Resources / Calendar event command.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`EventsApi::command`] returns it, and has an example.
+/// Returned by [`EventsApi::command`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitEventCommand {
@@ -192,8 +192,8 @@ impl SubmitEventCommand {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -235,7 +235,7 @@ impl Client {
 
 /// Responses to internal invitations.
 ///
-/// [`Client::attendance`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::attendance`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct AttendanceApi {
     api: ApiClient,
@@ -323,7 +323,7 @@ impl AttendanceApi {
 /// Documented by name only: contract, Endpoints / Calendar.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`AttendanceApi::respond`] returns it, and has an example.
+/// Returned by [`AttendanceApi::respond`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct RespondAttendance {
@@ -381,8 +381,8 @@ impl RespondAttendance {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -399,7 +399,7 @@ impl RespondAttendance {
     }
 
     /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-    /// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+    /// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
     /// the key is malformed.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))
@@ -431,7 +431,7 @@ impl Client {
 
 /// Exceptions in a local series.
 ///
-/// [`Client::recurrence`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::recurrence`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct RecurrenceApi {
     api: ApiClient,
@@ -519,7 +519,7 @@ impl RecurrenceApi {
 /// Documented by name only: contract, Endpoints / Calendar.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`RecurrenceApi::change`] returns it, and has an example.
+/// Returned by [`RecurrenceApi::change`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ChangeRecurrence {
@@ -577,8 +577,8 @@ impl ChangeRecurrence {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -595,7 +595,7 @@ impl ChangeRecurrence {
     }
 
     /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-    /// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+    /// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
     /// the key is malformed.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))
@@ -627,7 +627,7 @@ impl Client {
 
 /// Expiring scheduling holds.
 ///
-/// [`Client::holds`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::holds`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct HoldsApi {
     api: ApiClient,
@@ -715,7 +715,7 @@ impl HoldsApi {
 /// Documented by name only: contract, Endpoints / Calendar.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A08, A09.
 ///
-/// [`HoldsApi::manage`] returns it, and has an example.
+/// Returned by [`HoldsApi::manage`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ManageHold {
@@ -773,8 +773,8 @@ impl ManageHold {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -791,7 +791,7 @@ impl ManageHold {
     }
 
     /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-    /// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+    /// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
     /// the key is malformed.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))

@@ -156,7 +156,7 @@ pub struct EventCommand {
     pub check_conflicts: Option<bool>,
     /// The recurrence of an event, or null. Its fields are undocumented.
     pub recurrence: Option<Record>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -467,7 +467,7 @@ pub struct CalendarCommandResult {
     pub record_version: i64,
     /// Whether this is the stored result of an earlier, identical command.
     pub replayed: bool,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 

@@ -27,7 +27,7 @@ impl Client {
 
 /// Liveness, readiness and contract metadata. No authentication.
 ///
-/// [`Client::service`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::service`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct ServiceApi {
     api: ApiClient,
@@ -178,7 +178,7 @@ impl ServiceApi {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`ServiceApi::health`] returns it, and has an example.
+/// Returned by [`ServiceApi::health`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetHealth {
@@ -225,8 +225,8 @@ impl GetHealth {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -275,7 +275,7 @@ impl IntoFuture for GetHealth {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`ServiceApi::ready`] returns it, and has an example.
+/// Returned by [`ServiceApi::ready`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetReadiness {
@@ -322,8 +322,8 @@ impl GetReadiness {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -374,7 +374,7 @@ impl IntoFuture for GetReadiness {
 /// Documented: contract, Endpoints / CRM and Versioning.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`ServiceApi::meta`] returns it, and has an example.
+/// Returned by [`ServiceApi::meta`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetCrmMetadata {
@@ -421,8 +421,8 @@ impl GetCrmMetadata {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -458,7 +458,7 @@ impl Client {
 
 /// The explainable attention queue.
 ///
-/// [`Client::today`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::today`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct TodayApi {
     api: ApiClient,
@@ -537,7 +537,7 @@ impl TodayApi {
 /// Documented: contract, Endpoints / CRM and Resources / CRM attention queue.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A10, A11.
 ///
-/// [`TodayApi::get`] returns it, and has an example.
+/// Returned by [`TodayApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetToday {
@@ -586,8 +586,8 @@ impl GetToday {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -623,7 +623,7 @@ impl Client {
 
 /// The quarantined intake queue, its submissions and their review.
 ///
-/// [`Client::intake`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::intake`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct IntakeApi {
     api: ApiClient,
@@ -674,7 +674,7 @@ impl IntakeApi {
     /// let page = crm.intake().list().limit(50).await?;
     /// println!("{} on this page", page.items()?.len());
     ///
-    /// // Or all items. The stream fetches each page when it is needed.
+    /// // To read all items, use the stream, which fetches pages as needed.
     /// let mut items = crm.intake().list().items();
     /// while let Some(item) = items.try_next().await? {
     ///     println!("{item}");
@@ -839,7 +839,7 @@ impl IntakeApi {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01, A07.
 ///
-/// [`IntakeApi::list`] returns it, and has an example.
+/// Returned by [`IntakeApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListIntakeSubmissions {
@@ -946,8 +946,8 @@ impl ListIntakeSubmissions {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1011,7 +1011,7 @@ impl IntoFuture for ListIntakeSubmissions {
 /// Documented: contract, Endpoints / CRM and Resources / Intake submission detail.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A11.
 ///
-/// [`IntakeApi::get`] returns it, and has an example.
+/// Returned by [`IntakeApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetIntakeSubmission {
@@ -1067,8 +1067,8 @@ impl GetIntakeSubmission {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1131,7 +1131,7 @@ impl IntoFuture for GetIntakeSubmission {
 /// Documented: contract, Endpoints / CRM and States and transitions.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`IntakeApi::review`] returns it, and has an example.
+/// Returned by [`IntakeApi::review`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ReviewIntakeSubmission {
@@ -1189,8 +1189,8 @@ impl ReviewIntakeSubmission {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1207,7 +1207,7 @@ impl ReviewIntakeSubmission {
     }
 
     /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-    /// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+    /// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
     /// the key is malformed.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))
@@ -1239,7 +1239,7 @@ impl Client {
 
 /// Canonical people and their activity timelines.
 ///
-/// [`Client::people`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::people`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct PeopleApi {
     api: ApiClient,
@@ -1288,7 +1288,7 @@ impl PeopleApi {
     /// let page = crm.people().list().limit(50).await?;
     /// println!("{} on this page", page.items()?.len());
     ///
-    /// // Or all items. The stream fetches each page when it is needed.
+    /// // To read all items, use the stream, which fetches pages as needed.
     /// let mut items = crm.people().list().items();
     /// while let Some(item) = items.try_next().await? {
     ///     println!("{item}");
@@ -1404,7 +1404,7 @@ impl PeopleApi {
     /// let page = crm.people().timeline("PER-A0B1C2D3E4F5").limit(200).await?;
     /// println!("{} on this page", page.items()?.len());
     ///
-    /// // Or all items. The stream fetches each page when it is needed.
+    /// // To read all items, use the stream, which fetches pages as needed.
     /// let mut items = crm.people().timeline("PER-A0B1C2D3E4F5").items();
     /// while let Some(item) = items.try_next().await? {
     ///     println!("{item}");
@@ -1457,7 +1457,7 @@ impl PeopleApi {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01, A07.
 ///
-/// [`PeopleApi::list`] returns it, and has an example.
+/// Returned by [`PeopleApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListPeople {
@@ -1560,8 +1560,8 @@ impl ListPeople {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1624,7 +1624,7 @@ impl IntoFuture for ListPeople {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`PeopleApi::get`] returns it, and has an example.
+/// Returned by [`PeopleApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPerson {
@@ -1677,8 +1677,8 @@ impl GetPerson {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1740,7 +1740,7 @@ impl IntoFuture for GetPerson {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A07.
 ///
-/// [`PeopleApi::timeline`] returns it, and has an example.
+/// Returned by [`PeopleApi::timeline`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPersonTimeline {
@@ -1828,8 +1828,8 @@ impl GetPersonTimeline {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -1865,7 +1865,7 @@ impl Client {
 
 /// Canonical organizations.
 ///
-/// [`Client::organizations`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::organizations`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct OrganizationsApi {
     api: ApiClient,
@@ -1914,7 +1914,7 @@ impl OrganizationsApi {
     /// let page = crm.organizations().list().limit(50).await?;
     /// println!("{} on this page", page.items()?.len());
     ///
-    /// // Or all items. The stream fetches each page when it is needed.
+    /// // To read all items, use the stream, which fetches pages as needed.
     /// let mut items = crm.organizations().list().items();
     /// while let Some(item) = items.try_next().await? {
     ///     println!("{item}");
@@ -2022,7 +2022,7 @@ impl OrganizationsApi {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01, A07.
 ///
-/// [`OrganizationsApi::list`] returns it, and has an example.
+/// Returned by [`OrganizationsApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOrganizations {
@@ -2125,8 +2125,8 @@ impl ListOrganizations {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -2189,7 +2189,7 @@ impl IntoFuture for ListOrganizations {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`OrganizationsApi::get`] returns it, and has an example.
+/// Returned by [`OrganizationsApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganization {
@@ -2246,8 +2246,8 @@ impl GetOrganization {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -2283,7 +2283,7 @@ impl Client {
 
 /// The commercial pipeline.
 ///
-/// [`Client::opportunities`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::opportunities`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct OpportunitiesApi {
     api: ApiClient,
@@ -2335,7 +2335,7 @@ impl OpportunitiesApi {
     /// let page = crm.opportunities().list().limit(50).await?;
     /// println!("{} on this page", page.items()?.len());
     ///
-    /// // Or all items. The stream fetches each page when it is needed.
+    /// // To read all items, use the stream, which fetches pages as needed.
     /// let mut items = crm.opportunities().list().items();
     /// while let Some(item) = items.try_next().await? {
     ///     println!("{item}");
@@ -2447,7 +2447,7 @@ impl OpportunitiesApi {
 /// Documented: contract, Endpoints / CRM and Resources / Opportunities page.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`OpportunitiesApi::list`] returns it, and has an example.
+/// Returned by [`OpportunitiesApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListOpportunities {
@@ -2561,8 +2561,8 @@ impl ListOpportunities {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -2625,7 +2625,7 @@ impl IntoFuture for ListOpportunities {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`OpportunitiesApi::get`] returns it, and has an example.
+/// Returned by [`OpportunitiesApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOpportunity {
@@ -2682,8 +2682,8 @@ impl GetOpportunity {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -2719,7 +2719,7 @@ impl Client {
 
 /// Tasks.
 ///
-/// [`Client::tasks`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::tasks`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct TasksApi {
     api: ApiClient,
@@ -2770,7 +2770,7 @@ impl TasksApi {
     /// let page = crm.tasks().list().limit(50).await?;
     /// println!("{} on this page", page.items()?.len());
     ///
-    /// // Or all items. The stream fetches each page when it is needed.
+    /// // To read all items, use the stream, which fetches pages as needed.
     /// let mut items = crm.tasks().list().items();
     /// while let Some(item) = items.try_next().await? {
     ///     println!("{item}");
@@ -2827,7 +2827,7 @@ impl TasksApi {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01, A07.
 ///
-/// [`TasksApi::list`] returns it, and has an example.
+/// Returned by [`TasksApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListTasks {
@@ -2943,8 +2943,8 @@ impl ListTasks {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -2980,7 +2980,7 @@ impl Client {
 
 /// Search across records.
 ///
-/// [`Client::search`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::search`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct SearchApi {
     api: ApiClient,
@@ -3083,7 +3083,7 @@ impl SearchApi {
 ///
 /// Documented: contract, Endpoints / CRM. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`SearchApi::query`] returns it, and has an example.
+/// Returned by [`SearchApi::query`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct Search {
@@ -3148,8 +3148,8 @@ impl Search {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -3185,7 +3185,7 @@ impl Client {
 
 /// The pipeline funnel, now and over a window.
 ///
-/// [`Client::funnel`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::funnel`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct FunnelApi {
     api: ApiClient,
@@ -3262,7 +3262,7 @@ impl FunnelApi {
 /// Documented: contract, Endpoints / CRM and Resources / Funnel.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A10, A12.
 ///
-/// [`FunnelApi::get`] returns it, and has an example.
+/// Returned by [`FunnelApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetFunnel {
@@ -3331,8 +3331,8 @@ impl GetFunnel {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -3368,7 +3368,7 @@ impl Client {
 
 /// Actors who can own work.
 ///
-/// [`Client::actors`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::actors`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct ActorsApi {
     api: ApiClient,
@@ -3439,7 +3439,7 @@ impl ActorsApi {
 ///
 /// Documented: contract, Endpoints / CRM.
 ///
-/// [`ActorsApi::list`] returns it, and has an example.
+/// Returned by [`ActorsApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetActors {
@@ -3486,8 +3486,8 @@ impl GetActors {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -3523,7 +3523,7 @@ impl Client {
 
 /// Navigation, views and actions, filtered to the caller.
 ///
-/// [`Client::presentation`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::presentation`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct PresentationApi {
     api: ApiClient,
@@ -3600,7 +3600,7 @@ impl PresentationApi {
 /// Documented: contract, Endpoints / CRM and Resources / Presentation descriptor.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A10.
 ///
-/// [`PresentationApi::get`] returns it, and has an example.
+/// Returned by [`PresentationApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPresentation {
@@ -3649,8 +3649,8 @@ impl GetPresentation {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -3686,7 +3686,7 @@ impl Client {
 
 /// Controlled commands that create or change a record.
 ///
-/// [`Client::commands`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::commands`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct CommandsApi {
     api: ApiClient,
@@ -3790,7 +3790,7 @@ impl CommandsApi {
 /// Documented: contract, Endpoints / CRM and States and transitions.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`CommandsApi::submit`] returns it, and has an example.
+/// Returned by [`CommandsApi::submit`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct SubmitCommand {
@@ -3848,8 +3848,8 @@ impl SubmitCommand {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -3866,7 +3866,7 @@ impl SubmitCommand {
     }
 
     /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-    /// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+    /// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
     /// the key is malformed.
     pub fn idempotency_key(self, key: impl IntoKey) -> Self {
         self.with(|options| options.with_idempotency_key(key))

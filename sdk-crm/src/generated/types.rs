@@ -579,7 +579,7 @@ pub struct AttentionQueue {
     ///
     /// Limits: at most 25 items.
     pub recent_changes: Vec<RecentChange>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -728,7 +728,7 @@ pub struct AttentionItem {
     pub priority: Option<AttentionPriority>,
     /// The version of the record.
     pub record_version: Option<i64>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -760,7 +760,7 @@ pub struct AttentionOwner {
     /// [Assumed type](sdk_core::guide::operations#assumptions): A10. A value of another type is stored in
     /// `extra`.
     pub display_name: Option<String>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -781,7 +781,7 @@ pub struct AttentionPriority {
     pub reason_codes: Option<Vec<ReasonCode>>,
     /// The reasons, as sentences.
     pub explanation: Option<String>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -807,7 +807,7 @@ pub struct RecentChange {
     pub occurred_at: Option<Timestamp>,
     /// The actor who made a change.
     pub actor: Option<RecentChangeActor>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -830,7 +830,7 @@ pub struct RecentChangeActor {
     /// [Assumed type](sdk_core::guide::operations#assumptions): A10. A value of another type is stored in
     /// `extra`.
     pub display_name: Option<String>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -936,7 +936,7 @@ pub struct IntakeSubmissionDetail {
     ///
     /// Limits: at least 1.
     pub record_version: i64,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -978,7 +978,7 @@ pub struct Funnel {
     pub outcomes: FunnelOutcomes,
     /// The data that the funnel was computed from.
     pub provenance: FunnelProvenance,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1006,7 +1006,7 @@ pub struct FunnelWindow {
     pub from: Option<Timestamp>,
     /// The end of the window.
     pub to: Option<Timestamp>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1045,7 +1045,7 @@ pub struct FunnelStage {
     pub median_hours_in_stage: Option<RawJson>,
     /// The median number of hours open so far. Its type is undocumented.
     pub median_hours_open_so_far: Option<RawJson>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1075,7 +1075,7 @@ pub struct FunnelOutcomes {
     pub closed_not_proceeding: Option<i64>,
     /// The counts per close reason.
     pub by_close_reason: Option<Vec<CloseReasonCount>>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1099,7 +1099,7 @@ pub struct CloseReasonCount {
     pub reason_code: Option<String>,
     /// The number of opportunities.
     pub count: Option<i64>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1118,7 +1118,7 @@ pub struct FunnelProvenance {
     pub counts_opportunities_created_before: Option<Timestamp>,
     /// The number of backfilled opening events.
     pub backfilled_opening_events: Option<i64>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1152,7 +1152,7 @@ pub struct Presentation {
     ///
     /// Limits: at most 60 items.
     pub actions: Vec<Action>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1193,7 +1193,7 @@ pub struct Navigation {
     pub landing: Option<String>,
     /// The sections that the caller's effective permission reaches.
     pub sections: Option<Vec<NavigationSection>>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1239,7 +1239,7 @@ pub struct NavigationSection {
     pub required_scope: Option<String>,
     /// The badge of a section. The values of its fields are undocumented.
     pub badge: Option<NavigationBadge>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1274,7 +1274,7 @@ pub struct NavigationBadge {
     /// [Assumed type](sdk_core::guide::operations#assumptions): A10. A value of another type is stored in
     /// `extra`.
     pub tone: Option<String>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1472,7 +1472,7 @@ pub struct View {
     pub empty_state: Option<EmptyState>,
     /// The actions.
     pub actions: Option<Vec<String>>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1517,7 +1517,7 @@ pub struct ViewField {
     pub link_to: Option<String>,
     /// Whether the field is primary.
     pub primary: Option<bool>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1554,7 +1554,7 @@ pub struct ViewFilter {
     ///
     /// Each item: Any JSON value. The contract doesn't document its structure.
     pub options: Option<Vec<RawJson>>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1581,7 +1581,7 @@ pub struct EmptyState {
     /// [Assumed type](sdk_core::guide::operations#assumptions): A10. A value of another type is stored in
     /// `extra`.
     pub body: Option<String>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1625,7 +1625,7 @@ pub struct Action {
     pub confirm: Option<RawJson>,
     /// The fields.
     pub fields: Option<Vec<ActionField>>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -1666,7 +1666,7 @@ pub struct ActionField {
     ///
     /// Each item: Any JSON value. The contract doesn't document its structure.
     pub options: Option<Vec<RawJson>>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 

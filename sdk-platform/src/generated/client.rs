@@ -11,14 +11,14 @@ use sdk_core::{
 
 /// A client of the suite's Platform application.
 ///
-/// It is cheap to clone, and clones share all state. It is `Send`, `Sync` and `'static`.
+/// Clones are cheap and share all state. The client is `Send`, `Sync` and `'static`.
 #[derive(Clone, Debug)]
 pub struct Client {
     api: ApiClient,
 }
 
 impl Client {
-    /// Creates a client. It sends nothing and starts no task.
+    /// Creates a client. This sends nothing and starts no task.
     ///
     /// # Errors
     /// Fails if the suite has no URL for the application.
@@ -77,7 +77,7 @@ impl Client {
 
     /// Compares the server's contract version with the version that this SDK was built for.
     ///
-    /// It makes one cheap call without a token, so you can run it when your service starts. If the contract
+    /// This makes one cheap call without a token, so you can run it when your service starts. If the contract
     /// documents no metadata operation, the report says so.
     ///
     /// # Errors
@@ -86,8 +86,8 @@ impl Client {
         self.api.check_contract().await
     }
 
-    /// Returns which of these operations the client's token can't call, based on the scopes that the token endpoint
-    /// granted. It obtains a token if there is none, within the deadline of a call.
+    /// Returns the entries of `operations` that the client's token can't call, based on the scopes that the endpoint
+    /// granted. If there is no token, obtains one within the deadline of a call.
     ///
     /// # Errors
     /// Fails if no token can be obtained in time.

@@ -27,7 +27,7 @@ impl Client {
 
 /// The exchange of a client credential for a token.
 ///
-/// [`Client::oauth`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::oauth`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct OauthApi {
     api: ApiClient,
@@ -116,7 +116,7 @@ impl OauthApi {
 /// Documented: contract, Endpoints / Platform and Authentication.
 /// [Assumptions](sdk_core::guide::operations#assumptions): A01, A03, A04, A05, A06.
 ///
-/// [`OauthApi::token`] returns it, and has an example.
+/// Returned by [`OauthApi::token`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ExchangeToken {
@@ -170,8 +170,8 @@ impl ExchangeToken {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -207,7 +207,7 @@ impl Client {
 
 /// Installed apps visible to the client.
 ///
-/// [`Client::apps`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::apps`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct AppsApi {
     api: ApiClient,
@@ -278,7 +278,7 @@ impl AppsApi {
 ///
 /// Documented: contract, Endpoints / Platform. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`AppsApi::list`] returns it, and has an example.
+/// Returned by [`AppsApi::list`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct ListApps {
@@ -325,8 +325,8 @@ impl ListApps {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -362,7 +362,7 @@ impl Client {
 
 /// Organization and installation context.
 ///
-/// [`Client::organization`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::organization`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct OrganizationApi {
     api: ApiClient,
@@ -433,7 +433,7 @@ impl OrganizationApi {
 ///
 /// Documented: contract, Endpoints / Platform. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`OrganizationApi::get`] returns it, and has an example.
+/// Returned by [`OrganizationApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetOrganizationContext {
@@ -480,8 +480,8 @@ impl GetOrganizationContext {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }
@@ -517,7 +517,7 @@ impl Client {
 
 /// Active allowlisted projections.
 ///
-/// [`Client::publications`] returns it. It owns a handle of the client, so you can store it.
+/// Returned by [`Client::publications`]. The value owns a handle of the client, so you can store it.
 #[derive(Clone, Debug)]
 pub struct PublicationsApi {
     api: ApiClient,
@@ -610,7 +610,7 @@ impl PublicationsApi {
 ///
 /// Documented: contract, Endpoints / Platform. [Assumptions](sdk_core::guide::operations#assumptions): A01.
 ///
-/// [`PublicationsApi::get`] returns it, and has an example.
+/// Returned by [`PublicationsApi::get`], which has an example.
 #[derive(Clone, Debug)]
 #[must_use = "a request does nothing until it is sent: add `.await`"]
 pub struct GetPublication {
@@ -669,8 +669,8 @@ impl GetPublication {
         self.with(|options| options.with_header(name, value))
     }
 
-    /// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-    /// if it already has the parameter. A name that is added twice here is sent twice.
+    /// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+    /// if it already has the parameter. A name that you add twice is sent twice.
     pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.with(|options| options.with_query(name, value))
     }

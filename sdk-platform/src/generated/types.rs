@@ -33,7 +33,7 @@ pub struct TokenForm {
     pub scope: Option<String>,
     /// The application that the token is for.
     pub audience: Option<String>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 
@@ -160,7 +160,7 @@ pub struct TokenResponse {
     /// [Assumed type](sdk_core::guide::operations#assumptions): A05. A value of another type is stored in
     /// `extra`.
     pub scope: Option<String>,
-    /// Undocumented fields. They are preserved, and sent back unchanged.
+    /// Undocumented fields, which are preserved and sent back unchanged.
     pub extra: Members,
 }
 

@@ -1,5 +1,5 @@
-//! Adopts a vendor's document. It stores the document unchanged, proposes an overlay, and makes a spec from both. Before
-//! anything is written, the report lists open decisions, idle handlers, and the verdict on each assumption.
+//! Adopts a vendor's document: stores it unchanged, proposes an overlay, and makes a spec from both. Before anything is
+//! written, the report lists open decisions, idle handlers, and the verdict on each assumption.
 
 mod files;
 mod overlay;

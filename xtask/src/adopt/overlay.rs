@@ -1,7 +1,7 @@
 //! An `OpenAPI` Overlay 1.1 with additions and corrections to a vendor's document, which stays unchanged.
 //!
-//! `roas-overlay` applies it. Its values are unordered, so this module restores the order of the document. It ignores unknown
-//! keys, so this module rejects them. A person may edit the text, so this module only adds and removes its own lines.
+//! `roas-overlay` applies the overlay, with unordered values, so this module restores the document's order. The crate ignores
+//! unknown keys, so this module rejects them. A person can edit the text, so this module only adds and removes its own lines.
 
 use std::fmt;
 
@@ -54,7 +54,7 @@ impl Overlay {
         settled(&problems)?;
         let parsed: v1_1::Overlay =
             serde_json::from_value(value(&node)?).map_err(at("not an OpenAPI Overlay 1.1"))?;
-        // A document may need no action, but the format requires at least one.
+        // A document might need no action, but the format requires at least one.
         if !parsed.actions.is_empty() {
             parsed
                 .validate(ValidationOptions::IgnoreEmptyInfoVersion.into())

@@ -10,7 +10,7 @@ use std::process::{Command, ExitCode};
 
 use crate::{Result, at};
 
-/// The variable with the path of rustdoc. It is set while cargo runs this program as rustdoc.
+/// The variable with the path of rustdoc, which is set while cargo runs this program as rustdoc.
 pub(crate) const WRAPPED: &str = "XTASK_RUSTDOC";
 
 /// Runs rustdoc with the arguments of this process.

@@ -2,10 +2,10 @@
 //! of the SDK, and the affected assumptions. It writes no code.
 //!
 //! Both documents are flattened. The document, each operation and each schema become a map from a place and a rule to a fact.
-//! Then the maps are compared, and schemas are compared in pairs along the references. `read` merges schemas and infers types,
+//! The maps are then compared, and schemas are compared in pairs along the references. `read` merges schemas and infers types,
 //! and the model has the public names. The facts come from the document itself, because the model has only the facts that a
-//! client needs. It lacks error bodies, schemas of headers, and everything below a raw JSON value. A field that no rule covers
-//! is listed as not understood, so that no difference is missed.
+//! client needs. The model lacks error bodies, schemas of headers, and everything below a raw JSON value. A field that no rule
+//! covers is listed as not understood, so that no difference is missed.
 #![doc = include_str!("rules.md")]
 
 mod assumed;

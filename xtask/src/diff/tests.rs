@@ -121,7 +121,7 @@ fn mutated(document: &Node, place: &str, change: &str) -> Node {
     new
 }
 
-/// The rows of the table with this number of columns.
+/// The rows of the table that has `COLUMNS` columns.
 fn rows<const COLUMNS: usize>() -> Vec<[&'static str; COLUMNS]> {
     let rows = MUTATIONS
         .lines()
@@ -350,7 +350,7 @@ fn slices(document: &Node) -> Vec<Node> {
         let mut slice = kept(document, &|it| it != "paths" && it != "components");
         let paths = kept(document.at("paths"), &|it| it == path);
         slice.insert("paths".to_owned(), Node::Object(paths));
-        // It may name an operation that the slice lacks.
+        // It might name an operation that the slice lacks.
         let info = kept(document.at("info"), &|it| it != "x-metadata-operation");
         slice.insert("info".to_owned(), Node::Object(info));
         let components = Node::Object(components.collect());

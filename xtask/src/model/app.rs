@@ -30,7 +30,7 @@ pub(crate) fn tried(name: &'static str) -> App {
     }
 }
 
-/// The adopted sample, a document like a vendor's. Its tests compile and call every construct.
+/// The adopted sample, a document like a vendor's. The sample's tests compile and call every construct.
 pub(crate) const SAMPLE: App = App {
     name: "crm",
     package: "sdk-adopted",

@@ -37,7 +37,7 @@ impl Pattern {
         })
     }
 
-    /// An example of a matching string. It matches the last alternative, which is the most specific.
+    /// An example of a matching string, which matches the last and most specific alternative.
     pub(crate) fn sample(&self) -> String {
         let pieces = self.alternatives.last().into_iter().flatten();
         pieces.map(Piece::sample).collect()

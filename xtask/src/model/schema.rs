@@ -67,7 +67,7 @@ pub(crate) struct Variant {
 pub(crate) enum Kind {
     /// An object with fields.
     Struct(Vec<Property>),
-    /// A set of values. It is closed if the contract documents all values.
+    /// A set of values, which is closed if the contract documents all of them.
     Enum { values: Vec<Choice>, closed: bool },
     /// One of several objects, with a discriminator.
     Union { tag: String, variants: Vec<Variant> },
@@ -96,7 +96,7 @@ pub(crate) struct Component {
     pub(crate) name: String,
     /// The JSON pointer to its schema.
     pub(crate) place: String,
-    /// The place whose fields it has. It differs from `place` for an alias and for a single branch.
+    /// The place whose fields it has, which differs from `place` for an alias and for a single branch.
     pub(crate) fields_at: String,
     pub(crate) description: String,
     pub(crate) deprecated: bool,

@@ -27,7 +27,7 @@ pub(crate) enum Ty {
     Integer { min: Option<i64>, max: Option<i64> },
     /// An integer parameter whose bounds fit into `u32`, such as a limit.
     Count { min: u32, max: u32 },
-    /// A number with every digit.
+    /// A number that keeps all its digits.
     Number,
     /// A boolean.
     Boolean,

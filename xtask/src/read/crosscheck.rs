@@ -6,7 +6,7 @@ use crate::findings::{Findings, Weight};
 use crate::model::{Component, Kind, Operation, Schemas, Ty};
 use crate::node::step;
 
-/// Turns a field into raw JSON if progenitor finds another type. Also decides which fields are boxed and which parameters
+/// Turns a field into raw JSON if progenitor finds another type, and decides which fields are boxed and which parameters
 /// are counts.
 pub(super) fn compare(
     schemas: &mut Schemas,

@@ -1,5 +1,5 @@
-//! The structure of a schema. It merges, aliases or contains other schemas. The reader and the view for progenitor both use this
-//! module, so that they agree on the structure. Other modules derive the types.
+//! The structure of a schema, which merges, aliases or contains other schemas. The reader and the view for progenitor both use
+//! this module, so that they agree on the structure. Other modules derive the types.
 
 use indexmap::IndexMap;
 

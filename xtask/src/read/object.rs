@@ -128,7 +128,7 @@ impl Reader<'_> {
         Kind::Struct(properties)
     }
 
-    /// The name of a field, an argument or a setter. It differs from the others and from names in generated code.
+    /// The name of a field, an argument or a setter, which differs from the others and from names in generated code.
     pub(super) fn name_of(
         &mut self,
         name: &str,

@@ -106,7 +106,7 @@ fn each_reply(reply: &mut Reply, visit: &mut dyn FnMut(&mut Use)) {
     }
 }
 
-/// The constant in the field `schemaVersion` of a response.
+/// The constant in the `schemaVersion` field of a response.
 fn version(schemas: &Schemas, reply: &Reply) -> Option<String> {
     let members = schemas.members(reply.ty()?);
     let version = members.iter().find(|it| it.name == "schemaVersion")?;
@@ -136,7 +136,7 @@ fn body(schemas: &Schemas, operation: &mut Operation, findings: &mut Findings) {
     }
 }
 
-/// Recognizes a page by the fields `items` and `nextCursor` in the response to an operation with a `cursor`.
+/// Recognizes a page by the `items` and `nextCursor` fields in the response to an operation with a `cursor`.
 fn page(schemas: &mut Schemas, operation: &mut Operation, findings: &mut Findings) {
     let is_cursor = |it: &Parameter| it.name == "cursor" && it.place == Place::Query;
     if !operation.parameters.iter().any(is_cursor) {

@@ -33,7 +33,7 @@ pub(super) fn is_annotation(key: &str) -> bool {
     ANNOTATIONS.contains(&key) || key.starts_with("x-") && key != "x-known-values"
 }
 
-/// A schema that an `allOf` merges, without its own `allOf`. It has a `$ref` only if the reference has no target.
+/// A schema that an `allOf` merges, without its own `allOf`. The schema has a `$ref` only if its reference has no target.
 pub(super) struct Leaf {
     pub(super) schema: Node,
     pub(super) place: String,

@@ -420,7 +420,7 @@ fn a_schema_that_contains_itself_is_boxed() {
             "children: Option<Vec<Sample>>"
         ]
     );
-    // Also if another schema references the cycle, at the field.
+    // The same applies if another schema references the cycle, at the field.
     let names = ["A", "B", "D", "E", "G"];
     let schemas = names.map(|name| format!("{name}: {{type: object, properties: {{self_: {{$ref: '#/components/schemas/{name}'}}}}}}"));
     let members = names.map(|name| format!("{name}: {{$ref: '#/components/schemas/{name}'}}"));

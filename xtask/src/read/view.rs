@@ -1,4 +1,4 @@
-//! The view of a document that progenitor reads. It has only the structure of the schemas, which is references, types, fields,
+//! The view of a document that progenitor reads. The view has only the structure of the schemas: references, types, fields,
 //! required fields, null, items, map values and `allOf`. Names are neutral. A value with a type of the runtime is a placeholder
 //! of the same JSON type.
 

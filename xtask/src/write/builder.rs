@@ -37,8 +37,8 @@ pub fn header(self, name: &str, value: &str) -> Self {
     self.with(|options| options.with_header(name, value))
 }
 
-/// Adds a query parameter that this version does not know yet. Its value is not checked. The call fails locally
-/// if it already has the parameter. A name that is added twice here is sent twice.
+/// Adds a query parameter that this version does not know yet, without checking its value. The call fails locally
+/// if it already has the parameter. A name that you add twice is sent twice.
 pub fn query(self, name: impl Into<String>, value: impl Into<String>) -> Self {
     self.with(|options| options.with_query(name, value))
 }
@@ -58,7 +58,7 @@ pub fn exact_replay(self, replay: ExactReplay) -> Self {
 }
 
 /// Sends an `Idempotency-Key` although the contract documents none. Use it only if you know that the server
-/// accepts one. The SDK may then retry the command, unless `exact_replay` forbids it. The call fails locally if
+/// accepts one. The SDK can then retry the command, unless `exact_replay` forbids it. The call fails locally if
 /// the key is malformed.
 pub fn idempotency_key(self, key: impl IntoKey) -> Self {
     self.with(|options| options.with_idempotency_key(key))

@@ -1,5 +1,5 @@
-//! The rustdoc of operations, parameters, types and fields. It also states whether each is documented, assumed, or documented
-//! by name only.
+//! The rustdoc of operations, parameters, types and fields, which also states whether each is documented, assumed, or
+//! documented by name only.
 
 use std::collections::BTreeSet;
 use std::fmt::Display;

@@ -71,7 +71,7 @@ pub(super) fn write(spec: &Spec, operation: &Operation) -> String {
             }
             let shown = if is_open(items) { "{item}" } else { "{item:?}" };
             lines.push(format!(
-                "// Or all items. The stream fetches each page when it is needed.\n\
+                "// To read all items, use the stream, which fetches pages as needed.\n\
                  let mut items = {call}.items();\n\
                  while let Some(item) = items.try_next().await? {{\n    println!(\"{shown}\");\n}}"
             ));

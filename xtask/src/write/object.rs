@@ -77,7 +77,7 @@ impl<'a> Object<'a> {
         }
         let mut code = format!(
             "#[derive(Clone,{debug}{default} PartialEq)]\n#[non_exhaustive]\npub struct {name} {{\n{declared}\
-             /// Undocumented fields. They are preserved, and sent back unchanged.\npub extra: Members,\n}}\n\n\
+             /// Undocumented fields, which are preserved and sent back unchanged.\npub extra: Members,\n}}\n\n\
              sdk_core::json_object!({name} {{\n{described}}}"
         );
         if !self.constants.is_empty() {

@@ -30,7 +30,7 @@ Where the contract doesn't document a detail, the SDK leaves it open:
 - If a type is undocumented, the value is a `RawJson`, or a `Record` if it is an object.
 - If a format or the allowed values are undocumented, any string is accepted.
 - If status transitions are undocumented, the SDK checks none of them. The server decides.
-- If the body of an error is undocumented, the SDK classifies the error by its status. It takes the code and the message \
+- If the body of an error is undocumented, the SDK classifies the error by its status. The SDK takes the code and the message \
 from their usual places, and the error has the raw body.
 ";
 
@@ -43,7 +43,7 @@ const ASSUMPTIONS: &str = "
 # Assumptions
 
 Where the SDK can't work without a detail that the contract doesn't document, it assumes one. Each assumption has an ID, \
-which the documentation of the affected operations and types names.
+which the affected operations and types name in their documentation.
 ";
 
 /// Writes the page. A spec for which `ours` is true must name each of its gaps. A spec imported from a vendor's document

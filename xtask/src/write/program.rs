@@ -1,4 +1,4 @@
-//! The JSON file with the specs and the assumptions that the program `suite` contains. JSON parses faster than YAML, and the
+//! The JSON file with the specs and the assumptions that the `suite` program contains. JSON parses faster than YAML, and the
 //! package can include only files of its own folder.
 
 use std::path::Path;

@@ -26,7 +26,7 @@ fn write_group(spec: &Spec, group: &Group) -> String {
          {}#[derive(Clone, Debug)]\npub struct {name} {{\napi: ApiClient,\n}}\n\nimpl {name} {{\n",
         comment(&description),
         comment(&format!(
-            "{description}\n\n[`Client::{method}`] returns it. It owns a handle of the client, so you can store it."
+            "{description}\n\nReturned by [`Client::{method}`]. The value owns a handle of the client, so you can store it."
         )),
     );
     let schemas = &spec.schemas;
@@ -39,7 +39,7 @@ fn write_group(spec: &Spec, group: &Group) -> String {
         code += &comment(&format!("{text}\n\n# Example\n\n{example}"));
         code += &builder.method();
         let made = format!(
-            "[`{name}::{}`] returns it, and has an example.",
+            "Returned by [`{name}::{}`], which has an example.",
             operation.name
         );
         builders += &builder.write(&format!("{text}\n\n{made}"));

@@ -89,7 +89,7 @@ fn operations(specs: &[Spec]) -> String {
     let mut code = format!(
         "use crate::app::App;\n\n/// An operation of the suite, named after its `operationId`.\n\
          #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[non_exhaustive]\npub enum Operation {{\n{declared}}}\n\n\
-         impl Operation {{\n/// Every operation. Its length is part of its type, so it is only for this repository.\n#[doc(hidden)]\n\
+         impl Operation {{\n/// Every operation. The type depends on their number, so it is only for this repository.\n#[doc(hidden)]\n\
          pub const ALL: [Operation; {count}] = [\n{listed}];\n\n\
          /// Every operation, in the order of the specs.\n\
          pub fn all() -> impl Iterator<Item = Operation> {{\nOperation::ALL.into_iter()\n}}\n\n"

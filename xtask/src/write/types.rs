@@ -96,12 +96,12 @@ fn union(schemas: &Schemas, name: &str, tag: &str, variants: &[Variant]) -> Stri
     format!(
         "#[derive(Clone, Debug, PartialEq, sdk_core::codegen::serde::Serialize)]\n\
          #[serde(untagged, crate = \"sdk_core::codegen::serde\")]\n#[non_exhaustive]\npub enum {name} {{\n{declared}\
-         /// An object that this version of the SDK does not know. It is preserved, and sent back unchanged.\n\
+         /// An object that this version of the SDK does not know. The SDK preserves it and sends it back unchanged.\n\
          Unknown(RawJson),\n}}\n\n\
          impl {name} {{\n\
          /// The documented tags.\n\
          pub const KNOWN: &'static [&'static str] = &{known:?};\n\n\
-         /// Returns the tag, the field `{tag}`. `None` if it is missing or not a string.\n\
+         /// Returns the tag, which is the `{tag}` field. `None` if it is missing or not a string.\n\
          #[must_use]\n\
          pub fn tag(&self) -> Option<String> {{\n\
          RawJson::encode(self).ok().map(Record::from)?.text({tag:?})\n}}\n}}\n\n\

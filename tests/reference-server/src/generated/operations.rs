@@ -85,7 +85,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Every operation. Its length is part of its type, so it is only for this repository.
+    /// Every operation. The type depends on their number, so it is only for this repository.
     #[doc(hidden)]
     pub const ALL: [Operation; 38] = [
         Operation::GetHealth,
