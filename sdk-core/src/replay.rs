@@ -220,7 +220,7 @@ impl PreparedCommand {
     }
 }
 
-/// The operation and the request of a prepared command, if it is unchanged and belongs to this client.
+/// A prepared command's operation and request, if the command is unchanged and for this client.
 fn request_of(
     client: &ApiClient,
     command: &PreparedCommand,
@@ -249,7 +249,7 @@ fn request_of(
     Ok((operation, draft))
 }
 
-/// Checks that a command belongs to the application and the audience of this client.
+/// Checks that a command is for this client's application and audience.
 fn check_client(client: &ApiClient, command: &PreparedCommand) -> Result<(), Error> {
     let application = client.application().app;
     let its_own: App = command.application().parse()?;

@@ -60,7 +60,7 @@ impl<S: Store> Worker<S> {
             outbox,
             senders: Vec::new(),
             per_installation: 4,
-            // A delay of 200 ms is hardly noticeable, and five polls per second are a small load for a shared database.
+            // Few users notice a delay of 200 ms, and five polls per second are a small load for a shared database.
             poll: Duration::from_millis(200),
             // A call gets three quarters of the lease: 30 seconds, the default deadline of a call.
             lease: Duration::from_secs(40),

@@ -163,7 +163,7 @@ async fn missing_scopes(suite: &Suite, app: App) -> Result<MissingScopes, Error>
     with_client!(app, suite, |client| client.missing_scopes(all).await)
 }
 
-/// Sets that each call sends one counted request and has a short deadline.
+/// Limits each call to one counted request and a short deadline.
 fn once(builder: SuiteBuilder, meter: &report::Meter) -> SuiteBuilder {
     let mut tokens = TokenPolicy::default();
     tokens.attempts = 1;

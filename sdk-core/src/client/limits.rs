@@ -1,4 +1,4 @@
-//! Resolves the limits of a call. Options of the call override those of the client, which override those of the suite.
+//! Resolves a call's limits. The call's options override the client's, which override the suite's.
 
 use std::time::Duration;
 

@@ -40,7 +40,7 @@ struct ClientInner {
 }
 
 impl ApiClient {
-    /// Creates a client for an application of the suite.
+    /// Creates a client for one of the suite's applications.
     ///
     /// # Errors
     /// If the application's URL is not set.

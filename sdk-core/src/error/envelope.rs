@@ -54,7 +54,7 @@ impl Envelope {
         }
     }
 
-    /// Whether the same call may succeed later. The body decides if it has `retryable`, otherwise the status.
+    /// Whether the same call may succeed later. The body's `retryable` decides, or else the status.
     pub(crate) fn is_retryable(&self, status: u16) -> bool {
         // Except for 503, the contract documents none of these statuses. 501 and 505 are not retryable, because the
         // server won't support the request later either (assumptions A42 and A50).

@@ -207,7 +207,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Whether the position cannot belong to any list.
+    /// Whether the position is impossible in any list.
     fn is_impossible(&self) -> bool {
         let cursor = self.cursor.as_deref().unwrap_or_default();
         self.skip as u64 > self.delivered

@@ -51,7 +51,7 @@ pub trait Observer: Send + Sync + 'static {
         let _ = ended;
     }
 
-    /// An attempt begins. The observer can add extra headers, such as those of a trace. The method runs within the
+    /// An attempt begins. The observer can add extra headers, such as trace headers. The method runs within the
     /// attempt's span.
     ///
     /// A token request is also an attempt, but without a call.

@@ -262,7 +262,7 @@ impl Check<'_> {
     }
 }
 
-/// A number of things in words. `usize::MAX` means no upper bound.
+/// Describes a range of counts in words. `usize::MAX` means no upper bound.
 fn bounds(min: usize, max: usize, what: &str) -> String {
     if max == usize::MAX {
         return format!("at least {}", counted(min, what));

@@ -111,7 +111,7 @@ impl Shared {
 }
 
 impl Suite {
-    /// Returns this suite with tokens of only these scopes for an application, for least privilege in a part of a
+    /// Returns a suite whose tokens for an application have only these scopes, for least privilege in a part of a
     /// program. Both suites share connections, budgets and counters. They don't share tokens, because the scopes
     /// differ.
     ///

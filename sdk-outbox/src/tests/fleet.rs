@@ -13,7 +13,7 @@ use crate::store::Store;
 
 const EVENTS: Operation = Operation::SubmitEventCommand;
 
-/// A time after which a statement evidently waits for a lock.
+/// A statement that takes longer than this is presumably waiting for a lock.
 const MOMENT: Duration = Duration::from_millis(300);
 
 /// A time limit for statements, longer than a statement on a busy machine takes and shorter than the lock timeout.
