@@ -27,10 +27,10 @@ pub use sdk_core::testing;
 pub use sdk_core::{
     AccessToken, App, AttemptRecord, Backoff, CallOptions, Checkpoint, ClientAuthentication,
     ClientCredentials, ContractMatch, ContractReport, CredentialSource, CredentialsFuture, Date,
-    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, IntoKey, Items, JsonBody, Members,
-    Method, MissingScopes, Number, Observer, Operation, Page, Pages, PreparedCommand,
-    PreparedSender, Provenance, RawCall, RawJson, RawTarget, Receipt, Record, Replay, Response,
-    RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats, Suite,
-    SuiteBuilder, Text, Timestamp, TokenError, TokenErrorKind, TokenFuture, TokenPolicy,
+    Effect, Error, ErrorKind, ExactReplay, IdempotencyKey, IntoCredentials, IntoKey, Items,
+    JsonBody, Members, Method, MissingScopes, Number, Observer, Operation, Page, Pages,
+    PreparedCommand, PreparedSender, Provenance, RawCall, RawJson, RawTarget, Receipt, Record,
+    Replay, Response, RetryPolicy, Safety, SchemaPolicy, ScopePolicy, Secret, SendPrepared, Stats,
+    Suite, SuiteBuilder, Text, Timestamp, TokenError, TokenErrorKind, TokenFuture, TokenPolicy,
     TokenRequest, TokenSource, UnknownApp, ZonedTime, least_scopes, observe, one_line, transport,
 };

@@ -58,6 +58,7 @@ const SHARED: &[&str] = &[
     "Effect",
     "ErrorKind",
     "IdempotencyKey",
+    "IntoCredentials",
     "Method",
     "MissingScopes",
     "Observer",
