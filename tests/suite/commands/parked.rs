@@ -69,7 +69,7 @@ async fn fault_64_a_stored_command_without_replay_protection_is_sent_once() {
     assert_eq!(next_step(&fresh, None, now), StoredStep::Send);
     assert_eq!(next_step(&fresh, Some(now), now), parked);
 
-    // The command in an error records that it was sent, also if it was sent from a table.
+    // The command in an error records that it was sent, even if it was sent from a table.
     for error in [
         call().await.unwrap_err(),
         accounting.send_prepared(&fresh).await.unwrap_err(),

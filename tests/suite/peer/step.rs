@@ -62,7 +62,7 @@ pub(super) enum Then {
     KeepAlive,
     /// It looks open, and is closed when the next request arrives.
     CloseOnReuse,
-    /// It ends after the response and says so. Over HTTP/2, with a GOAWAY.
+    /// It ends after the response and announces this. Over HTTP/2, with a GOAWAY.
     End,
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn close() -> Step {
     doing(Act::Close)
 }
 
-/// Refuses the stream after reading the request, and thereby says that it did not process it. HTTP/2 only.
+/// Refuses the stream after reading the request, which means that the request was not processed. HTTP/2 only.
 pub(crate) fn refuse() -> Step {
     doing(Act::Refuse)
 }

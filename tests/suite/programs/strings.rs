@@ -38,7 +38,7 @@ fn fault_84_a_spreadsheet_evaluates_nothing_in_an_export() {
     let defused = format!("'{}", formulas.replace('|', "|'"));
     assert_eq!(rows[1..].concat().join("|"), defused);
 
-    // If a spreadsheet separates cells by semicolons or tabs, cells begin within this string, also in JSON and in
+    // If a spreadsheet separates cells by semicolons or tabs, cells begin within this string, even in JSON and in
     // names.
     let person = json!({"=1": "a;=1;\t-1\r\n @x", "b": {"x": "1;=2"}, "c": ["=1"], "d": "a=1 -2; x@y", "e": "-", "f": ""});
     let rows = cells(&json!([person]));

@@ -184,7 +184,7 @@ fn access(old: &Access, new: &Access) -> Vec<Found> {
         };
         found.push(("authentication", how, [&was, &is].map(shown)));
     }
-    // A former token still suffices if one of the alternatives requires no additional scope.
+    // A former token is still enough if one of the alternatives requires no additional scope.
     let is_lost = |from: &Access, to: &Access| {
         let mut known = from
             .iter()

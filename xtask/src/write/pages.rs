@@ -199,7 +199,7 @@ fn gaps_in(text: &str) -> String {
     joined(sentences.filter(is_gap).map(short), "; ")
 }
 
-/// A sentence without the words that the heading of the column says: of "The values are undocumented." only "values".
+/// A sentence without the words of the column's heading: "values" for "The values are undocumented."
 fn short(sentence: &str) -> String {
     let subject = sentence.trim_end_matches('.');
     let subject = [" is undocumented", " are undocumented"]

@@ -43,7 +43,7 @@ pub enum Sdk {
     ReturnsFreshKey,
     /// Resends a command without a key after a failure.
     RetriesUnkeyed,
-    /// Ends a list after two pages at the latest.
+    /// Ends a list after at most two pages.
     EndsEarly,
     /// Delivers the first item of each page twice.
     RepeatsItem,

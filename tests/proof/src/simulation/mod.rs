@@ -131,7 +131,7 @@ impl Simulation {
             stage.calm();
             for installation in &network.installations {
                 installation.rotate(&stage, &mut rng)();
-                // Commands that wait for long then get answers of a version that their SDK knows.
+                // Commands that have waited long then get answers in a version that their SDK knows.
                 installation.end_upgrade();
             }
             within(&stage, PATIENCE, pending(), all(&mut services)).await?;

@@ -7,7 +7,7 @@ use crate::call::{Answer, Call};
 use crate::data::counterparties::Counterparty;
 use crate::message::Reply;
 
-/// The list returns only the latest counterparties, because it has no parameter for another page.
+/// The list returns only the most recent counterparties, because it has no parameter for another page.
 const SHOWN: u64 = 100;
 
 pub(crate) fn list(call: &Call<'_>) -> Answer {

@@ -70,7 +70,7 @@ impl Ledger {
         self.committed.truncate(SHOWN);
     }
 
-    /// Returns the latest commands in the form of the overview, newest first.
+    /// Returns the most recent commands in the form of the overview, newest first.
     pub(crate) fn committed(&self) -> &VecDeque<Value> {
         &self.committed
     }

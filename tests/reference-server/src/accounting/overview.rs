@@ -1,4 +1,4 @@
-//! Counts and latest commands. The contract documents only method and path.
+//! Counts and most recent commands. The contract documents only method and path.
 
 use serde_json::json;
 

@@ -29,7 +29,7 @@ pub enum Transport {
     /// - It has no read timeout, and reads a body whole before the server can reject its length.
     /// - It can't break, drip or stall a body.
     /// - It accepts a request without `Host`.
-    /// - It resolves `.` and `..` in paths, also when they are encoded.
+    /// - It resolves `.` and `..` in paths, even when they are encoded.
     /// - It sends no response to a badly framed body, but panics in its own task.
     ///
     /// The control endpoint always uses hyper.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// The number of stored events. A server under load creates many, so only the latest are stored.
+/// The number of stored events. A server under load creates many, so only the most recent are stored.
 const KEPT: usize = 100_000;
 
 /// The parts of an event that can be read back.

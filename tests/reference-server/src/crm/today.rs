@@ -1,4 +1,4 @@
-//! The attention queue: the caller's due tasks, most urgent first, and the latest changes.
+//! The attention queue: the caller's due tasks, most urgent first, and the most recent changes.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};

@@ -124,7 +124,7 @@ impl Document {
     }
 
     pub(crate) fn target(&self, reference: &str) -> Option<&Value> {
-        // The common form needs no decoding. Decoding would take most of the time of a check.
+        // The common form needs no decoding. Decoding would take most of a check's time.
         let name = reference.strip_prefix("#/components/schemas/");
         if let Some(name) = name.filter(|name| !name.contains(['~', '%', '/'])) {
             return self.root["components"]["schemas"].get(name);

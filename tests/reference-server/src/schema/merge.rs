@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::check::{self, variants};
 use super::document::{Document, list};
 
-/// How often a value may contain the same reference. Circular schemas end when they no longer need it.
+/// How often a value can contain the same reference, so that samples of circular schemas end.
 const ROUNDS: usize = 2;
 
 /// Keywords that are merged instead of copied.

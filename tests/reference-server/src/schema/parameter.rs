@@ -69,7 +69,7 @@ impl Parameter {
         let content = members(&raw["content"]).next();
         let schema = content.map_or(&raw["schema"], |(_, content)| &content["schema"]);
         let resolved = document.resolve(schema);
-        // Resolve a reference only once. Doing it per request would take most of the time of the check.
+        // Resolve a reference only once. Doing it per request would take most of the check's time.
         let is_reference = schema.as_object().is_some_and(|it| it.len() == 1);
         let schema = if is_reference { resolved } else { schema };
         let is_list = takes(document, resolved, "array", &mut Vec::new());
