@@ -120,13 +120,13 @@ mod tests {
         let [attempt, call] = times.map(|it| it.as_secs());
         let attempts = RetryPolicy::default().attempts;
         for row in [
-            format!("| size of a decompressed response | {mebibytes} MiB |"),
+            format!("| decompressed size of a response | {mebibytes} MiB |"),
             format!("| {},000 |", MAX_RESPONSE_ELEMENTS / 1_000),
             format!("| `timeout` of an attempt | {attempt} s |"),
             format!("| `deadline` of a call | {call} s |"),
             format!("| `retry` | {attempts} attempts,"),
         ] {
-            assert!(page.contains(&row), "the page of limits lacks {row}");
+            assert!(page.contains(&row), "the page `configuration` lacks {row}");
         }
         let backoff = |milliseconds, seconds| {
             let base = Duration::from_millis(milliseconds);
