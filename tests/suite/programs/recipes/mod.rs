@@ -4,7 +4,10 @@
 #![allow(unreachable_pub)] // the recipes are written for a user's crate
 
 mod company_proxy;
+mod control_time;
+mod crash;
 mod memory;
+mod scripted;
 
 use std::path::Path;
 use std::process::Command;
