@@ -201,7 +201,9 @@ impl Observer for Metrics {
         self.active(operation.application, -1);
         let instruments = &self.instruments;
         let mut others = self.of(installation);
-        others.extend(maybe("suite.effect", ended.effect.map(Effect::as_str)));
+        // A read changes nothing, so its effect is irrelevant.
+        let effect = ended.effect.filter(|_| operation.safety.is_command());
+        others.extend(maybe("suite.effect", effect.map(Effect::as_str)));
         others.extend(maybe("error.type", ended.error_type.map(str::to_owned)));
         let always = [
             KeyValue::new("suite.application", operation.application.name()),

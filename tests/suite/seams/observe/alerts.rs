@@ -84,7 +84,7 @@ fn selectors(expression: &str) -> (Vec<(String, Vec<String>)>, Vec<String>) {
     let selector = Regex::new(r"(suite_\w+)(\{([^}]*)\})?").unwrap();
     let selectors = selector.captures_iter(&plain).map(|it| {
         let matchers = it.get(3).map_or("", |it| it.as_str()).split(", ");
-        let matchers = matchers.filter(|it| !it.is_empty());
+        let matchers = matchers.filter(|it| !it.is_empty() && !it.contains("!~"));
         let matchers = matchers.map(|it| it.replace("!=\"\"", "=\""));
         (it[1].to_owned(), matchers.collect())
     });
@@ -111,6 +111,9 @@ async fn alert_rules_of_calls_read_series_that_exist() {
     kick_off(&calendar).await.unwrap_err();
     server.fault(GetToday).times(1).schema_suffix("v9");
     crm.today().get().await.unwrap();
+    server.fault(GetToday).times(1).schema_suffix("v9");
+    let strict = crm.today().get().schema_policy(SchemaPolicy::Refuse);
+    strict.await.unwrap_err();
     server
         .fault(ListPeople)
         .times(1)
@@ -122,8 +125,16 @@ async fn alert_rules_of_calls_read_series_that_exist() {
     other.today().get().await.unwrap_err();
 
     let exported = TextEncoder::new().encode_to_string(&registry.gather());
+    let exported = exported.unwrap();
+    let mut of_reads = exported
+        .lines()
+        .filter(|it| it.contains("operation=\"getToday\""));
+    assert!(
+        !of_reads.any(|it| it.contains("suite_effect")),
+        "{exported}"
+    );
     let page = include_str!("../../../../sdk-core/docs/observability.md");
-    for alert in check("sdk-opentelemetry/alerts.yml", &exported.unwrap()) {
+    for alert in check("sdk-opentelemetry/alerts.yml", &exported) {
         assert!(
             page.contains(&format!("| `{alert}` |")),
             "the guide lacks {alert}"

@@ -122,8 +122,8 @@ http.client.request.duration | histogram | `s` | REQUEST
 suite.client.call.active | up-down counter | `{call}` |
 ACTIVE
 suite.client.call.duration | histogram | `s` | CALL
-  error.type=503 suite.application=crm suite.effect=unknown suite.operation=getPerson suite.outcome=error: 1
-  error.type=invalid_input suite.application=crm suite.effect=not_sent suite.operation=getPerson suite.outcome=error: 1
+  error.type=503 suite.application=crm suite.operation=getPerson suite.outcome=error: 1
+  error.type=invalid_input suite.application=crm suite.operation=getPerson suite.outcome=error: 1
   suite.application=calendar suite.operation=submitEventCommand suite.outcome=ok: 2
   suite.application=crm suite.effect=unknown suite.operation=submitCommand suite.outcome=cancelled: 1
   suite.application=crm suite.operation=getPerson suite.outcome=ok: 1
