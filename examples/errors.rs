@@ -27,6 +27,9 @@ fn respond(error: &Error) -> (u16, &'static str) {
         | Kind::Connect
         | Kind::Transport => (503, "try again later"),
         Kind::Timeout => (504, "try again later"),
+        Kind::Decode | Kind::SchemaVersion | Kind::UnexpectedStatus | Kind::Pagination => {
+            (502, "the suite's response is unusable")
+        }
         // The service's operators can fix these errors: credential, scopes, settings or SDK version.
         _ => (500, "internal error"),
     }
