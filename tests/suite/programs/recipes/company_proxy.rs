@@ -11,9 +11,13 @@ pub fn behind_proxy(
     proxy: &str,
     ca: &Path, // a PEM file with one certificate or more
 ) -> Result<Suite, Box<dyn std::error::Error>> {
+    let certificates = Certificate::from_pem_bundle(&std::fs::read(ca)?)?;
+    if certificates.is_empty() {
+        return Err(format!("{} contains no certificate", ca.display()).into());
+    }
     let direct = NoProxy::from_string("localhost,.internal.example.com");
     let client = Client::builder()
         .proxy(Proxy::all(proxy)?.no_proxy(direct))
-        .tls_certs_merge(Certificate::from_pem_bundle(&std::fs::read(ca)?)?);
+        .tls_certs_merge(certificates);
     Ok(settings.http_client(client).build()?)
 }
