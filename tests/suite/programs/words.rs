@@ -17,13 +17,13 @@ const FORBIDDEN: &[&str] = &[
 
 /// Patterns with their largest number of matches. Lower a number when you remove matches.
 const DISCOURAGED: &[(usize, &str)] = &[
-    (15, r"(?i-u)\btexts?\b"),
+    (14, r"(?i-u)\btexts?\b"),
     (2, r"(?i-u)\bmembers?\b"),
     (17, r"(?i-u)\brepl(y|ies)\b"),
-    (25, r"(?i-u)\brefus(e|es|ed|al|als|ing)\b"),
-    (5, r"(?-u)[a-z,] what\b"),
+    (23, r"(?i-u)\brefus(e|es|ed|al|als|ing)\b"),
+    (13, r"(?i-u)\bwhat\b"),
     (0, r"(?i-u)\b((an)?other|the (first|last|second)) one\b"),
-    (10, r"[.!?] [^.!?|:]{5,160}: [^.!?|:]{5,160}: "),
+    (7, r"[.!?] [^.!?|:]{5,160}: [^.!?|:]{5,160}: "),
 ];
 
 /// Adds the paths of Markdown and Rust files that aren't generated.
@@ -48,8 +48,9 @@ fn prose(path: &Path) -> String {
         let comments = comment.captures_iter(&prose).map(|it| it[1].to_owned());
         prose = comments.collect::<Vec<_>>().join("\n");
     }
-    // "tells you" is allowed.
-    let code = Regex::new(r"(?s)(```.*?```|`[^`]*`|\]\([^)]*\)|tells you|\s)+").unwrap();
+    // "tells you" and "hello world" are allowed.
+    let code =
+        Regex::new(r"(?s)(```.*?```|`[^`]*`|\]\([^)]*\)|tells you|hello world|\s)+").unwrap();
     code.replace_all(&prose, " ").into_owned()
 }
 
@@ -61,14 +62,17 @@ fn no_phrase_is_forbidden_and_no_discouraged_word_becomes_more_common() {
     let forbidden = FORBIDDEN.iter().map(|pattern| (0, *pattern));
     let mut problems = String::new();
     for (most, pattern) in forbidden.chain(DISCOURAGED.iter().copied()) {
+        let pattern = Regex::new(pattern).unwrap();
         let in_context = Regex::new(&format!(".{{0,40}}({pattern}).{{0,40}}")).unwrap();
-        let matches = prose.iter().flat_map(|(path, prose)| {
+        let counts = prose.iter().map(|(_, it)| pattern.find_iter(it).count());
+        let count: usize = counts.sum();
+        let found = prose.iter().flat_map(|(path, prose)| {
             let found = in_context.find_iter(prose);
             found.map(move |it| format!("{}: {}\n", path.display(), it.as_str()))
         });
-        let found: Vec<_> = matches.collect();
-        if found.len() > most {
-            problems += &format!("\n{pattern}, at most {most}:\n{}", found.concat());
+        if count > most {
+            problems += &format!("\n{pattern}, {count} of {most}:\n");
+            problems.extend(found);
         }
     }
     assert!(problems.is_empty(), "rewrite these sentences:{problems}");
