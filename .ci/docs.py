@@ -158,6 +158,22 @@ def excerpts():
         report(path, "Markdown would end the picture at this empty or indented line", svg, line.start())
 
 
+def widths():
+    """Checks that rustdoc doesn't cut lines of code, of which it shows 98 columns."""
+    crates = [*ROOT.glob("sdk-*"), ROOT / "tests/reference-server"]
+    paths = [path for crate in crates for path in [*crate.glob("src/**/*.rs"), crate / "README.md"]]
+    for path in sorted([*paths, *ROOT.glob("sdk-core/docs/*.md"), ROOT / "README.md"]):
+        in_code = False
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            if path.suffix == ".rs":
+                comment = re.match(r"\s*//[/!] ?(.*)", line)
+                in_code &= bool(comment) or "[doc = " in line
+                line = comment[1] if comment else ""
+            in_code ^= line.lstrip().startswith("```")
+            if in_code and len(line) > 98 and not line.startswith("# "):
+                problems.append(f"{path.relative_to(ROOT)}:{number}: this line of code has {len(line)} columns")
+
+
 def fault_88_pins():
     """Checks that the linters' packages have one version and digests, that their installation checks the digests, and that
     cargo's tools have one version."""
@@ -218,7 +234,7 @@ def examples():
             report(path.relative_to(ROOT), f"it has {lines} lines, and the maximum is 80")
 
 
-for check in [links, guide, questions, excerpts, fault_88_pins, features, examples]:
+for check in [links, guide, questions, excerpts, widths, fault_88_pins, features, examples]:
     check()
 print("\n".join(problems) or "no problems found")
 sys.exit(bool(problems))

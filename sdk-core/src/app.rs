@@ -16,10 +16,8 @@ pub(crate) const TOKEN_PATH: &str = "/oauth/token";
 /// let app: App = "calendar".parse()?;
 /// assert_eq!(app, App::Calendar);
 /// assert_eq!(app.url_variable(), "SUITE_CALENDAR_URL");
-/// assert_eq!(
-///     "calender".parse::<App>().unwrap_err().to_string(),
-///     "no application is named \"calender\": the applications are crm, calendar, accounting, platform"
-/// );
+/// let error = "calender".parse::<App>().unwrap_err().to_string();
+/// assert!(error.starts_with("no application is named \"calender\": the applications are crm, "));
 /// # Ok::<(), sdk_core::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

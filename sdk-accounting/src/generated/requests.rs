@@ -1381,7 +1381,13 @@ impl ImportRunsApi {
     /// # async fn example(accounting: sdk_accounting::Client, adapter_id: &str, adapter_implementation_version: &str, source_application: sdk_core::Record, intended_coverage: sdk_core::Record) -> Result<(), sdk_core::Error> {
     /// use sdk_accounting::types::{ImportMode, ImportRunCreate};
     ///
-    /// let body = ImportRunCreate::new(adapter_id, adapter_implementation_version, source_application, ImportMode::OpeningBalances, intended_coverage);
+    /// let body = ImportRunCreate::new(
+    ///     adapter_id,
+    ///     adapter_implementation_version,
+    ///     source_application,
+    ///     ImportMode::OpeningBalances,
+    ///     intended_coverage,
+    /// );
     /// let receipt = accounting.import_runs().create(&body).await?;
     /// println!("{receipt:?}");
     /// # Ok(())

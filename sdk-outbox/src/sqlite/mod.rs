@@ -5,7 +5,8 @@
 //! `application` is [`PreparedCommand::application`](sdk_core::PreparedCommand::application). You can omit the other
 //! columns.
 //! ```sql
-//! INSERT INTO sdk_outbox (application, installation, lane, reference, command) VALUES (?1, ?2, ?3, ?4, ?5)
+//! INSERT INTO sdk_outbox (application, installation, lane, reference, command)
+//!     VALUES (?1, ?2, ?3, ?4, ?5)
 //! ```
 //!
 //! # Limits

@@ -335,8 +335,9 @@ impl Builder {
     /// ```
     /// use sdk_reference_server::{App, ReferenceServer};
     ///
-    /// let document = r#"{"openapi": "3.1.0", "info": {"title": "CRM", "version": "4"}, "paths": {"/deals": {"get": {
-    ///     "operationId": "listDeals", "responses": {"200": {"description": "Deals."}}}}}}"#;
+    /// let document = r#"{"openapi": "3.1.0", "info": {"title": "CRM", "version": "4"}, "paths": {
+    ///     "/deals": {"get": {"operationId": "listDeals", "responses": {
+    ///         "200": {"description": "Deals."}}}}}}"#;
     /// let server = ReferenceServer::builder().contract(App::Crm, document).in_memory();
     /// assert_eq!(server.attempts("listDeals"), 0);
     /// ```

@@ -199,6 +199,10 @@ impl Context<'_> {
             });
         }
         let mut text = format!("{name}::new({})", arguments.join(", "));
+        // rustdoc cuts longer lines.
+        if text.len() > 85 {
+            text = format!("{name}::new(\n    {},\n)", arguments.join(",\n    "));
+        }
         let is_simple = |it: &&Property| match schemas.kind(&it.value.ty) {
             Some(kind) => matches!(kind, Kind::Enum { .. } | Kind::Reference(_)),
             None => matches!(it.value.ty, Ty::Text { .. }),

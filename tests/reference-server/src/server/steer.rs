@@ -38,7 +38,7 @@ impl ReferenceServer {
     /// # let server = sdk_reference_server::ReferenceServer::start().await;
     /// let faults = server.load_faults(
     ///     r#"{"faults": [
-    ///         {"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503, "retryAfter": 1}},
+    ///         {"operation": "listPeople", "when": {"times": 2}, "then": {"status": 503}},
     ///         {"when": {"probability": 0.01, "seed": 7}, "then": {"delaySeconds": 0.5}}
     ///     ]}"#,
     /// )?;
