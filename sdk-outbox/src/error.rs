@@ -1,9 +1,11 @@
 //! The error type of an outbox.
 
+use std::fmt;
+
 /// An error of an outbox, caused by its database or by an invalid argument.
 ///
 /// It contains no part of a command.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The database rejected a statement, or can't be reached.
@@ -43,6 +45,13 @@ pub enum Error {
         /// The ID of the command.
         id: i64,
     },
+}
+
+/// Prints the same line as `Display`, because a `main` that returns the error prints it this way.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {
