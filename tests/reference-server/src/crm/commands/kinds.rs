@@ -18,12 +18,12 @@ pub(crate) const ALL: [Kind; 13] = [
     kind("opportunity.create", "Add an opportunity"),
     kind("opportunity.update", "Change an opportunity"),
     kind("opportunity.move", "Move to a stage"),
-    kind("opportunity.assign", "Assign to somebody"),
+    kind("opportunity.assign", "Assign to an actor"),
     kind("activity.record", "Record an activity"),
     kind("task.create", "Add a task"),
     kind("task.update", "Change a task"),
     kind("task.complete", "Complete a task"),
-    kind("task.assign", "Assign to somebody"),
+    kind("task.assign", "Assign to an actor"),
 ];
 
 const fn kind(name: &'static str, label: &'static str) -> Kind {
