@@ -143,13 +143,23 @@ async fn alert_rules_of_calls_read_series_that_exist() {
 }
 
 #[test]
-fn prometheus_loads_the_alert_rules_where_it_is_installed() {
-    let mut promtool = Command::new("promtool");
-    promtool.args(["check", "rules"]);
-    promtool.args(["sdk-outbox/alerts.yml", "sdk-opentelemetry/alerts.yml"].map(file));
-    match promtool.output() {
-        Ok(output) => assert!(output.status.success(), "{output:?}"),
-        // The other tests parse the rules.
-        Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+fn prometheus_loads_and_tests_the_alert_rules_where_it_is_installed() {
+    for (command, files) in [
+        (
+            "check",
+            &["sdk-outbox/alerts.yml", "sdk-opentelemetry/alerts.yml"][..],
+        ),
+        ("test", &["sdk-opentelemetry/alerts.test.yml"]),
+    ] {
+        let files = files.iter().map(|name| file(name));
+        match Command::new("promtool")
+            .args([command, "rules"])
+            .args(files)
+            .output()
+        {
+            Ok(output) => assert!(output.status.success(), "{output:?}"),
+            // The other tests parse the rules.
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
+        }
     }
 }
