@@ -60,7 +60,7 @@ fn no_phrase_is_forbidden_and_no_discouraged_word_becomes_more_common() {
     collect(Path::new(env!("CARGO_MANIFEST_DIR")), &mut paths);
     let prose: Vec<_> = paths.iter().map(|path| (path, prose(path))).collect();
     let forbidden = FORBIDDEN.iter().map(|pattern| (0, *pattern));
-    let mut problems = String::new();
+    let mut problems = Vec::new();
     for (most, pattern) in forbidden.chain(DISCOURAGED.iter().copied()) {
         let pattern = Regex::new(pattern).unwrap();
         let in_context = Regex::new(&format!(".{{0,40}}({pattern}).{{0,40}}")).unwrap();
@@ -71,9 +71,10 @@ fn no_phrase_is_forbidden_and_no_discouraged_word_becomes_more_common() {
             found.map(move |it| format!("{}: {}\n", path.display(), it.as_str()))
         });
         if count > most {
-            problems += &format!("\n{pattern}, {count} of {most}:\n");
+            problems.push(format!("\n{pattern}, {count} of {most}:\n"));
             problems.extend(found);
         }
     }
+    let problems = problems.concat();
     assert!(problems.is_empty(), "rewrite these sentences:{problems}");
 }
