@@ -12,6 +12,9 @@ use crate::macros::debug_fields;
 /// The version of the stored form. Later SDKs read all earlier versions. Version 1 has no preparation time.
 pub(crate) const VERSION: u32 = 2;
 
+/// Begins the hash input of [`PreparedCommand::approval_digest`], so that it differs from any other use of SHA-256.
+const APPROVAL: &str = "suite-approval/v1\n";
+
 /// A command in its exact wire form, ready to store and send: operation, audience, path, idempotency key and body.
 ///
 /// It implements `Serialize`. Before sending it, store it in your own database, in your own transaction. Any process
@@ -170,31 +173,55 @@ impl PreparedCommand {
         &self.digest
     }
 
-    /// Computes the digest over everything that must not change. Each part is preceded by its length. The largest
-    /// possible length marks an absent part.
+    /// The SHA-256 digest that a person approves: the exact request, its origin and the client ID that sends it, in
+    /// lowercase hexadecimal.
+    ///
+    /// Use it if a person or another program must approve a command before it is sent. `origin` is the client's
+    /// `origin()`. `client` is the client ID of the credential that sends the command. The contract scopes keys to the
+    /// actor (contract, Endpoints / Calendar), so another credential with the same key can apply the command a second
+    /// time.
+    ///
+    /// Preparing the same command again gives the same digest, unlike [`digest`](Self::digest), which includes the
+    /// preparation time. It covers neither that time nor [`was_sent`](Self::was_sent).
+    ///
+    /// # Algorithm
+    /// The algorithm of this version never changes. It is the SHA-256 of the line `suite-approval/v1` with its newline,
+    /// and of these parts: origin, client ID, application, operation, method, audience, path with query, idempotency
+    /// key, the name and value of each header, an absent part, and the body. Each part is preceded by its length in
+    /// bytes as a 64-bit big-endian number; for an absent part, all bits of the length are set. Three bytes end the
+    /// input. They are the stored form's `replayShown` and `withoutToken`, each 0 or 1, and `replayExact`, which is 0, 1,
+    /// or 2 if it is absent.
+    ///
+    /// ```
+    /// # fn example(approved: &str, prepared: &sdk_core::PreparedCommand) -> Result<(), String> {
+    /// if prepared.approval_digest("https://calendar.example.com", "billing-service") != approved {
+    ///     return Err("this is not the command that was approved".to_owned());
+    /// }
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn approval_digest(&self, origin: &str, client: &str) -> String {
+        let mut hash = Sha256::new();
+        hash.update(APPROVAL);
+        add(&mut hash, Some(origin));
+        add(&mut hash, Some(client));
+        self.add_request(&mut hash);
+        let CommandFlags {
+            replay_shown,
+            without_token,
+            replay_exact,
+            sent: _,
+        } = self.flags;
+        hash.update([replay_shown, without_token].map(u8::from));
+        hash.update([replay_exact.map_or(2, u8::from)]);
+        hex(&hash.finalize())
+    }
+
+    /// Computes the digest over everything that must not change.
     pub(crate) fn compute_digest(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.version.to_be_bytes());
-        let mut add = |part: Option<&str>| match part {
-            None => hash.update(u64::MAX.to_be_bytes()),
-            Some(text) => {
-                hash.update((text.len() as u64).to_be_bytes());
-                hash.update(text);
-            }
-        };
-        add(Some(&self.application));
-        add(Some(&self.operation));
-        add(Some(&self.method));
-        add(self.audience.as_deref());
-        add(Some(&self.path));
-        add(self.idempotency_key().map(IdempotencyKey::as_str));
-        for (name, value) in self.headers() {
-            add(Some(name));
-            add(Some(value));
-        }
-        // Marks the end of the headers.
-        add(None);
-        add(Some(&self.body));
+        self.add_request(&mut hash);
         if self.version > 1 {
             hash.update(self.prepared_at.unwrap_or(u64::MAX).to_be_bytes());
             let CommandFlags {
@@ -210,6 +237,31 @@ impl PreparedCommand {
         }
         hex(&hash.finalize())
     }
+
+    fn add_request(&self, hash: &mut Sha256) {
+        add(hash, Some(&self.application));
+        add(hash, Some(&self.operation));
+        add(hash, Some(&self.method));
+        add(hash, self.audience.as_deref());
+        add(hash, Some(&self.path));
+        add(hash, self.idempotency_key().map(IdempotencyKey::as_str));
+        for (name, value) in self.headers() {
+            add(hash, Some(name));
+            add(hash, Some(value));
+        }
+        // Marks the end of the headers.
+        add(hash, None);
+        add(hash, Some(&self.body));
+    }
+}
+
+/// Adds a part of a digest after its length. The largest possible length marks an absent part.
+fn add(hash: &mut Sha256, part: Option<&str>) {
+    hash.update(
+        part.map_or(u64::MAX, |text| text.len() as u64)
+            .to_be_bytes(),
+    );
+    hash.update(part.unwrap_or_default());
 }
 
 debug_fields! {

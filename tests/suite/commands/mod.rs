@@ -2,6 +2,7 @@
 //!
 //! `fault_NN_…` tests row NN of `faults/FAULTS.md`.
 
+mod approval;
 mod bodies;
 mod keys;
 mod lost_replies;
