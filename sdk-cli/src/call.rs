@@ -165,7 +165,12 @@ pub(crate) async fn run(settings: Settings, matches: &ArgMatches) -> Result<Exit
     }
     show(context, &suite, &entry, &command)?;
     if !is_set("yes") {
-        confirm()?;
+        if !is_at_terminal() {
+            let failure =
+                Failure::usage("a write without a terminal needs --yes; nothing was sent");
+            return Err(failure);
+        }
+        confirm("Send it?")?;
     }
     write(context, &suite, &command, &entry, key.is_some()).await
 }
@@ -237,12 +242,14 @@ fn show(
     Ok(())
 }
 
-fn confirm() -> Result<(), Failure> {
-    if !(std::io::stdin().is_terminal() && std::io::stderr().is_terminal()) {
-        let failure = Failure::usage("a write without a terminal needs --yes; nothing was sent");
-        return Err(failure);
-    }
-    note_always("Send it? Type yes.");
+/// Whether a person can read messages and answer questions.
+pub(crate) fn is_at_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks a question, and fails unless the person types yes.
+pub(crate) fn confirm(question: &str) -> Result<(), Failure> {
+    note_always(format_args!("{question} Type yes."));
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     if answer.trim() == "yes" {
