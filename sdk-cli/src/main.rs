@@ -13,6 +13,9 @@ mod context;
 mod doctor;
 mod export;
 mod funnel;
+#[cfg(feature = "mcp")]
+#[allow(dead_code, reason = "the command `mcp` follows")]
+mod mcp;
 mod outbox;
 mod output;
 mod private;

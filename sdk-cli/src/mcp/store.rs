@@ -1,0 +1,320 @@
+//! The store of proposed writes, in the same SQLite file as the outbox that sends the approved writes.
+//!
+//! The agent's process and the approver's process share the file, so its rows prove nothing. The approver's process
+//! therefore compares each command with its digest and its signature right before it sends the command.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
+use sdk_core::PreparedCommand;
+use sdk_outbox::sqlite::{self, Outbox};
+use sdk_outbox::{Entry, State};
+
+use crate::output::{Exit, Failure};
+
+/// The most proposals that may wait for a person, so that an agent can't flood the person.
+const MOST_PENDING: i64 = 20;
+/// How long a write that may have been sent is resent after its approval has expired.
+pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
+/// The time after which rows that need no one are deleted, because they contain customer data.
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// `decision` is `approved` or `rejected`. `outbox_id` and `http_status` belong to an approved write.
+const TABLES: &str = "
+    CREATE TABLE IF NOT EXISTS suite_proposal (
+        digest      TEXT PRIMARY KEY,
+        command     TEXT NOT NULL,
+        intent      TEXT,
+        created     INTEGER NOT NULL,
+        expires     INTEGER NOT NULL,
+        decision    TEXT,
+        decided     INTEGER,
+        decided_by  TEXT,
+        signature   BLOB,
+        outbox_id   INTEGER,
+        http_status INTEGER,
+        replayed    INTEGER,
+        result      TEXT
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS suite_party (
+        role   TEXT PRIMARY KEY,
+        client TEXT NOT NULL,
+        facts  TEXT NOT NULL
+    ) STRICT;
+    PRAGMA user_version = 1;";
+
+const COLUMNS: &str = "digest, command, intent, created, expires, decision, decided_by, signature, outbox_id, http_status, replayed, result";
+
+/// A row of the store, which any program with access to the file may have written.
+#[derive(Clone)]
+pub(crate) struct Proposal {
+    pub(crate) digest: String,
+    /// The stored form of the command.
+    pub(crate) command: String,
+    /// The agent's words.
+    pub(crate) intent: Option<String>,
+    pub(crate) created: i64,
+    pub(crate) expires: i64,
+    pub(crate) decision: Option<String>,
+    pub(crate) decided_by: Option<String>,
+    pub(crate) signature: Option<Vec<u8>>,
+    outbox_id: Option<i64>,
+    pub(crate) http_status: Option<i64>,
+    pub(crate) replayed: Option<bool>,
+    pub(crate) result: Option<String>,
+}
+
+impl Proposal {
+    pub(crate) fn is_expired(&self) -> bool {
+        self.decision.is_none() && self.expires <= now()
+    }
+}
+
+/// The progress of a proposal, with the details of a parked or dropped command.
+pub(crate) struct Progress {
+    pub(crate) status: &'static str,
+    pub(crate) outbox_id: Option<i64>,
+    pub(crate) note: Option<String>,
+}
+
+impl Progress {
+    /// Whether the status changes only if a person acts.
+    pub(crate) fn is_final(&self) -> bool {
+        !matches!(self.status, "pending" | "approved")
+    }
+}
+
+#[derive(Clone)]
+pub(crate) struct Approvals {
+    path: PathBuf,
+    pub(crate) outbox: Outbox,
+}
+
+impl Approvals {
+    /// Opens the store, and creates it if it doesn't exist. Only the owner can read a new file.
+    pub(crate) async fn open(path: PathBuf) -> Result<Self, Failure> {
+        if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder)?;
+        }
+        let outbox = Outbox::open(&path).await?.on_receipt(|work, stored, receipt| {
+            let record = "UPDATE suite_proposal SET http_status = ?2, replayed = ?3, result = ?4 WHERE digest = ?1";
+            let status = i64::from(receipt.http_status);
+            work.execute(record, params![stored.reference, status, receipt.replayed, receipt.body])
+                .map(drop)
+        });
+        let store = Self { path, outbox };
+        let database = store.connect()?;
+        let version: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        if version > 1 {
+            let message = "a later release of this program created the store of approvals";
+            return Err(Failure::new(Exit::Setup, "configuration", message));
+        }
+        database.execute_batch(TABLES)?;
+        Ok(store)
+    }
+
+    fn connect(&self) -> rusqlite::Result<Connection> {
+        let database = Connection::open(&self.path)?;
+        database.busy_timeout(Duration::from_secs(10))?;
+        database.execute_batch("PRAGMA synchronous = FULL")?;
+        Ok(database)
+    }
+
+    /// Stores a proposal, unless the store has it. An expired proposal becomes pending again.
+    pub(crate) fn propose(
+        &self,
+        digest: &str,
+        command: &PreparedCommand,
+        intent: Option<&str>,
+        lifetime: Duration,
+    ) -> Result<(), Failure> {
+        let command = serde_json::to_string(command).map_err(std::io::Error::from)?;
+        let mut database = self.connect()?;
+        let work = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let (now, expires) = (now(), now().saturating_add(length(lifetime)));
+        let known =
+            "SELECT decision IS NULL AND expires <= ?2 FROM suite_proposal WHERE digest = ?1";
+        let known = work.query_row(known, params![digest, now], |row| row.get(0));
+        if known.optional()? == Some(false) {
+            return Ok(());
+        }
+        let pending = "SELECT count(*) FROM suite_proposal WHERE decision IS NULL AND expires > ?1";
+        let pending: i64 = work.query_row(pending, [now], |row| row.get(0))?;
+        if pending >= MOST_PENDING {
+            let message =
+                format!("{pending} proposals already wait for a person, which is the limit");
+            return Err(Failure::new(Exit::Later, "too_many_proposals", message));
+        }
+        let store = "INSERT INTO suite_proposal (digest, command, intent, created, expires) VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT (digest) DO UPDATE SET command = ?2, intent = ?3, created = ?4, expires = ?5";
+        work.execute(store, params![digest, command, intent, now, expires])?;
+        work.commit()?;
+        Ok(())
+    }
+
+    pub(crate) fn find(&self, digest: &str) -> Result<Option<Proposal>, Failure> {
+        let find = format!("SELECT {COLUMNS} FROM suite_proposal WHERE digest = ?1");
+        Ok(self
+            .connect()?
+            .query_row(&find, [digest], |row| Ok(proposal(row)))
+            .optional()?)
+    }
+
+    /// Returns all proposals, the oldest first.
+    pub(crate) fn list(&self) -> Result<Vec<Proposal>, Failure> {
+        let list = format!("SELECT {COLUMNS} FROM suite_proposal ORDER BY created, digest");
+        let database = self.connect()?;
+        let mut list = database.prepare(&list)?;
+        let list = list.query_map([], |row| Ok(proposal(row)))?;
+        Ok(list.collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) async fn progress(&self, proposal: &Proposal) -> Result<Progress, Failure> {
+        let outbox_id = proposal.outbox_id;
+        let simple = |status| Progress {
+            status,
+            outbox_id,
+            note: None,
+        };
+        let id = match (proposal.decision.as_deref(), outbox_id) {
+            (None, _) if proposal.is_expired() => return Ok(simple("expired")),
+            (None, _) => return Ok(simple("pending")),
+            (Some("approved"), Some(id)) => id,
+            (Some(_), _) => return Ok(simple("rejected")),
+        };
+        let Some(stored) = self.outbox.find(id).await? else {
+            return Ok(simple("deleted"));
+        };
+        let status = match stored.state {
+            State::Done => "done",
+            State::Parked => "parked",
+            State::Dropped => "dropped",
+            _ => "approved",
+        };
+        Ok(Progress {
+            status,
+            outbox_id,
+            note: stored.late.or(stored.note),
+        })
+    }
+
+    /// Approves a pending proposal, and stores its command in the outbox in the same transaction. For a parked command, it
+    /// only renews the approval. Returns whether this call approved it.
+    pub(crate) fn approve(
+        &self,
+        digest: &str,
+        command: &PreparedCommand,
+        installation: &str,
+        approval: &Approval<'_>,
+    ) -> Result<bool, Failure> {
+        let mut database = self.connect()?;
+        let work = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let approve = "UPDATE suite_proposal SET decision = 'approved', decided = ?2, decided_by = ?3, signature = ?4, expires = ?5
+            WHERE digest = ?1 AND (outbox_id IS ?6) AND (outbox_id IS NOT NULL OR decision IS NULL AND expires > ?2)";
+        let (by, signature, parked) = (approval.by, &approval.signature, approval.parked);
+        let values = params![digest, now(), by, signature, approval.expires, parked];
+        if work.execute(approve, values)? == 0 {
+            return Ok(false);
+        }
+        if parked.is_none() {
+            // The command that the person saw, and not the row, which may have changed since.
+            let entry = Entry::new(command)
+                .installation(installation)
+                .reference(digest);
+            let id = sqlite::enqueue(&work, &entry)?;
+            let link = "UPDATE suite_proposal SET outbox_id = ?2 WHERE digest = ?1";
+            work.execute(link, params![digest, id])?;
+        }
+        work.commit()?;
+        Ok(true)
+    }
+
+    /// Rejects a pending or expired proposal, and returns whether this call rejected it.
+    pub(crate) fn reject(&self, digest: &str, by: &str) -> Result<bool, Failure> {
+        let reject =
+            "UPDATE suite_proposal SET decision = 'rejected', decided = ?2, decided_by = ?3
+            WHERE digest = ?1 AND decision IS NULL";
+        let rejected = self
+            .connect()?
+            .execute(reject, params![digest, now(), by])?;
+        Ok(rejected == 1)
+    }
+
+    /// Deletes what was decided or expired more than 30 days ago.
+    pub(crate) async fn purge(&self) -> Result<(), Failure> {
+        self.outbox.purge(RETENTION).await?;
+        let purge = "DELETE FROM suite_proposal WHERE coalesce(decided, expires) < ?1
+            AND (outbox_id IS NULL OR outbox_id NOT IN (SELECT id FROM sdk_outbox))";
+        self.connect()?
+            .execute(purge, [now() - length(RETENTION)])?;
+        Ok(())
+    }
+
+    /// Records who uses the store as the agent or as the approver.
+    pub(crate) fn register(&self, role: &str, client: &str, facts: &str) -> Result<(), Failure> {
+        let register = "INSERT INTO suite_party VALUES (?1, ?2, ?3) ON CONFLICT (role) DO UPDATE SET client = ?2, facts = ?3";
+        self.connect()?.execute(register, [role, client, facts])?;
+        Ok(())
+    }
+
+    /// Returns the client ID and the facts of a role.
+    pub(crate) fn party(&self, role: &str) -> Result<Option<(String, String)>, Failure> {
+        let party = "SELECT client, facts FROM suite_party WHERE role = ?1";
+        let party = self
+            .connect()?
+            .query_row(party, [role], |row| Ok((row.get(0)?, row.get(1)?)));
+        Ok(party.optional()?)
+    }
+}
+
+/// A person's approval.
+pub(crate) struct Approval<'a> {
+    pub(crate) by: &'a str,
+    /// The ID of the command in the outbox, if it is parked.
+    pub(crate) parked: Option<i64>,
+    /// The signature, if the approver has a secret.
+    pub(crate) signature: Option<Vec<u8>>,
+    pub(crate) expires: i64,
+}
+
+impl From<rusqlite::Error> for Failure {
+    fn from(error: rusqlite::Error) -> Self {
+        sdk_outbox::Error::from(error).into()
+    }
+}
+
+/// Reads a row. A value of another type counts as absent, because any program may have written it.
+fn proposal(row: &Row<'_>) -> Proposal {
+    let text = |at| match row.get_ref(at) {
+        Ok(ValueRef::Text(text)) => Some(String::from_utf8_lossy(text).into_owned()),
+        _ => None,
+    };
+    let number = |at| row.get::<_, i64>(at).ok();
+    Proposal {
+        digest: text(0).unwrap_or_default(),
+        command: text(1).unwrap_or_default(),
+        intent: text(2),
+        created: number(3).unwrap_or_default(),
+        expires: number(4).unwrap_or_default(),
+        decision: text(5),
+        decided_by: text(6),
+        signature: row.get(7).ok(),
+        outbox_id: number(8),
+        http_status: number(9),
+        replayed: number(10).map(|it| it != 0),
+        result: text(11),
+    }
+}
+
+/// Returns the time in milliseconds since 1970-01-01.
+pub(crate) fn now() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, length)
+}
+
+pub(crate) fn length(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
