@@ -42,7 +42,7 @@ pub(crate) struct Parameter {
     pub(crate) in_path: bool,
     pub(crate) required: bool,
     pub(crate) about: &'static str,
-    schema: &'static Value,
+    pub(crate) schema: &'static Value,
 }
 
 /// Returns all operations by application.
@@ -121,6 +121,10 @@ impl Entry {
         self.operation.safety.is_command() && !self.operation.secret_response
     }
 
+    pub(crate) fn resolved(&self, schema: &'static Value) -> &'static Value {
+        resolved(self.document, schema)
+    }
+
     pub(crate) fn parameters(&self) -> impl Iterator<Item = Parameter> {
         let all = self.description["parameters"].as_array();
         let document = self.document;
@@ -138,7 +142,7 @@ impl Entry {
         })
     }
 
-    fn body(&self) -> Option<&'static Value> {
+    pub(crate) fn body(&self) -> Option<&'static Value> {
         let content = self.description["requestBody"]["content"].as_object()?;
         let (_, content) = content.iter().next()?;
         Some(resolved(self.document, &content["schema"]))

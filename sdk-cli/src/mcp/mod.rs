@@ -3,4 +3,6 @@
 //! The agent's process runs reads and stores writes as proposals, and can't send a write. The approver's process,
 //! `suite mcp approvals`, sends what a person approved.
 
+mod access;
 mod store;
+mod tools;
