@@ -4,5 +4,6 @@
 //! `suite mcp approvals`, sends what a person approved.
 
 mod access;
+mod calls;
 mod store;
 mod tools;
