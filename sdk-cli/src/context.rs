@@ -15,7 +15,6 @@ use crate::output::{self, Exit, Failure, Format};
 pub(crate) type Variables = BTreeMap<String, String>;
 
 const SECRET: &str = "SUITE_CLIENT_SECRET";
-const SECRET_FILE: &str = "SUITE_CLIENT_SECRET_FILE";
 /// The longest secret, in bytes. This limit keeps a wrong file out of memory.
 const MAX_SECRET: u64 = 1 << 16;
 
@@ -114,6 +113,12 @@ impl Context {
         self.settings.installation.as_deref().unwrap_or(default)
     }
 
+    /// Returns a secret from its variable or its file.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn secret(&self, name: &str) -> Result<Option<String>, Failure> {
+        secret(&mut self.variables.clone(), &self.prefix(), name)
+    }
+
     pub(crate) fn has(&self, app: App) -> bool {
         self.variables.contains_key(app.url_variable())
     }
@@ -171,24 +176,34 @@ fn variables(prefix: &str) -> Result<Variables, Failure> {
             found.insert(name.to_owned(), value);
         }
     }
-    if let Some(file) = found.remove(SECRET_FILE) {
-        if found.contains_key(SECRET) {
-            let message = format!("{prefix}{SECRET} and {prefix}{SECRET_FILE} are both set");
-            return Err(Failure::new(Exit::Setup, "configuration", message));
-        }
-        let mut secret = String::new();
-        let read = std::fs::File::open(&file)
-            .and_then(|it| it.take(MAX_SECRET + 1).read_to_string(&mut secret));
-        // The message omits the path, because the variable may contain the secret by mistake.
-        let problem = |problem: &dyn Display| {
-            let message = format!("the file in {prefix}{SECRET_FILE} cannot be used: {problem}");
-            Failure::new(Exit::Setup, "configuration", message)
-        };
-        read.map_err(|error| problem(&error))?;
-        if secret.len() as u64 > MAX_SECRET {
-            return Err(problem(&"it is larger than 64 KiB"));
-        }
-        found.insert(SECRET.to_owned(), secret.trim_end().to_owned());
+    if let Some(secret) = secret(&mut found, prefix, SECRET)? {
+        found.insert(SECRET.to_owned(), secret);
     }
     Ok(found)
+}
+
+/// Removes a secret from the variables. It is the value of the variable, or in the file that the variable with the suffix
+/// `_FILE` names.
+fn secret(found: &mut Variables, prefix: &str, name: &str) -> Result<Option<String>, Failure> {
+    let own = found.remove(name);
+    let Some(file) = found.remove(&format!("{name}_FILE")) else {
+        return Ok(own);
+    };
+    if own.is_some() {
+        let message = format!("{prefix}{name} and {prefix}{name}_FILE are both set");
+        return Err(Failure::new(Exit::Setup, "configuration", message));
+    }
+    let mut secret = String::new();
+    let read = std::fs::File::open(&file)
+        .and_then(|it| it.take(MAX_SECRET + 1).read_to_string(&mut secret));
+    // The message omits the path, because the variable may contain the secret by mistake.
+    let problem = |problem: &dyn Display| {
+        let message = format!("the file in {prefix}{name}_FILE cannot be used: {problem}");
+        Failure::new(Exit::Setup, "configuration", message)
+    };
+    read.map_err(|error| problem(&error))?;
+    if secret.len() as u64 > MAX_SECRET {
+        return Err(problem(&"it is larger than 64 KiB"));
+    }
+    Ok(Some(secret.trim_end().to_owned()))
 }

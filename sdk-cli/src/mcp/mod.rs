@@ -5,5 +5,8 @@
 
 mod access;
 mod calls;
+mod deliver;
+mod desk;
+mod review;
 mod store;
 mod tools;

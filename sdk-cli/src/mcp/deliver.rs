@@ -1,0 +1,94 @@
+//! Sends approved writes: the outbox's worker, with a check of digest, signature and expiry before each attempt.
+
+use std::collections::BTreeMap;
+
+use sdk_core::{App, PreparedCommand};
+use sdk_outbox::{StoredCommand, Worker};
+
+use super::desk::Desk;
+use super::store::{Approvals, DAY, length, now};
+use crate::catalog::{operations, with_client};
+use crate::output::Failure;
+
+/// The facts by which the worker checks a command. The row of the proposal is compared with them.
+#[derive(Clone)]
+struct Check {
+    store: Approvals,
+    client: String,
+    secret: Option<String>,
+    origins: BTreeMap<String, String>,
+}
+
+/// Sends approved writes until the future completes, then waits for the writes in flight.
+pub(crate) async fn deliver(
+    desk: &Desk<'_>,
+    until: impl Future<Output = ()>,
+) -> Result<(), Failure> {
+    let mut check = Check {
+        store: desk.store.clone(),
+        client: desk.client.clone(),
+        secret: desk.secret.clone(),
+        origins: BTreeMap::new(),
+    };
+    let mut worker = Worker::new(desk.store.outbox.clone());
+    let apps = App::all().filter(|app| !operations(*app).is_empty());
+    for app in apps.filter(|app| desk.context.has(*app)) {
+        worker = with_client!(app, &desk.suite, |client| {
+            let origin = client.origin().to_owned();
+            check.origins.insert(app.name().to_owned(), origin);
+            worker.sender(client)
+        });
+    }
+    let worker = worker.before_send(move |stored, command| {
+        let check = check.clone();
+        async move { check.check(&stored, &command) }
+    });
+    Ok(worker.run(until).await?)
+}
+
+impl Check {
+    fn check(&self, stored: &StoredCommand, command: &PreparedCommand) -> Result<(), String> {
+        let origin = self.origins.get(command.application());
+        let origin = origin.ok_or("its application has no address")?;
+        let digest = command.approval_digest(origin, &self.client);
+        if stored.reference.as_ref() != Some(&digest) {
+            return Err("its digest differs from the approved digest".to_owned());
+        }
+        let proposal = self.store.find(&digest).map_err(|it| it.to_string())?;
+        let proposal = proposal.filter(|it| it.decision.as_deref() == Some("approved"));
+        let proposal = proposal.ok_or("no person approved it")?;
+        match (&self.secret, &proposal.signature) {
+            (None, None) => {}
+            (None, Some(_)) => {
+                return Err(
+                    "the approval is signed, but SUITE_APPROVAL_SECRET is not set".to_owned(),
+                );
+            }
+            (Some(secret), signature) => {
+                let signature = signature
+                    .as_ref()
+                    .and_then(|it| <[u8; 32]>::try_from(&**it).ok());
+                let signed = signed(&digest, proposal.expires);
+                if !signature.is_some_and(|it| hmac_sha256::HMAC::verify(signed, secret, &it)) {
+                    return Err("the approval has no valid signature".to_owned());
+                }
+            }
+        }
+        // A write that may have been sent is resent for a day, unless the suite could apply it a second time.
+        let was_sent = stored.first_sent.is_some() && command.is_replayable();
+        let grace = if was_sent { length(DAY) } else { 0 };
+        if proposal.expires.saturating_add(grace) < now() {
+            return Err("the approval has expired; approve it again".to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Signs a digest and the time at which its approval expires.
+pub(crate) fn sign(secret: &str, digest: &str, expires: i64) -> Vec<u8> {
+    hmac_sha256::HMAC::mac(signed(digest, expires), secret).to_vec()
+}
+
+fn signed(digest: &str, expires: i64) -> String {
+    format!("suite-approval-signature/v1\n{digest}\n{expires}")
+}

@@ -1,0 +1,72 @@
+//! The approver's side of the store.
+
+use sdk_core::{App, Suite};
+
+use super::access::{self, APPROVER, Access};
+use super::store::{Approvals, Proposal};
+use crate::context::Context;
+use crate::output::{Exit, Failure, note_always};
+
+/// The variable with the approver's secret, which the agent's process must not have.
+pub(crate) const APPROVAL_SECRET: &str = "SUITE_APPROVAL_SECRET";
+
+/// The approver's credential, secret and store.
+pub(crate) struct Desk<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) store: Approvals,
+    pub(crate) suite: Suite,
+    pub(crate) client: String,
+    pub(crate) secret: Option<String>,
+}
+
+impl<'a> Desk<'a> {
+    pub(crate) fn new(context: &'a Context, store: Approvals) -> Result<Self, Failure> {
+        let secret = context.secret(APPROVAL_SECRET)?;
+        if secret.as_ref().is_some_and(|it| it.len() < 16) {
+            let message = format!("{APPROVAL_SECRET} must have at least 16 bytes");
+            return Err(Failure::new(Exit::Setup, "configuration", message));
+        }
+        let client = context.variables().get("SUITE_CLIENT_ID");
+        Ok(Self {
+            context,
+            store,
+            suite: context.suite()?,
+            client: client.cloned().unwrap_or_default(),
+            secret,
+        })
+    }
+
+    /// Records the approver's client ID, scopes and command types, by which the agent's process offers writes.
+    pub(crate) async fn register(&self) -> Result<Access, Failure> {
+        let apps: Vec<App> = App::all().collect();
+        let access = Access::of(self.context, &self.suite, &apps).await?;
+        let mut access = access.with_types(&self.suite).await?;
+        access.has_secret = self.secret.is_some();
+        access::register(&self.store, APPROVER, &self.client, &access)?;
+        Ok(access)
+    }
+
+    /// Warns if approvals are not protected.
+    pub(crate) fn warn(&self) -> Result<(), Failure> {
+        let (protection, is_protected) = access::protection(&self.store)?;
+        if !is_protected {
+            note_always(format_args!(
+                "warning: protection of approvals: {protection}"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Finds a proposal by the first digits of its digest.
+    pub(crate) fn find(&self, digits: &str) -> Result<Proposal, Failure> {
+        let mut all = self.store.list()?;
+        all.retain(|it| !digits.is_empty() && it.digest.starts_with(digits));
+        let problem = match all.len() {
+            1 => return Ok(all.remove(0)),
+            0 => "no proposal has",
+            _ => "several proposals have",
+        };
+        let message = format!("{problem} a digest that begins with {digits}");
+        Err(Failure::new(Exit::Failed, "not_found", message))
+    }
+}
