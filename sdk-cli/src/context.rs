@@ -113,6 +113,12 @@ impl Context {
         self.settings.installation.as_deref().unwrap_or(default)
     }
 
+    /// Returns the name of the installation that the caller selected.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn installation(&self) -> Option<&str> {
+        self.settings.installation.as_deref()
+    }
+
     /// Returns a secret from its variable or its file.
     #[cfg(feature = "mcp")]
     pub(crate) fn secret(&self, name: &str) -> Result<Option<String>, Failure> {

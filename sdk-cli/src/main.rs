@@ -14,7 +14,7 @@ mod doctor;
 mod export;
 mod funnel;
 #[cfg(feature = "mcp")]
-#[allow(dead_code, reason = "the command `mcp` follows")]
+#[allow(dead_code, reason = "the server follows")]
 mod mcp;
 mod outbox;
 mod output;
@@ -58,6 +58,9 @@ enum Command {
     /// Only the service creates the outbox. This command migrates tables that an older release of sdk-outbox
     /// created.
     Outbox(outbox::Args),
+    /// Review and send the writes that an agent proposed.
+    #[cfg(feature = "mcp")]
+    Mcp(mcp::Args),
     /// List all operations.
     Operations,
     /// Print shell completions: `suite completions bash > suite.bash`.
@@ -114,6 +117,8 @@ async fn run(settings: Settings, matches: &ArgMatches) -> Result<ExitCode, Failu
             Ok(sdk_reference_server::program::run("suite serve", options).await)
         }
         Command::Outbox(args) => outbox::run(&Context::open(settings).await?, args).await,
+        #[cfg(feature = "mcp")]
+        Command::Mcp(args) => Box::pin(mcp::run(Context::open(settings).await?, args)).await,
         Command::Operations => Ok(call::operations(settings.format())),
         Command::Doctor => doctor::run(&Context::open(settings).await?).await,
         Command::Export(args) => export::run(&Context::open(settings).await?, args).await,

@@ -52,6 +52,8 @@ async fn examine(context: &Context) -> Report {
     let mut report = Report::new(context.prefix());
     let variables = context.variables();
     credential(&mut report, variables);
+    #[cfg(feature = "mcp")]
+    approvals(&mut report, context).await;
     // This runs the same checks as a service does.
     if let Err(error) = context.builder().build() {
         report.failure(error.to_string(), SET);
@@ -96,6 +98,22 @@ fn credential(report: &mut Report, variables: &Variables) {
             let remedy = format!("remove it from {name} (`$(cat file)` removes line ends)");
             report.problem(format!("{name} begins or ends with white space"), remedy);
         }
+    }
+}
+
+/// Reports how the right to approve an agent's writes is protected.
+#[cfg(feature = "mcp")]
+async fn approvals(report: &mut Report, context: &Context) {
+    match crate::mcp::protection(context).await {
+        Ok(None) => {}
+        Ok(Some((protection, true))) => {
+            report.ok(format!("protection of approvals: {protection}"));
+        }
+        Ok(Some((protection, false))) => report.problem(
+            format!("protection of approvals: {protection}"),
+            "give the agent a credential with read scopes only",
+        ),
+        Err(failure) => report.note(format!("the store of approvals is unreadable: {failure}")),
     }
 }
 

@@ -1,0 +1,247 @@
+//! `suite mcp approvals`: a person reviews, approves and rejects proposed writes.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Subcommand;
+use sdk_core::PreparedCommand;
+use serde_json::{Value, json};
+use tokio::time::{sleep, timeout};
+
+use super::deliver::{deliver, sign};
+use super::desk::Desk;
+use super::review::Reviewed;
+use super::store::{Approval, Approvals, length, now};
+use crate::call::{confirm, is_at_terminal};
+use crate::context::Context;
+use crate::output::{self, Exit, Failure, Format, note, note_always};
+use crate::stop::Stop;
+use crate::table;
+
+/// How long `approve` waits for the result.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The lifetime of an approval, and the time between two looks at the approver's scopes.
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[derive(Subcommand)]
+pub(crate) enum Action {
+    /// List the proposals, the oldest first. The exit status is 4 if a proposal waits for a person
+    List,
+    /// Show a proposal with the exact request
+    Show {
+        /// The digest, or its first digits
+        digest: String,
+    },
+    /// Approve a proposal or a parked write, send it, and print the result
+    Approve {
+        /// The digest, with all 64 digits. On a terminal, its first digits suffice
+        digest: String,
+        /// The name of the person [default: the variable USER]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
+    /// Reject a proposal, or drop a parked write, so that it is never sent
+    Reject {
+        /// The digest, or its first digits
+        digest: String,
+        /// The name of the person [default: the variable USER]
+        #[arg(long, value_name = "NAME")]
+        by: Option<String>,
+    },
+    /// Register as the approver, and send approved writes until Ctrl-C or SIGTERM
+    Run,
+}
+
+pub(crate) async fn run(
+    context: &Context,
+    store: Approvals,
+    action: Action,
+) -> Result<ExitCode, Failure> {
+    let desk = Desk::new(context, store)?;
+    match action {
+        Action::List => desk.list().await,
+        Action::Show { digest } => {
+            let reviewed = desk.review(&desk.find(&digest)?).await?;
+            match context.format() {
+                Format::Table => reviewed.lines(&desk).iter().for_each(output::put),
+                _ => output::put(reviewed.json(&desk)),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Action::Approve { digest, by } => desk.approve(&digest, &person(by)).await,
+        Action::Reject { digest, by } => desk.reject(&digest, &person(by)).await,
+        Action::Run => desk.send().await,
+    }
+}
+
+impl Desk<'_> {
+    async fn list(&self) -> Result<ExitCode, Failure> {
+        let (mut rows, mut waits) = (Vec::new(), false);
+        for proposal in self.store.list()? {
+            let progress = self.store.progress(&proposal).await?;
+            waits |= matches!(progress.status, "pending" | "parked");
+            let command: Option<PreparedCommand> = serde_json::from_str(&proposal.command).ok();
+            let operation = command.map(|it| format!("{}.{}", it.application(), it.operation()));
+            rows.push(json!({
+                "digest": proposal.digest, "status": progress.status, "operation": operation,
+                "ageSeconds": (now() - proposal.created) / 1000, "by": proposal.decided_by, "note": progress.note,
+            }));
+        }
+        let columns = ["digest", "status", "operation", "ageSeconds"];
+        table::print_rows(&rows, &columns, self.context.format());
+        self.warn()?;
+        Ok(if waits {
+            ExitCode::from(Exit::Person as u8)
+        } else {
+            ExitCode::SUCCESS
+        })
+    }
+
+    async fn approve(&self, digits: &str, by: &str) -> Result<ExitCode, Failure> {
+        let at_terminal = is_at_terminal();
+        if !at_terminal && digits.len() != 64 {
+            return Err(Failure::usage(
+                "without a terminal, an approval needs all 64 digits of the digest",
+            ));
+        }
+        let reviewed = self.review(&self.find(digits)?).await?;
+        let status = reviewed.progress.status;
+        if !matches!(status, "pending" | "parked") {
+            let message = format!("the proposal is {status}, so it can't be approved");
+            let hint = "`suite mcp approvals run` sends approved writes";
+            return Err(Failure::new(Exit::Failed, "not_pending", message).with_hint(hint));
+        }
+        let access = self.register().await?;
+        let Reviewed {
+            command,
+            entry,
+            proposal,
+            ..
+        } = &reviewed;
+        if !access.permits(entry, true) {
+            let needed = entry.operation.scopes.join(" or ");
+            let message =
+                format!("the approver's credential is not known to have a scope for it: {needed}");
+            return Err(Failure::new(Exit::Setup, "permission_denied", message));
+        }
+        let body: Value = serde_json::from_str(command.body()).unwrap_or_default();
+        access.check_type(entry, &body)?;
+        reviewed.lines(self).iter().for_each(note_always);
+        if at_terminal {
+            confirm("Approve and send it?")?;
+        }
+        let digest = &proposal.digest;
+        let parked = reviewed.progress.outbox_id.filter(|_| status == "parked");
+        let expires = now() + length(HOUR);
+        let secret = self.secret.as_deref();
+        let approval = Approval {
+            by,
+            parked,
+            signature: secret.map(|secret| sign(secret, digest, expires)),
+            expires,
+        };
+        let label = self.context.installation().unwrap_or_default();
+        if !self.store.approve(digest, command, label, &approval)? {
+            let message = "the proposal is no longer pending, so it was not approved again";
+            return Err(Failure::new(Exit::Failed, "not_pending", message));
+        }
+        if let Some(id) = parked {
+            self.store.outbox.retry(id, by).await?;
+        }
+        note("Approved. Sending it.");
+        self.send_one(digest).await
+    }
+
+    /// Sends approved writes until this write is done or needs a person, and prints its result.
+    async fn send_one(&self, digest: &str) -> Result<ExitCode, Failure> {
+        let is_settled = async || {
+            let Some(proposal) = self.store.find(digest)? else {
+                return Ok::<_, Failure>(true);
+            };
+            Ok(self.store.progress(&proposal).await?.is_final())
+        };
+        let settled = async {
+            while let Ok(false) = is_settled().await {
+                sleep(Duration::from_millis(100)).await;
+            }
+        };
+        let mut stop = Stop::listen()?;
+        deliver(self, async {
+            let _ = stop.or(timeout(PATIENCE, settled)).await;
+        })
+        .await?;
+        let proposal = self.find(digest)?;
+        let progress = self.store.progress(&proposal).await?;
+        let detail = progress.note.unwrap_or_default();
+        match progress.status {
+            "done" => {
+                let status = proposal.http_status.unwrap_or_default();
+                let is_replay = proposal.replayed == Some(true);
+                let replay = if is_replay {
+                    ", the result of an earlier attempt"
+                } else {
+                    ""
+                };
+                note(format_args!("Applied: status {status}{replay}."));
+                let result = proposal.result.unwrap_or_default();
+                match result.parse() {
+                    Ok(result) => table::print_value(&result, self.context.format()),
+                    Err(_) => output::put(output::escaped(&result)),
+                }
+                Ok(ExitCode::SUCCESS)
+            }
+            "approved" => {
+                let message = format!("its result is not known yet: {detail}");
+                let hint = "`suite mcp approvals run` continues to send it";
+                Err(Failure::new(Exit::Later, "approved", message).with_hint(hint))
+            }
+            status => {
+                let message = format!("the write is {status}: {detail}");
+                Err(Failure::new(Exit::Person, "parked", message))
+            }
+        }
+    }
+
+    /// Sends approved writes until Ctrl-C or SIGTERM, and registers every hour.
+    async fn send(&self) -> Result<ExitCode, Failure> {
+        self.register().await?;
+        self.store.purge().await?;
+        self.warn()?;
+        let mut stop = Stop::listen()?;
+        note("Sending approved writes. Press Ctrl-C to stop after the writes in flight.");
+        let register = async {
+            loop {
+                sleep(HOUR).await;
+                if let Err(failure) = self.register().await {
+                    note(failure);
+                }
+            }
+        };
+        tokio::select! {
+            delivered = deliver(self, stop.heard()) => delivered?,
+            () = register => {}
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn reject(&self, digits: &str, by: &str) -> Result<ExitCode, Failure> {
+        let proposal = self.find(digits)?;
+        let progress = self.store.progress(&proposal).await?;
+        if let (Some(id), "parked") = (progress.outbox_id, progress.status) {
+            self.store.outbox.drop(id, by, "rejected").await?;
+        } else if !self.store.reject(&proposal.digest, by)? {
+            let message = format!(
+                "the proposal is {}, so it can't be rejected",
+                progress.status
+            );
+            return Err(Failure::new(Exit::Failed, "not_pending", message));
+        }
+        note("Rejected. It will not be sent.");
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn person(by: Option<String>) -> String {
+    by.or_else(|| std::env::var("USER").ok())
+        .unwrap_or_else(|| "unknown".to_owned())
+}
