@@ -14,7 +14,6 @@ mod doctor;
 mod export;
 mod funnel;
 #[cfg(feature = "mcp")]
-#[allow(dead_code, reason = "the server follows")]
 mod mcp;
 mod outbox;
 mod output;
@@ -58,7 +57,9 @@ enum Command {
     /// Only the service creates the outbox. This command migrates tables that an older release of sdk-outbox
     /// created.
     Outbox(outbox::Args),
-    /// Review and send the writes that an agent proposed.
+    /// Serve the operations to an agent over the Model Context Protocol, on standard input and output.
+    ///
+    /// Reads run immediately. Writes are stored as proposals, which a person approves with `suite mcp approvals`.
     #[cfg(feature = "mcp")]
     Mcp(mcp::Args),
     /// List all operations.

@@ -9,17 +9,27 @@ mod calls;
 mod deliver;
 mod desk;
 mod review;
+mod server;
 mod store;
 mod tools;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Subcommand;
+use rmcp::ServiceExt as _;
+use rmcp::transport::stdio_pipes;
+use sdk_core::App;
 
 use crate::context::Context;
-use crate::output::Failure;
+use crate::output::{Exit, Failure, note_always};
+use crate::stop::Stop;
+use access::{AGENT, Access};
+use desk::APPROVAL_SECRET;
+use server::{Server, Shared};
 use store::Approvals;
+use tools::Selection;
 
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = false)]
@@ -28,8 +38,16 @@ pub(crate) struct Args {
     /// [default: approvals.sqlite in the state folder of the installation]
     #[arg(long, value_name = "FILE", global = true)]
     store: Option<PathBuf>,
+    #[command(flatten)]
+    selection: Selection,
+    /// How long a proposal waits for a person, in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=24 * 60))]
+    expiry: u64,
+    /// The longest result of a read, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 64 << 10, value_parser = clap::value_parser!(u64).range(1024..))]
+    max_result: u64,
     #[command(subcommand)]
-    action: Action,
+    action: Option<Action>,
 }
 
 #[derive(Subcommand)]
@@ -40,14 +58,65 @@ enum Action {
 }
 
 pub(crate) async fn run(context: Context, args: Args) -> Result<ExitCode, Failure> {
-    let Action::Approvals(action) = args.action;
-    if context.is_demo() {
-        return Err(Failure::usage(
-            "--demo has no approvals, because its server ends with the process",
+    match args.action {
+        Some(Action::Approvals(action)) => {
+            if context.is_demo() {
+                return Err(Failure::usage(
+                    "--demo has no approvals, because its server ends with the process",
+                ));
+            }
+            let store = Approvals::open(path(&context, args.store)?).await?;
+            approvals::run(&context, store, action).await
+        }
+        None => serve(context, args).await,
+    }
+}
+
+/// Serves one agent until its client closes standard input.
+async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
+    let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+    if let Some(name) = names.into_iter().find(|it| it.contains(APPROVAL_SECRET)) {
+        let message =
+            format!("{name} is set, but the agent's process must not have the approver's secret");
+        return Err(Failure::new(Exit::Setup, "configuration", message));
+    }
+    // A server in this process can't receive the writes that another process approves.
+    args.selection.read_only |= context.is_demo();
+    let suite = context.suite()?;
+    let store = Approvals::open(path(&context, args.store)?).await?;
+    let apps: Vec<App> = App::all().collect();
+    let own = Access::of(&context, &suite, &apps).await?;
+    let client = context.variables().get("SUITE_CLIENT_ID");
+    access::register(&store, AGENT, client.map_or("", String::as_str), &own)?;
+    let (protection, is_protected) = access::protection(&store)?;
+    if !(is_protected || args.selection.read_only) {
+        note_always(format_args!(
+            "warning: protection of approvals: {protection}"
         ));
     }
-    let store = Approvals::open(path(&context, args.store)?).await?;
-    approvals::run(&context, store, action).await
+    let server = Server::new(Shared {
+        suite,
+        entries: args.selection.entries()?,
+        undocumented_scopes: args.selection.undocumented_scopes,
+        store,
+        lifetime: Duration::from_secs(args.expiry * 60),
+        max_result: usize::try_from(args.max_result).unwrap_or(usize::MAX),
+        subscriptions: std::sync::Mutex::default(),
+        context,
+    });
+    let mut stop = Stop::listen()?;
+    let closed = async {
+        let problem = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, "protocol", error);
+        let service = server
+            .serve(stdio_pipes())
+            .await
+            .map_err(|error| problem(&error))?;
+        service.waiting().await.map_err(|error| problem(&error))
+    };
+    match stop.or(closed).await {
+        Some(ended) => ended.map(|_| ExitCode::SUCCESS),
+        None => Ok(stop.status()),
+    }
 }
 
 /// Returns how the right to approve is protected, and whether it is protected at all. `None` if no agent or approver uses

@@ -1,0 +1,363 @@
+//! The Model Context Protocol server. It can't send a write: it stores proposals.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, ResourceContents, ResourceUpdatedNotificationParam, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use sdk_core::{App, Suite};
+use serde_json::{Map, Value, json};
+use tokio::task::{AbortHandle, JoinSet};
+
+use super::access::{self, APPROVER, Access};
+use super::calls::Arguments;
+use super::store::{Approvals, Proposal};
+use super::tools;
+use crate::catalog::Entry;
+use crate::context::Context;
+use crate::output::{Exit, Failure};
+
+/// The time between two looks at the proposals to which a client has subscribed.
+const POLL: Duration = Duration::from_secs(1);
+const URI: &str = "suite://proposals/";
+
+/// The server of one agent.
+#[derive(Clone)]
+pub(crate) struct Server(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) context: Context,
+    pub(crate) suite: Suite,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) undocumented_scopes: bool,
+    pub(crate) store: Approvals,
+    pub(crate) lifetime: Duration,
+    pub(crate) max_result: usize,
+    /// The subscriptions of a client with `initialize`, by URI.
+    pub(crate) subscriptions: Mutex<HashMap<String, AbortHandle>>,
+}
+
+impl Server {
+    pub(crate) fn new(shared: Shared) -> Self {
+        Self(Arc::new(shared))
+    }
+
+    /// Returns the approver and the approver's permissions, if an approver uses the store.
+    fn approver(&self) -> Result<Option<(String, Access)>, Failure> {
+        access::registered(&self.0.store, APPROVER)
+    }
+
+    /// Returns the offered operations of these applications, each with the permissions of the credential that would send
+    /// it.
+    async fn offered(&self, apps: &[App]) -> Result<Vec<(Entry, Access)>, Failure> {
+        let approver = self.approver()?.map(|(_, access)| access);
+        let own = Access::of(&self.0.context, &self.0.suite, apps).await?;
+        let entries = self.0.entries.iter();
+        let entries = entries.filter(|it| apps.contains(&it.operation.application));
+        let all = entries.filter_map(|entry| {
+            let access = if entry.is_write() {
+                approver.as_ref()?
+            } else {
+                &own
+            };
+            let permits = access.permits(entry, self.0.undocumented_scopes);
+            permits.then(|| (*entry, access.clone()))
+        });
+        Ok(all.collect())
+    }
+
+    async fn called(
+        &self,
+        name: &str,
+        given: Map<String, Value>,
+    ) -> Result<CallToolResult, Failure> {
+        if name == tools::STATUS {
+            let digest = given.get("digest").and_then(Value::as_str);
+            let (status, result) = self.status(digest.unwrap_or_default()).await?;
+            let result = result.map(ContentBlock::text);
+            let content = [ContentBlock::text(status.to_string())]
+                .into_iter()
+                .chain(result);
+            return Ok(CallToolResult::success(content.collect()));
+        }
+        let entry = self.0.entries.iter().find(|it| tools::name(it) == name);
+        let offered = match entry {
+            Some(entry) => self.offered(&[entry.operation.application]).await?,
+            None => Vec::new(),
+        };
+        let Some((entry, access)) = offered.into_iter().find(|(it, _)| tools::name(it) == name)
+        else {
+            let name = sdk_core::one_line(name);
+            let message = format!(
+                "{name} is not offered: it is unknown, not selected, its scope is not granted, or it is a write and no approver has run `suite mcp approvals run`"
+            );
+            return Err(Failure::usage(message));
+        };
+        let mut arguments = Arguments::check(&entry, given)?;
+        if entry.is_write() {
+            return self.propose(&entry, &access, &arguments).await;
+        }
+        let (body, note) = arguments
+            .read(&self.0.suite, &entry, self.0.max_result)
+            .await?;
+        let content = [Some(body), note]
+            .into_iter()
+            .flatten()
+            .map(ContentBlock::text);
+        Ok(CallToolResult::success(content.collect()))
+    }
+
+    async fn propose(
+        &self,
+        entry: &Entry,
+        access: &Access,
+        arguments: &Arguments,
+    ) -> Result<CallToolResult, Failure> {
+        access.check_type(entry, arguments.body.as_ref().unwrap_or(&Value::Null))?;
+        let store = &self.0.store;
+        let missing = || Failure::new(Exit::Setup, "configuration", "no approver uses the store");
+        let (client, access) = self.approver()?.ok_or_else(missing)?;
+        let app = entry.operation.application.name();
+        let origin = access.origin(app).ok_or_else(missing)?;
+        let command = arguments.prepare(&self.0.suite, entry, origin, &client)?;
+        let digest = command.approval_digest(origin, &client);
+        store.propose(
+            &digest,
+            &command,
+            arguments.intent.as_deref(),
+            self.0.lifetime,
+        )?;
+        let (status, result) = self.status(&digest).await?;
+        let text = [Some(status.to_string()), result].into_iter().flatten();
+        let mut proposed = CallToolResult::success(text.map(ContentBlock::text).collect());
+        proposed.structured_content = Some(status);
+        Ok(proposed)
+    }
+
+    /// Returns the status of a proposal, and the result of an applied write.
+    async fn status(&self, digest: &str) -> Result<(Value, Option<String>), Failure> {
+        let store = &self.0.store;
+        let proposal = store.find(digest)?.ok_or_else(|| {
+            let message = format!("there is no proposal {}", sdk_core::one_line(digest));
+            Failure::new(Exit::Failed, "not_found", message)
+        })?;
+        let progress = store.progress(&proposal).await?;
+        let Proposal {
+            http_status,
+            replayed,
+            result,
+            expires,
+            ..
+        } = proposal;
+        let next = match progress.status {
+            "pending" => {
+                "Nothing was sent. Ask a person to run `suite mcp approvals approve` with this digest, then call approval_status."
+            }
+            "approved" => {
+                "A person approved it. It is being sent; call approval_status for its result."
+            }
+            "done" => "It was applied once. Proposing it again does not repeat it.",
+            "parked" => "A person must check it. Do not propose it in another form.",
+            "expired" => "Nothing was sent. Propose it again to ask again.",
+            _ => "It will not be sent.",
+        };
+        let (protection, _) = access::protection(store)?;
+        let status = json!({
+            "status": progress.status,
+            "digest": digest,
+            "resource": format!("{URI}{digest}"),
+            "expiresAt": jiff::Timestamp::from_millisecond(expires).ok().map(|it| it.to_string()),
+            "httpStatus": http_status,
+            "replayed": replayed,
+            "note": progress.note,
+            "next": next,
+            "protection": protection,
+        });
+        Ok((status, result.filter(|_| progress.status == "done")))
+    }
+
+    /// Calls `notify` when the status of a proposal changes, until the status is final or `notify` returns false.
+    async fn watch<F: Future<Output = bool>>(&self, uri: &str, notify: impl Fn() -> F) {
+        let mut known = None;
+        loop {
+            let Some(digest) = uri.strip_prefix(URI) else {
+                return;
+            };
+            let Ok(Some(proposal)) = self.0.store.find(digest) else {
+                return;
+            };
+            if let Ok(progress) = self.0.store.progress(&proposal).await {
+                let is_new = known
+                    .replace(progress.status)
+                    .is_some_and(|it| it != progress.status);
+                if (is_new && !notify().await) || progress.is_final() {
+                    return;
+                }
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    }
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
+        let protection = access::protection(&self.0.store).map_or("unknown", |(it, _)| it);
+        let writes = match self.approver() {
+            Ok(Some(_)) => {
+                "Writes are stored as proposals and sent only after a person approves them."
+            }
+            _ => {
+                "Writes are not offered until a person runs `suite mcp approvals run` on the same store."
+            }
+        };
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("suite", env!("CARGO_PKG_VERSION")))
+            .with_instructions(format!(
+                "{writes} Never send a write in another way. Protection of approvals: {protection}."
+            ))
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let apps: Vec<App> = App::all().collect();
+        let offered = self.offered(&apps).await;
+        let offered = offered.map_err(|it| ErrorData::internal_error(it.to_string(), None))?;
+        let has_writes = offered.iter().any(|(entry, _)| entry.is_write());
+        let tools = offered
+            .iter()
+            .map(|(entry, access)| tools::tool(entry, access));
+        let tools = tools.chain(has_writes.then(tools::status)).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let server = self.clone();
+        // A task, because a panic must not leave the client without a response. Dropping the set ends the task.
+        let mut task = JoinSet::new();
+        let given = request.arguments.unwrap_or_default();
+        task.spawn(async move { server.called(&request.name, given).await });
+        let called = tokio::select! {
+            called = task.join_next() => called,
+            () = context.ct.cancelled() => None,
+        };
+        Ok(match called {
+            Some(Ok(Ok(result))) => result,
+            Some(Ok(Err(failure))) => {
+                let hint = failure
+                    .hint
+                    .as_ref()
+                    .map(|it| format!("; {it}"))
+                    .unwrap_or_default();
+                CallToolResult::error(vec![ContentBlock::text(format!("{failure}{hint}"))])
+            }
+            Some(Err(_)) => CallToolResult::error(vec![ContentBlock::text(
+                "the call failed with an internal error",
+            )]),
+            None => CallToolResult::error(vec![ContentBlock::text("cancelled")]),
+        }
+        .into())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let digest = request.uri.strip_prefix(URI).unwrap_or_default();
+        let status = self.status(digest).await;
+        let (status, result) =
+            status.map_err(|it| ErrorData::resource_not_found(it.to_string(), None))?;
+        let contents = [Some(status.to_string()), result].into_iter().flatten();
+        let contents = contents.map(|it| ResourceContents::text(it, request.uri.clone()));
+        Ok(ReadResourceResult::new(contents.collect()).into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let (server, peer, uri) = (self.clone(), context.peer, request.uri.clone());
+        let task = tokio::spawn(async move {
+            let notify = async || {
+                let updated = ResourceUpdatedNotificationParam::new(uri.clone());
+                peer.notify_resource_updated(updated).await.is_ok()
+            };
+            server.watch(&uri, notify).await;
+        });
+        self.unwatch(&request.uri, Some(task.abort_handle()));
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.unwatch(&request.uri, None);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(
+        &self,
+        requested: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
+        let uris = requested.resource_subscriptions.iter().flatten();
+        let own = uris.filter(|it| it.starts_with(URI));
+        Some(
+            SubscriptionFilter::builder()
+                .resource_subscriptions(own)
+                .build(),
+        )
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut watches = JoinSet::new();
+        for uri in context.accepted().resource_subscriptions.iter().flatten() {
+            let (server, sink, uri) = (self.clone(), context.sink().clone(), uri.clone());
+            watches.spawn(async move {
+                let notify = async || sink.notify_resource_updated(uri.clone()).await.is_ok();
+                server.watch(&uri, notify).await;
+            });
+        }
+        context.cancelled().await;
+        Ok(())
+    }
+}
+
+impl Server {
+    /// Ends a subscription, and replaces it if there is another one.
+    fn unwatch(&self, uri: &str, other: Option<AbortHandle>) {
+        let mut all = self
+            .0
+            .subscriptions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let old = match other {
+            Some(other) => all.insert(uri.to_owned(), other),
+            None => all.remove(uri),
+        };
+        if let Some(old) = old {
+            old.abort();
+        }
+    }
+}
