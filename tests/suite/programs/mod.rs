@@ -9,6 +9,7 @@ mod export;
 #[cfg(unix)]
 mod files;
 mod funnel;
+mod mcp;
 mod outbox;
 mod output;
 mod picture;

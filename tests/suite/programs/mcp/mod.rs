@@ -1,0 +1,238 @@
+//! `suite mcp`: an agent proposes writes, and a person approves them.
+
+mod tools;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use sdk_reference_server::{ClientSpec, ReferenceServer, Transport};
+use serde_json::{Value, json};
+
+use super::{Folder, output, suite};
+
+/// The protocol of a client that begins with `initialize`, and the protocol without it.
+const LEGACY: &str = "2025-11-25";
+const MODERN: &str = "2026-07-28";
+
+/// A server, and the store of an agent and an approver.
+struct Stage {
+    server: ReferenceServer,
+    folder: Folder,
+    /// The credential of the agent. The approver has the server's own client.
+    agent: (String, String),
+}
+
+impl Stage {
+    async fn new() -> Self {
+        let server = ReferenceServer::builder().transport(Transport::Hyper);
+        let server = server.start().await;
+        Self {
+            agent: (
+                server.client_id().to_owned(),
+                server.client_secret().to_owned(),
+            ),
+            server,
+            folder: Folder::new("mcp"),
+        }
+    }
+
+    /// Gives the agent its own credential with these scopes.
+    fn with_agent(mut self, scopes: &[&str]) -> Self {
+        let agent = ClientSpec::new("agent", "agent-secret");
+        self.server.add_client(agent.scopes(scopes.iter().copied()));
+        self.agent = ("agent".to_owned(), "agent-secret".to_owned());
+        self
+    }
+
+    fn store(&self) -> PathBuf {
+        self.folder.file("approvals.sqlite")
+    }
+
+    fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.store()).unwrap()
+    }
+
+    /// Returns a command of the approver, such as `mcp approvals list`.
+    fn command(&self, line: &str) -> Command {
+        let mut command = suite();
+        command.args(line.split_whitespace());
+        command.envs(self.server.environment());
+        command.env("SUITE_APPROVALS", self.store());
+        command
+    }
+
+    fn approvals(&self, line: &str) -> Output {
+        output(&mut self.command(&format!("mcp approvals {line}")))
+    }
+
+    /// Registers the approver, as `suite mcp approvals run` does when it starts.
+    fn register(&self) {
+        let mut run = self.command("mcp approvals run");
+        let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
+        let messages = BufReader::new(run.stderr.take().unwrap()).lines();
+        let mut messages = messages.map(Result::unwrap);
+        assert!(messages.any(|it| it.starts_with("Sending approved writes")));
+        let stop = Command::new("kill").arg(run.id().to_string()).status();
+        assert!(stop.unwrap().success());
+        assert!(run.wait().unwrap().success());
+    }
+
+    fn agent(&self, line: &str) -> Agent {
+        self.agent_with(line, MODERN)
+    }
+
+    fn agent_with(&self, line: &str, protocol: &'static str) -> Agent {
+        let mut command = self.command(&format!("mcp {line}"));
+        command.env("SUITE_CLIENT_ID", &self.agent.0);
+        command.env("SUITE_CLIENT_SECRET", &self.agent.1);
+        Agent::start(command, protocol)
+    }
+}
+
+/// A client of the protocol, and the agent's process. Each line of the process must be a message of the protocol.
+struct Agent {
+    child: Child,
+    input: ChildStdin,
+    messages: Receiver<Value>,
+    protocol: &'static str,
+    requests: u64,
+    /// The notifications that arrived while the client waited for a response.
+    notifications: Vec<Value>,
+}
+
+impl Agent {
+    fn start(mut command: Command, protocol: &'static str) -> Self {
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (sender, messages) = channel();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        std::thread::spawn(move || {
+            for line in lines {
+                let line = line.unwrap();
+                let message: Value = serde_json::from_str(&line).expect(&line);
+                assert_eq!(message["jsonrpc"], "2.0", "{line}");
+                let _ = sender.send(message);
+            }
+        });
+        let mut agent = Self {
+            input: child.stdin.take().unwrap(),
+            child,
+            messages,
+            protocol,
+            requests: 0,
+            notifications: Vec::new(),
+        };
+        if protocol == LEGACY {
+            let client = json!({"name": "test", "version": "1"});
+            let hello =
+                json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": client});
+            agent.request("initialize", hello);
+            agent.write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        }
+        agent
+    }
+
+    fn write(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    /// Sends a request without waiting for the response, and returns its ID.
+    fn send(&mut self, method: &str, mut params: Value) -> u64 {
+        self.requests += 1;
+        if self.protocol == MODERN {
+            let key = |name: &str| format!("io.modelcontextprotocol/{name}");
+            params["_meta"] = json!({
+                key("protocolVersion"): MODERN, key("clientCapabilities"): {},
+                key("clientInfo"): {"name": "test", "version": "1"},
+            });
+        }
+        let id = self.requests;
+        self.write(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        id
+    }
+
+    fn next(&self) -> Value {
+        self.messages.recv_timeout(Duration::from_secs(30)).unwrap()
+    }
+
+    /// Returns the result, or the error of the protocol.
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send(method, params);
+        loop {
+            let mut message = self.next();
+            if message["id"] != id {
+                self.notifications.push(message);
+            } else if message.get("error").is_some() {
+                return message["error"].take();
+            } else {
+                return message["result"].take();
+            }
+        }
+    }
+
+    fn tools(&mut self) -> Vec<Value> {
+        let tools = self.request("tools/list", json!({}))["tools"].take();
+        serde_json::from_value(tools).unwrap()
+    }
+
+    /// Returns the sorted names of the offered tools.
+    fn names(&mut self) -> Vec<String> {
+        let tools = self.tools();
+        let names = tools
+            .iter()
+            .map(|it| it["name"].as_str().unwrap().to_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort();
+        names
+    }
+
+    /// Calls a tool, and returns its strings, or the message of its failure.
+    fn call(&mut self, tool: &str, arguments: Value) -> Result<Vec<String>, String> {
+        let result = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        let content = result["content"].as_array().expect(&result.to_string());
+        let texts = content
+            .iter()
+            .map(|it| it["text"].as_str().unwrap().to_owned());
+        let texts: Vec<String> = texts.collect();
+        if result["isError"] == true {
+            Err(texts.concat())
+        } else {
+            Ok(texts)
+        }
+    }
+
+    /// Proposes a write, and returns its status.
+    fn propose(&mut self, tool: &str, arguments: Value) -> Value {
+        let texts = self.call(tool, arguments).unwrap();
+        serde_json::from_str(&texts[0]).unwrap()
+    }
+
+    /// Closes standard input, and returns the exit status and the messages of the process.
+    fn end(self) -> (Option<i32>, String) {
+        let Self {
+            mut child, input, ..
+        } = self;
+        drop(input);
+        let mut messages = String::new();
+        let mut stderr = child.stderr.take().unwrap();
+        stderr.read_to_string(&mut messages).unwrap();
+        (child.wait().unwrap().code(), messages)
+    }
+}
+
+/// Returns the arguments of an event with this title.
+fn event(title: &str) -> Value {
+    json!({"body": {
+        "operation": "create", "collectionReference": "team", "title": title, "timezone": "UTC",
+        "startsAt": "2026-12-01T09:00:00Z", "endsAt": "2026-12-01T10:00:00Z",
+    }})
+}
+
+/// The tool that proposes an event.
+const EVENT: &str = "calendar_events_command";
