@@ -76,9 +76,8 @@ pub(crate) fn tool(entry: &Entry, access: &Access) -> Tool {
     let (mut properties, mut required) = (Map::new(), Vec::new());
     for parameter in entry.parameters() {
         let mut schema = schema(entry, parameter.schema);
-        let about = parameter.about.lines().next().unwrap_or_default();
-        if !about.is_empty() {
-            schema["description"] = about.into();
+        if !parameter.about.is_empty() {
+            schema["description"] = first_sentence(parameter.about).into();
         }
         properties.insert(parameter.name.to_owned(), schema);
         if parameter.required {
@@ -153,6 +152,7 @@ fn schema(entry: &Entry, of: &'static Value) -> Value {
                 continue;
             }
             "type" if of["nullable"] == true => json!([value, "null"]),
+            "description" => first_sentence(value.as_str().unwrap_or_default()).into(),
             "items" => schema(entry, value),
             "properties" => {
                 let fields = value.as_object().into_iter().flatten();
@@ -166,4 +166,9 @@ fn schema(entry: &Entry, of: &'static Value) -> Value {
         converted.insert(key.clone(), value);
     }
     converted.into()
+}
+
+fn first_sentence(text: &str) -> String {
+    let sentence = text.split_inclusive(". ").next().unwrap_or_default();
+    sentence.split_whitespace().collect::<Vec<_>>().join(" ")
 }
