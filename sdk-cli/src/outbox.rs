@@ -112,12 +112,25 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     if !found.is_file() {
         return Err(problem(&"it is not a file"));
     }
+    // This worker would send writes that no person approved.
+    if matches!(args.action, Action::Run) && has_proposals(store)? {
+        let message =
+            "the outbox has the writes of agents; `suite mcp approvals run` checks and sends them";
+        return Err(Failure::usage(message));
+    }
     act(
         context,
         sqlite::Outbox::open_existing(store).await?,
         args.action,
     )
     .await
+}
+
+fn has_proposals(store: &str) -> Result<bool, Error> {
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let database = rusqlite::Connection::open_with_flags(store, flags)?;
+    let found = "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'suite_proposal'";
+    Ok(database.query_row(found, [], |row| row.get(0))?)
 }
 
 /// Opens an outbox on PostgreSQL, with TLS unless the server doesn't support it or `sslmode` forbids it.

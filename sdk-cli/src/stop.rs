@@ -55,6 +55,12 @@ impl Stop {
     pub(crate) fn status(&self) -> ExitCode {
         self.0.borrow().unwrap_or(INTERRUPTED).into()
     }
+
+    /// Ends the program immediately with the status of the signal.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn exit(&self) -> ! {
+        std::process::exit(self.0.borrow().unwrap_or(INTERRUPTED).into())
+    }
 }
 
 struct Signals {

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use sdk_core::{App, Error, Suite};
+use sdk_core::{App, Error, Suite, TokenError, TokenErrorKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -56,7 +56,15 @@ impl Access {
                         *granted = missing.granted;
                     }
                 }
-                Err(error) => note(format_args!("{app}: {error}")),
+                Err(error) => {
+                    // A credential that gets no token can't write, either.
+                    if let Some((_, granted)) = access.apps.get_mut(app.name())
+                        && is_rejected(&error)
+                    {
+                        *granted = Some(Vec::new());
+                    }
+                    note(format_args!("{app}: {error}"));
+                }
             }
         }
         Ok(access)
@@ -129,6 +137,13 @@ impl Access {
         };
         is_known && !writes.any(|it| all_types.permits(&it, false))
     }
+}
+
+/// Whether the token endpoint rejected the credential for the application.
+fn is_rejected(error: &Error) -> bool {
+    let cause = std::error::Error::source(error);
+    let token = cause.and_then(|it| it.downcast_ref::<TokenError>());
+    token.is_some_and(|it| it.kind() == TokenErrorKind::Refused)
 }
 
 /// Returns the client ID and the permissions of the agent or the approver, if it has registered.

@@ -40,7 +40,7 @@ pub(crate) enum Action {
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
     },
-    /// Reject a proposal, or drop a parked write, so that it is never sent
+    /// Reject a proposal, also one that is approved or parked, so that it is not sent again
     Reject {
         /// The digest, or its first digits
         digest: String,
@@ -64,7 +64,7 @@ pub(crate) async fn run(
             let reviewed = desk.review(&desk.find(&digest)?).await?;
             match context.format() {
                 Format::Table => reviewed.lines(&desk).iter().for_each(output::put),
-                _ => output::put(reviewed.json(&desk)),
+                _ => output::put(output::shown(&reviewed.json(&desk).to_string())),
             }
             Ok(ExitCode::SUCCESS)
         }
@@ -82,12 +82,15 @@ impl Desk<'_> {
             waits |= matches!(progress.status, "pending" | "parked");
             let command: Option<PreparedCommand> = serde_json::from_str(&proposal.command).ok();
             let operation = command.map(|it| format!("{}.{}", it.application(), it.operation()));
+            let is_table = self.context.format() == Format::Table;
+            let digits = if is_table { 16 } else { usize::MAX };
+            let digest: String = proposal.digest.chars().take(digits).collect();
             rows.push(json!({
-                "digest": proposal.digest, "status": progress.status, "operation": operation,
+                "digest": digest, "status": progress.status, "operation": operation,
                 "ageSeconds": (now() - proposal.created) / 1000, "by": proposal.decided_by, "note": progress.note,
             }));
         }
-        let columns = ["digest", "status", "operation", "ageSeconds"];
+        let columns = ["digest", "status", "operation", "ageSeconds", "note"];
         table::print_rows(&rows, &columns, self.context.format());
         self.warn()?;
         Ok(if waits {
@@ -133,12 +136,11 @@ impl Desk<'_> {
         let digest = &proposal.digest;
         let parked = reviewed.progress.outbox_id.filter(|_| status == "parked");
         let expires = now() + length(HOUR);
-        let secret = self.secret.as_deref();
         let approval = Approval {
             by,
-            parked,
-            signature: secret.map(|secret| sign(secret, digest, expires)),
+            signature: sign(&self.key, digest, expires),
             expires,
+            parked,
         };
         let label = self.context.installation().unwrap_or_default();
         if !self.store.approve(digest, command, label, &approval)? {
@@ -146,7 +148,7 @@ impl Desk<'_> {
             return Err(Failure::new(Exit::Failed, "not_pending", message));
         }
         if let Some(id) = parked {
-            self.store.outbox.retry(id, by).await?;
+            self.store.outbox.drop(id, by, "approved again").await?;
         }
         note("Approved. Sending it.");
         self.send_one(digest).await
@@ -205,12 +207,14 @@ impl Desk<'_> {
     /// Sends approved writes until Ctrl-C or SIGTERM, and registers every hour.
     async fn send(&self) -> Result<ExitCode, Failure> {
         self.register().await?;
-        self.store.purge().await?;
         self.warn()?;
         let mut stop = Stop::listen()?;
         note("Sending approved writes. Press Ctrl-C to stop after the writes in flight.");
         let register = async {
             loop {
+                if let Err(failure) = self.store.purge().await {
+                    note(failure);
+                }
                 sleep(HOUR).await;
                 if let Err(failure) = self.register().await {
                     note(failure);
@@ -227,16 +231,21 @@ impl Desk<'_> {
     async fn reject(&self, digits: &str, by: &str) -> Result<ExitCode, Failure> {
         let proposal = self.find(digits)?;
         let progress = self.store.progress(&proposal).await?;
-        if let (Some(id), "parked") = (progress.outbox_id, progress.status) {
-            self.store.outbox.drop(id, by, "rejected").await?;
-        } else if !self.store.reject(&proposal.digest, by)? {
+        if !self.store.reject(&proposal.digest, by)? {
             let message = format!(
                 "the proposal is {}, so it can't be rejected",
                 progress.status
             );
             return Err(Failure::new(Exit::Failed, "not_pending", message));
         }
-        note("Rejected. It will not be sent.");
+        if let (Some(id), "parked") = (progress.outbox_id, progress.status) {
+            self.store.outbox.drop(id, by, "rejected").await?;
+        }
+        note(if progress.status == "approved" {
+            "Rejected. An attempt in flight may still be applied."
+        } else {
+            "Rejected. It will not be sent."
+        });
         Ok(ExitCode::SUCCESS)
     }
 }

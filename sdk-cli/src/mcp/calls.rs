@@ -46,7 +46,8 @@ impl Arguments {
             parameters.push((parameter, value));
         }
         entry.check(&parameters)?;
-        let body = given.remove("body").filter(|_| entry.operation.body);
+        let takes_body = entry.operation.body;
+        let body = takes_body.then(|| given.remove("body")).flatten();
         match &body {
             Some(body) => {
                 digits(body, "body")?;
@@ -57,7 +58,7 @@ impl Arguments {
             }
             None => {}
         }
-        let intent = given.remove("intent").filter(|_| is_keyed(entry));
+        let intent = is_keyed(entry).then(|| given.remove("intent")).flatten();
         let intent = match intent {
             None | Some(Value::Null) => None,
             Some(Value::String(text)) if text.trim().is_empty() => None,

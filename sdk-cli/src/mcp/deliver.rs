@@ -15,7 +15,7 @@ use crate::output::Failure;
 struct Check {
     store: Approvals,
     client: String,
-    secret: Option<String>,
+    key: String,
     origins: BTreeMap<String, String>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) async fn deliver(
     let mut check = Check {
         store: desk.store.clone(),
         client: desk.client.clone(),
-        secret: desk.secret.clone(),
+        key: desk.key.clone(),
         origins: BTreeMap::new(),
     };
     let mut worker = Worker::new(desk.store.outbox.clone());
@@ -57,22 +57,11 @@ impl Check {
         let proposal = self.store.find(&digest).map_err(|it| it.to_string())?;
         let proposal = proposal.filter(|it| it.decision.as_deref() == Some("approved"));
         let proposal = proposal.ok_or("no person approved it")?;
-        match (&self.secret, &proposal.signature) {
-            (None, None) => {}
-            (None, Some(_)) => {
-                return Err(
-                    "the approval is signed, but SUITE_APPROVAL_SECRET is not set".to_owned(),
-                );
-            }
-            (Some(secret), signature) => {
-                let signature = signature
-                    .as_ref()
-                    .and_then(|it| <[u8; 32]>::try_from(&**it).ok());
-                let signed = signed(&digest, proposal.expires);
-                if !signature.is_some_and(|it| hmac_sha256::HMAC::verify(signed, secret, &it)) {
-                    return Err("the approval has no valid signature".to_owned());
-                }
-            }
+        let signature = proposal.signature.as_deref();
+        let signature = signature.and_then(|it| <[u8; 32]>::try_from(it).ok());
+        let signed = signed(&digest, proposal.expires);
+        if !signature.is_some_and(|it| hmac_sha256::HMAC::verify(signed, &self.key, &it)) {
+            return Err("the approval has no valid signature".to_owned());
         }
         // A write that may have been sent is resent for a day, unless the suite could apply it a second time.
         let was_sent = stored.first_sent.is_some() && command.is_replayable();
@@ -85,8 +74,8 @@ impl Check {
 }
 
 /// Signs a digest and the time at which its approval expires.
-pub(crate) fn sign(secret: &str, digest: &str, expires: i64) -> Vec<u8> {
-    hmac_sha256::HMAC::mac(signed(digest, expires), secret).to_vec()
+pub(crate) fn sign(key: &str, digest: &str, expires: i64) -> Vec<u8> {
+    hmac_sha256::HMAC::mac(signed(digest, expires), key).to_vec()
 }
 
 fn signed(digest: &str, expires: i64) -> String {

@@ -16,7 +16,10 @@ pub(crate) struct Desk<'a> {
     pub(crate) store: Approvals,
     pub(crate) suite: Suite,
     pub(crate) client: String,
-    pub(crate) secret: Option<String>,
+    /// The key of the signatures: the approval secret, or the client secret, which the agent lacks if it has another
+    /// credential.
+    pub(crate) key: String,
+    has_secret: bool,
 }
 
 impl<'a> Desk<'a> {
@@ -26,22 +29,30 @@ impl<'a> Desk<'a> {
             let message = format!("{APPROVAL_SECRET} must have at least 16 bytes");
             return Err(Failure::new(Exit::Setup, "configuration", message));
         }
-        let client = context.variables().get("SUITE_CLIENT_ID");
+        let variable = |name: &str| context.variables().get(name).cloned().unwrap_or_default();
         Ok(Self {
             context,
             store,
             suite: context.suite()?,
-            client: client.cloned().unwrap_or_default(),
-            secret,
+            client: variable("SUITE_CLIENT_ID"),
+            has_secret: secret.is_some(),
+            key: secret.unwrap_or_else(|| variable("SUITE_CLIENT_SECRET")),
         })
     }
 
     /// Records the approver's client ID, scopes and command types, by which the agent's process offers writes.
     pub(crate) async fn register(&self) -> Result<Access, Failure> {
+        let known = access::registered(&self.store, APPROVER)?;
+        if known.is_some_and(|(_, it)| it.has_secret) && !self.has_secret {
+            let message = format!(
+                "the approver of this store has a secret, but {APPROVAL_SECRET} is not set"
+            );
+            return Err(Failure::new(Exit::Setup, "configuration", message));
+        }
         let apps: Vec<App> = App::all().collect();
         let access = Access::of(self.context, &self.suite, &apps).await?;
         let mut access = access.with_types(&self.suite).await?;
-        access.has_secret = self.secret.is_some();
+        access.has_secret = self.has_secret;
         access::register(&self.store, APPROVER, &self.client, &access)?;
         Ok(access)
     }

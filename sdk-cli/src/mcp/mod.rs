@@ -13,12 +13,14 @@ mod server;
 mod store;
 mod tools;
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Subcommand;
 use rmcp::ServiceExt as _;
+use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use sdk_core::App;
 
@@ -104,18 +106,26 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
         subscriptions: std::sync::Mutex::default(),
         context,
     });
+    if std::io::stdin().is_terminal() {
+        note_always(
+            "The client of an agent starts this program and sends messages on standard input.",
+        );
+    }
     let mut stop = Stop::listen()?;
     let closed = async {
         let problem = |error: &dyn std::fmt::Display| Failure::new(Exit::Failed, "protocol", error);
-        let service = server
-            .serve(stdio_pipes())
-            .await
-            .map_err(|error| problem(&error))?;
-        service.waiting().await.map_err(|error| problem(&error))
+        let service = match server.serve(stdio_pipes()).await {
+            // The client may only have tested whether the program starts.
+            Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            service => service.map_err(|error| problem(&error))?,
+        };
+        let ended = service.waiting().await;
+        ended.map(drop).map_err(|error| problem(&error))
     };
     match stop.or(closed).await {
-        Some(ended) => ended.map(|_| ExitCode::SUCCESS),
-        None => Ok(stop.status()),
+        Some(ended) => ended.map(|()| ExitCode::SUCCESS),
+        // Returning would wait for a read of standard input, which can't be cancelled.
+        None => stop.exit(),
     }
 }
 

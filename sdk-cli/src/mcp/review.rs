@@ -55,11 +55,17 @@ impl Desk<'_> {
                 "it has a key or an intent, which its operation doesn't take",
             ));
         }
+        if command.headers().next().is_some() {
+            return Err(tampered("it has headers, which an agent can't set"));
+        }
+        let body = serde_json::from_str(command.body());
+        let body: Value = body.map_err(|_| tampered("its body is not JSON"))?;
+        entry.check_body(&body)?;
         let progress = self.store.progress(proposal).await?;
-        let mut warnings = self.same_writes(&command, &proposal.digest).await?;
+        let mut warnings = self.same_writes(&command, &origin).await?;
         if progress.status == "parked" {
-            let note = progress.note.clone().unwrap_or_default();
-            warnings.push(format!("it is parked ({note}); if it may have been applied, look it up before you approve it again"));
+            let warning = "it is parked, and may have been applied: see the note in the list, and look it up before you approve it again";
+            warnings.push(warning.to_owned());
         }
         let (protection, is_protected) = access::protection(&self.store)?;
         if !is_protected {
@@ -79,25 +85,19 @@ impl Desk<'_> {
     async fn same_writes(
         &self,
         command: &PreparedCommand,
-        digest: &str,
+        origin: &str,
     ) -> Result<Vec<String>, Failure> {
+        let content = |it: &PreparedCommand| (it.path().to_owned(), it.body().to_owned());
+        let digest = |it: &PreparedCommand| it.approval_digest(origin, &self.client);
         let mut warnings = Vec::new();
-        for other in self
-            .store
-            .list()?
-            .into_iter()
-            .filter(|it| it.digest != digest)
-        {
-            let Ok(stored) = serde_json::from_str::<PreparedCommand>(&other.command) else {
-                continue;
-            };
-            let content =
-                |it: &PreparedCommand| [it.operation(), it.path(), it.body()].map(str::to_owned);
-            if content(&stored) == content(command) {
-                let status = self.store.progress(&other).await?.status;
+        for proposal in self.store.list()? {
+            let other = serde_json::from_str::<PreparedCommand>(&proposal.command).ok();
+            let is_same = |it: &PreparedCommand| content(it) == content(command);
+            let other = other.filter(is_same).map(|it| digest(&it));
+            if let Some(other) = other.filter(|it| *it != digest(command)) {
+                let status = self.store.progress(&proposal).await?.status;
                 warnings.push(format!(
-                    "the same write was proposed before, as {}, which is {status}",
-                    other.digest
+                    "the same write was proposed before: {other} is {status}"
                 ));
             }
         }
@@ -116,36 +116,27 @@ impl Reviewed {
             None if command.is_replayable() => {
                 "none: an exact repetition returns the first result".to_owned()
             }
-            None => "none: cannot be replayed, so it is sent at most once".to_owned(),
+            None => "none: cannot be replayed, so a lost response parks it".to_owned(),
         };
         let (path, query) = command
             .path()
             .split_once('?')
             .unwrap_or((command.path(), ""));
+        let operation = self.entry.operation;
         let mut facts = vec![
             ("installation", desk.context.name().to_owned()),
             ("origin", self.origin.clone()),
             ("clientId", desk.client.clone()),
-            (
-                "operation",
-                format!("{}: {}", self.entry.name(), self.entry.operation.summary),
-            ),
+            ("operation", format!("{operation}: {}", operation.summary)),
             ("method", command.method().to_owned()),
             ("path", path.to_owned()),
             ("query", query.to_owned()),
-        ];
-        let headers: Vec<_> = command
-            .headers()
-            .map(|(name, value)| format!("{name}: {value}"))
-            .collect();
-        facts.extend((!headers.is_empty()).then(|| ("headers", headers.join(", "))));
-        facts.extend([
             ("body", command.body().to_owned()),
             ("key", key),
             ("status", self.progress.status.to_owned()),
             ("age", format!("{} s", (now() - proposal.created) / 1000)),
             ("digest", proposal.digest.clone()),
-        ]);
+        ];
         facts.extend((!self.warnings.is_empty()).then(|| ("warnings", self.warnings.join("; "))));
         let intent = proposal.intent.as_ref();
         facts.extend(intent.map(|it| ("agentSays", it.clone())));
@@ -166,7 +157,7 @@ impl Reviewed {
 
     pub(crate) fn json(&self, desk: &Desk<'_>) -> Value {
         let facts = self.facts(desk).into_iter();
-        let facts = facts.map(|(name, value)| (name.to_owned(), output::escaped(&value).into()));
+        let facts = facts.map(|(name, value)| (name.to_owned(), value.into()));
         facts.collect::<serde_json::Map<_, _>>().into()
     }
 }

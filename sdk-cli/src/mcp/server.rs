@@ -63,7 +63,10 @@ impl Server {
         let entries = entries.filter(|it| apps.contains(&it.operation.application));
         let all = entries.filter_map(|entry| {
             let access = if entry.is_write() {
-                approver.as_ref()?
+                // The agent's process prepares the write, for the same origin.
+                let app = entry.operation.application.name();
+                let is_same = |it: &&Access| it.origin(app) == own.origin(app);
+                approver.as_ref().filter(is_same)?
             } else {
                 &own
             };
@@ -164,7 +167,9 @@ impl Server {
                 "A person approved it. It is being sent; call approval_status for its result."
             }
             "done" => "It was applied once. Proposing it again does not repeat it.",
-            "parked" => "A person must check it. Do not propose it in another form.",
+            "parked" => {
+                "See the note. If it had no effect, correct it and propose it again. Otherwise, a person must check it first."
+            }
             "expired" => "Nothing was sent. Propose it again to ask again.",
             _ => "It will not be sent.",
         };

@@ -173,35 +173,29 @@ impl Approvals {
 
     pub(crate) async fn progress(&self, proposal: &Proposal) -> Result<Progress, Failure> {
         let outbox_id = proposal.outbox_id;
-        let simple = |status| Progress {
-            status,
-            outbox_id,
-            note: None,
+        let stored = match outbox_id {
+            Some(id) => self.outbox.find(id).await?,
+            None => None,
         };
-        let id = match (proposal.decision.as_deref(), outbox_id) {
-            (None, _) if proposal.is_expired() => return Ok(simple("expired")),
-            (None, _) => return Ok(simple("pending")),
-            (Some("approved"), Some(id)) => id,
-            (Some(_), _) => return Ok(simple("rejected")),
-        };
-        let Some(stored) = self.outbox.find(id).await? else {
-            return Ok(simple("deleted"));
-        };
-        let status = match stored.state {
-            State::Done => "done",
-            State::Parked => "parked",
-            State::Dropped => "dropped",
-            _ => "approved",
+        let decision = proposal.decision.as_deref();
+        let status = match (decision, stored.as_ref().map(|it| it.state)) {
+            (None, _) if proposal.is_expired() => "expired",
+            (None, _) => "pending",
+            (Some(_), Some(State::Done)) => "done",
+            (Some("approved"), Some(State::Parked)) => "parked",
+            (Some("approved"), Some(State::Dropped) | None) => "dropped",
+            (Some("approved"), Some(_)) => "approved",
+            (Some(_), _) => "rejected",
         };
         Ok(Progress {
             status,
             outbox_id,
-            note: stored.late.or(stored.note),
+            note: stored.and_then(|it| it.late.or(it.note)),
         })
     }
 
-    /// Approves a pending proposal, and stores its command in the outbox in the same transaction. For a parked command, it
-    /// only renews the approval. Returns whether this call approved it.
+    /// Approves a pending proposal, or a parked one again, and stores its command in the outbox in the same transaction.
+    /// Returns whether this call approved it.
     pub(crate) fn approve(
         &self,
         digest: &str,
@@ -211,31 +205,32 @@ impl Approvals {
     ) -> Result<bool, Failure> {
         let mut database = self.connect()?;
         let work = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let approve = "UPDATE suite_proposal SET decision = 'approved', decided = ?2, decided_by = ?3, signature = ?4, expires = ?5
-            WHERE digest = ?1 AND (outbox_id IS ?6) AND (outbox_id IS NOT NULL OR decision IS NULL AND expires > ?2)";
-        let (by, signature, parked) = (approval.by, &approval.signature, approval.parked);
-        let values = params![digest, now(), by, signature, approval.expires, parked];
+        // The command that the person saw, and not the row, which may have changed since.
+        let entry = Entry::new(command)
+            .installation(installation)
+            .reference(digest);
+        let id = sqlite::enqueue(&work, &entry)?;
+        let approve = "UPDATE suite_proposal SET decision = 'approved', decided = ?2, decided_by = ?3, signature = ?4, expires = ?5,
+            outbox_id = ?6 WHERE digest = ?1 AND (decision IS NULL AND expires > ?2 OR outbox_id = ?7)";
+        let Approval {
+            by,
+            signature,
+            expires,
+            parked,
+        } = approval;
+        let values = params![digest, now(), by, signature, expires, id, parked];
         if work.execute(approve, values)? == 0 {
             return Ok(false);
-        }
-        if parked.is_none() {
-            // The command that the person saw, and not the row, which may have changed since.
-            let entry = Entry::new(command)
-                .installation(installation)
-                .reference(digest);
-            let id = sqlite::enqueue(&work, &entry)?;
-            let link = "UPDATE suite_proposal SET outbox_id = ?2 WHERE digest = ?1";
-            work.execute(link, params![digest, id])?;
         }
         work.commit()?;
         Ok(true)
     }
 
-    /// Rejects a pending or expired proposal, and returns whether this call rejected it.
+    /// Rejects a proposal, and returns whether this call rejected it. If it was approved, an attempt in flight continues.
     pub(crate) fn reject(&self, digest: &str, by: &str) -> Result<bool, Failure> {
         let reject =
             "UPDATE suite_proposal SET decision = 'rejected', decided = ?2, decided_by = ?3
-            WHERE digest = ?1 AND decision IS NULL";
+            WHERE digest = ?1 AND (decision IS NULL OR decision = 'approved' AND http_status IS NULL)";
         let rejected = self
             .connect()?
             .execute(reject, params![digest, now(), by])?;
@@ -272,11 +267,10 @@ impl Approvals {
 /// A person's approval.
 pub(crate) struct Approval<'a> {
     pub(crate) by: &'a str,
+    pub(crate) signature: Vec<u8>,
+    pub(crate) expires: i64,
     /// The ID of the command in the outbox, if it is parked.
     pub(crate) parked: Option<i64>,
-    /// The signature, if the approver has a secret.
-    pub(crate) signature: Option<Vec<u8>>,
-    pub(crate) expires: i64,
 }
 
 impl From<rusqlite::Error> for Failure {
