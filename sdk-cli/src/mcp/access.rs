@@ -125,17 +125,25 @@ impl Access {
         self.apps.get(app).map(|(origin, _)| origin.as_str())
     }
 
-    /// Whether the scopes are known and permit no write.
-    fn only_reads(&self) -> bool {
-        let is_known = self.apps.values().all(|(_, granted)| granted.is_some());
-        let has_write = |entry: Entry| entry.is_write() && !entry.operation.scopes.is_empty();
-        let mut writes = catalog::all().filter(|it| has_write(*it));
+    /// Returns why the credential may be able to write, if it isn't known to permit only reads.
+    fn may_write(&self) -> Option<String> {
         // The types of commands don't matter here, only the scopes.
         let all_types = Self {
             types: BTreeSet::from([String::new()]),
             ..self.clone()
         };
-        is_known && !writes.any(|it| all_types.permits(&it, false))
+        let writes = |it: &Entry| it.is_write() && all_types.permits(it, false);
+        if let Some(entry) = catalog::all().find(writes) {
+            return Some(format!("the agent's credential permits {}", entry.name()));
+        }
+        let mut unknown = self
+            .apps
+            .iter()
+            .filter(|(_, (_, granted))| granted.is_none());
+        let (app, _) = unknown.next()?;
+        Some(format!(
+            "the token endpoint doesn't list the agent's scopes for {app}"
+        ))
     }
 }
 
@@ -166,19 +174,23 @@ pub(crate) fn register(
 }
 
 /// Returns how the right to approve is protected, as both users registered it, and whether it is protected at all.
-pub(crate) fn protection(store: &Approvals) -> Result<(&'static str, bool), Failure> {
+pub(crate) fn protection(store: &Approvals) -> Result<(String, bool), Failure> {
     let (agent, approver) = (registered(store, AGENT)?, registered(store, APPROVER)?);
-    let secret = approver.as_ref().is_some_and(|(_, it)| it.has_secret);
-    let two = match (agent, approver) {
-        (Some((agent, access)), Some((approver, _))) => agent != approver && access.only_reads(),
-        _ => false,
+    let has_secret = approver.as_ref().is_some_and(|(_, it)| it.has_secret);
+    let problem = match (agent, approver) {
+        (Some((agent, _)), Some((approver, _))) if agent == approver => {
+            Some("the agent has the approver's credential".to_owned())
+        }
+        (Some((_, access)), Some(_)) => access.may_write(),
+        (None, _) => Some("no agent has used the store yet".to_owned()),
+        (_, None) => Some("no approver has used the store yet".to_owned()),
     };
-    Ok(match (two, secret) {
-        (true, true) => ("two credentials and an approval secret", true),
-        (true, false) => ("two credentials", true),
-        (false, true) => ("an approval secret", true),
-        (false, false) => (
-            "none: any program of the agent's user can approve or send writes; use two credentials or SUITE_APPROVAL_SECRET",
+    Ok(match (problem, has_secret) {
+        (None, true) => ("two credentials and an approval secret".to_owned(), true),
+        (None, false) => ("two credentials".to_owned(), true),
+        (Some(_), true) => ("an approval secret".to_owned(), true),
+        (Some(problem), false) => (
+            format!("none, because {problem}; use two credentials or SUITE_APPROVAL_SECRET"),
             false,
         ),
     })

@@ -131,7 +131,7 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
 
 /// Returns how the right to approve is protected, and whether it is protected at all. `None` if no agent or approver uses
 /// the installation's store.
-pub(crate) async fn protection(context: &Context) -> Result<Option<(&'static str, bool)>, Failure> {
+pub(crate) async fn protection(context: &Context) -> Result<Option<(String, bool)>, Failure> {
     let path = path(context, None)?;
     if !path.exists() {
         return Ok(None);

@@ -218,7 +218,8 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_subscribe()
             .build();
-        let protection = access::protection(&self.0.store).map_or("unknown", |(it, _)| it);
+        let protection =
+            access::protection(&self.0.store).map_or_else(|it| it.to_string(), |(it, _)| it);
         let writes = match self.approver() {
             Ok(Some(_)) => {
                 "Writes are stored as proposals and sent only after a person approves them."
