@@ -22,6 +22,10 @@ macro_rules! pages {
 use crate::*;
 
 pages! {
+    agents: [
+        "ai" "approval" "approvals" "approve" "claude" "human in the loop" "llm" "mcp" "model context protocol"
+        "prompt injection" "proposal" "tool"
+    ]
     authentication: [
         "audience" "bearer" "client id" "api key" "credentials" "expired" "expiry" "jwt" "oauth" "oauth2" "password" "refresh"
         "rotate" "rotation" "scopes" "secret" "sidecar" "token" "tokens" "vault"
