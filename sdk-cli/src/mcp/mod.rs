@@ -1,7 +1,7 @@
 //! `suite mcp`: a Model Context Protocol server for agents, and the approvals of their writes.
 //!
 //! The agent's process runs reads and stores writes as proposals, and can't send a write. The approver's process,
-//! `suite mcp approvals`, sends what a person approved.
+//! `suite mcp approvals`, sends the approved writes.
 
 mod access;
 mod approvals;
@@ -36,8 +36,8 @@ use tools::Selection;
 #[derive(clap::Args)]
 #[command(args_conflicts_with_subcommands = false)]
 pub(crate) struct Args {
-    /// The SQLite file of the proposals [variable: SUITE_APPROVALS]
-    /// [default: approvals.sqlite in the state folder of the installation]
+    /// The SQLite file of the proposals, by default `approvals.sqlite` in the installation's state folder [variable:
+    /// SUITE_APPROVALS]
     #[arg(long, value_name = "FILE", global = true)]
     store: Option<PathBuf>,
     #[command(flatten)]

@@ -351,7 +351,7 @@ impl ServerHandler for Server {
 }
 
 impl Server {
-    /// Ends a subscription, and replaces it if there is another one.
+    /// Ends a subscription, and replaces it with the other task, if any.
     fn unwatch(&self, uri: &str, other: Option<AbortHandle>) {
         let mut all = self
             .0

@@ -237,7 +237,7 @@ impl Approvals {
         Ok(rejected == 1)
     }
 
-    /// Deletes what was decided or expired more than 30 days ago.
+    /// Deletes proposals that were decided or expired more than 30 days ago.
     pub(crate) async fn purge(&self) -> Result<(), Failure> {
         self.outbox.purge(RETENTION).await?;
         let purge = "DELETE FROM suite_proposal WHERE coalesce(decided, expires) < ?1

@@ -97,7 +97,7 @@ async fn each_change_of_the_request_its_origin_or_its_sender_changes_the_approva
         digest,
         command.approval_digest("http://calendar.example", CLIENT)
     );
-    // These fields don't change what is sent, or how often.
+    // These fields change neither the request nor the number of attempts.
     let excluded = ["version", "preparedAt", "sent", "digest"];
     for (field, value) in form.as_object().unwrap() {
         let mut edited = form.clone();
