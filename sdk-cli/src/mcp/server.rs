@@ -83,18 +83,11 @@ impl Server {
     ) -> Result<CallToolResult, Failure> {
         if name == tools::STATUS {
             let digest = given.get("digest").and_then(Value::as_str);
-            let (status, result) = self.status(digest.unwrap_or_default()).await?;
-            let result = result.map(ContentBlock::text);
-            let content = [ContentBlock::text(status.to_string())]
-                .into_iter()
-                .chain(result);
-            return Ok(CallToolResult::success(content.collect()));
+            return Ok(success(self.status(digest.unwrap_or_default()).await?));
         }
         let entry = self.0.entries.iter().find(|it| tools::name(it) == name);
-        let offered = match entry {
-            Some(entry) => self.offered(&[entry.operation.application]).await?,
-            None => Vec::new(),
-        };
+        let app = entry.map(|it| it.operation.application);
+        let offered = self.offered(app.as_slice()).await?;
         let Some((entry, access)) = offered.into_iter().find(|(it, _)| tools::name(it) == name)
         else {
             let name = sdk_core::one_line(name);
@@ -110,11 +103,7 @@ impl Server {
         let (body, note) = arguments
             .read(&self.0.suite, &entry, self.0.max_result)
             .await?;
-        let content = [Some(body), note]
-            .into_iter()
-            .flatten()
-            .map(ContentBlock::text);
-        Ok(CallToolResult::success(content.collect()))
+        Ok(success([Some(body), note].into_iter().flatten()))
     }
 
     async fn propose(
@@ -137,15 +126,11 @@ impl Server {
             arguments.intent.as_deref(),
             self.0.lifetime,
         )?;
-        let (status, result) = self.status(&digest).await?;
-        let text = [Some(status.to_string()), result].into_iter().flatten();
-        let mut proposed = CallToolResult::success(text.map(ContentBlock::text).collect());
-        proposed.structured_content = Some(status);
-        Ok(proposed)
+        Ok(success(self.status(&digest).await?))
     }
 
-    /// Returns the status of a proposal, and the result of an applied write.
-    async fn status(&self, digest: &str) -> Result<(Value, Option<String>), Failure> {
+    /// Returns the status of a proposal as JSON, and the result of an applied write.
+    async fn status(&self, digest: &str) -> Result<impl Iterator<Item = String>, Failure> {
         let store = &self.0.store;
         let proposal = store.find(digest)?.ok_or_else(|| {
             let message = format!("there is no proposal {}", sdk_core::one_line(digest));
@@ -185,7 +170,8 @@ impl Server {
             "next": next,
             "protection": protection,
         });
-        Ok((status, result.filter(|_| progress.status == "done")))
+        let result = result.filter(|_| progress.status == "done");
+        Ok([Some(status.to_string()), result].into_iter().flatten())
     }
 
     /// Calls `notify` when the status of a proposal changes, until the status is final or `notify` returns false.
@@ -209,6 +195,10 @@ impl Server {
             tokio::time::sleep(POLL).await;
         }
     }
+}
+
+fn success(texts: impl IntoIterator<Item = String>) -> CallToolResult {
+    CallToolResult::success(texts.into_iter().map(ContentBlock::text).collect())
 }
 
 impl ServerHandler for Server {
@@ -290,10 +280,8 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let digest = request.uri.strip_prefix(URI).unwrap_or_default();
         let status = self.status(digest).await;
-        let (status, result) =
-            status.map_err(|it| ErrorData::resource_not_found(it.to_string(), None))?;
-        let contents = [Some(status.to_string()), result].into_iter().flatten();
-        let contents = contents.map(|it| ResourceContents::text(it, request.uri.clone()));
+        let status = status.map_err(|it| ErrorData::resource_not_found(it.to_string(), None))?;
+        let contents = status.map(|it| ResourceContents::text(it, request.uri.clone()));
         Ok(ReadResourceResult::new(contents.collect()).into())
     }
 
