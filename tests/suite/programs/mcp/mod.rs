@@ -1,5 +1,6 @@
 //! `suite mcp`: an agent proposes writes, and a person approves them.
 
+mod scopes;
 mod tools;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,7 +12,8 @@ use std::time::Duration;
 use sdk_reference_server::{ClientSpec, ReferenceServer, Transport};
 use serde_json::{Value, json};
 
-use super::{Folder, output, suite};
+use super::{Folder, environment, output, suite};
+use crate::peer::{self, Peer, Step};
 
 /// The protocol of a client that begins with `initialize`, and the protocol without it.
 const LEGACY: &str = "2025-11-25";
@@ -21,19 +23,19 @@ const MODERN: &str = "2026-07-28";
 struct Stage {
     server: ReferenceServer,
     folder: Folder,
-    /// The credential of the agent. The approver has the server's own client.
+    /// The credentials, by default of the server's own client.
     agent: (String, String),
+    approver: (String, String),
 }
 
 impl Stage {
     async fn new() -> Self {
         let server = ReferenceServer::builder().transport(Transport::Hyper);
         let server = server.start().await;
+        let own = [server.client_id(), server.client_secret()].map(str::to_owned);
         Self {
-            agent: (
-                server.client_id().to_owned(),
-                server.client_secret().to_owned(),
-            ),
+            agent: own.clone().into(),
+            approver: own.into(),
             server,
             folder: Folder::new("mcp"),
         }
@@ -41,10 +43,22 @@ impl Stage {
 
     /// Gives the agent its own credential with these scopes.
     fn with_agent(mut self, scopes: &[&str]) -> Self {
-        let agent = ClientSpec::new("agent", "agent-secret");
-        self.server.add_client(agent.scopes(scopes.iter().copied()));
-        self.agent = ("agent".to_owned(), "agent-secret".to_owned());
+        self.agent = self.client("agent", scopes);
         self
+    }
+
+    /// Gives the approver its own credential with these scopes.
+    fn with_approver(mut self, scopes: &[&str]) -> Self {
+        self.approver = self.client("approver", scopes);
+        self
+    }
+
+    fn client(&self, id: &str, scopes: &[&str]) -> (String, String) {
+        let (id, secret) = (id.to_owned(), format!("{id}-secret"));
+        let client = ClientSpec::new(&id, &secret);
+        self.server
+            .add_client(client.scopes(scopes.iter().copied()));
+        (id, secret)
     }
 
     fn store(&self) -> PathBuf {
@@ -60,6 +74,8 @@ impl Stage {
         let mut command = suite();
         command.args(line.split_whitespace());
         command.envs(self.server.environment());
+        command.env("SUITE_CLIENT_ID", &self.approver.0);
+        command.env("SUITE_CLIENT_SECRET", &self.approver.1);
         command.env("SUITE_APPROVALS", self.store());
         command
     }
@@ -68,16 +84,9 @@ impl Stage {
         output(&mut self.command(&format!("mcp approvals {line}")))
     }
 
-    /// Registers the approver, as `suite mcp approvals run` does when it starts.
+    /// Registers the approver.
     fn register(&self) {
-        let mut run = self.command("mcp approvals run");
-        let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
-        let messages = BufReader::new(run.stderr.take().unwrap()).lines();
-        let mut messages = messages.map(Result::unwrap);
-        assert!(messages.any(|it| it.starts_with("Sending approved writes")));
-        let stop = Command::new("kill").arg(run.id().to_string()).status();
-        assert!(stop.unwrap().success());
-        assert!(run.wait().unwrap().success());
+        register(self.command("mcp approvals run"));
     }
 
     fn agent(&self, line: &str) -> Agent {
@@ -85,11 +94,42 @@ impl Stage {
     }
 
     fn agent_with(&self, line: &str, protocol: &'static str) -> Agent {
+        Agent::start(self.agent_command(line), protocol)
+    }
+
+    fn agent_command(&self, line: &str) -> Command {
         let mut command = self.command(&format!("mcp {line}"));
         command.env("SUITE_CLIENT_ID", &self.agent.0);
         command.env("SUITE_CLIENT_SECRET", &self.agent.1);
-        Agent::start(command, protocol)
+        command
     }
+}
+
+/// Runs `suite mcp approvals run`, which registers the approver when it starts, and ends it.
+fn register(mut run: Command) {
+    let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(run.stderr.take().unwrap()).lines();
+    let mut lines = lines.map(Result::unwrap);
+    let is_early = |line: &String| !line.starts_with("Sending approved writes");
+    let before: Vec<_> = lines.by_ref().take_while(is_early).collect();
+    let stop = Command::new("kill").arg(run.id().to_string()).status();
+    assert!(stop.unwrap().success());
+    assert!(run.wait().unwrap().success(), "{before:?}");
+}
+
+/// Returns a command against a scripted peer, whose store is in this folder.
+fn at_peer(peer: &Peer, folder: &Folder, line: &str) -> Command {
+    let mut command = suite();
+    command.args(line.split_whitespace());
+    command.envs(environment(peer));
+    command.env("SUITE_APPROVALS", folder.file("approvals.sqlite"));
+    command
+}
+
+/// Returns a token for all applications with these scopes.
+fn token_with(scopes: &str) -> Step {
+    let token = json!({"access_token": "token-8c41e07b", "token_type": "Bearer", "expires_in": 300, "scope": scopes});
+    peer::json(200, &token)
 }
 
 /// A client of the protocol, and the agent's process. Each line of the process must be a message of the protocol.
@@ -194,8 +234,11 @@ impl Agent {
 
     /// Calls a tool, and returns its strings, or the message of its failure.
     fn call(&mut self, tool: &str, arguments: Value) -> Result<Vec<String>, String> {
-        let result = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
-        let content = result["content"].as_array().expect(&result.to_string());
+        let mut params = json!({"name": tool});
+        params["arguments"] = arguments;
+        let result = self.request("tools/call", params);
+        let content = result["content"].as_array();
+        let content = content.unwrap_or_else(|| panic!("{result}"));
         let texts = content
             .iter()
             .map(|it| it["text"].as_str().unwrap().to_owned());
