@@ -1,5 +1,6 @@
 //! `suite mcp`: an agent proposes writes, and a person approves them.
 
+mod protocol;
 mod scopes;
 mod tools;
 
