@@ -3,11 +3,13 @@
 //! Everything fails closed: without known scopes, an operation that needs one is not permitted.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use sdk_core::{App, Error, Suite, TokenError, TokenErrorKind};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use super::store::Approvals;
 use crate::catalog::{self, Entry, with_client};
@@ -16,6 +18,9 @@ use crate::output::{Failure, note};
 
 pub(crate) const AGENT: &str = "agent";
 pub(crate) const APPROVER: &str = "approver";
+
+/// How long the program waits for a token, because clients give up soon.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The ID of the operation with a type in its body, which decides on the required scope.
 pub(crate) const TYPED: &str = "submitCommand";
@@ -32,6 +37,9 @@ pub(crate) struct Access {
     types: BTreeSet<String>,
     /// Whether the approver signs approvals with a secret.
     pub(crate) has_secret: bool,
+    /// Whether a token or the presentation was unavailable.
+    #[serde(skip)]
+    is_partial: bool,
 }
 
 impl Access {
@@ -44,43 +52,88 @@ impl Access {
             with_client!(app, suite, |client| {
                 let origin = client.origin().to_owned();
                 access.apps.insert(app.name().to_owned(), (origin, None));
-                tasks.spawn(
-                    async move { (app, client.missing_scopes(catalog::operations(app)).await) },
-                );
+                tasks.spawn(async move {
+                    let missing = client.missing_scopes(catalog::operations(app));
+                    (app, timeout(PATIENCE, missing).await)
+                });
             });
         }
         while let Some(Ok((app, found))) = tasks.join_next().await {
-            match found {
-                Ok(missing) => {
-                    if let Some((_, granted)) = access.apps.get_mut(app.name()) {
-                        *granted = missing.granted;
-                    }
-                }
-                Err(error) => {
-                    // A credential that gets no token can't write, either.
-                    if let Some((_, granted)) = access.apps.get_mut(app.name())
-                        && is_rejected(&error)
-                    {
-                        *granted = Some(Vec::new());
-                    }
+            let granted = match found {
+                Ok(Ok(missing)) => missing.granted,
+                // A credential that gets no token has no scopes.
+                Ok(Err(error)) if is_rejected(&error) => Some(Vec::new()),
+                Ok(Err(error)) => {
                     note(format_args!("{app}: {error}"));
+                    access.is_partial = true;
+                    None
                 }
+                Err(_) => {
+                    note(format_args!("{app}: no token within {PATIENCE:?}"));
+                    access.is_partial = true;
+                    None
+                }
+            };
+            if let Some((_, known)) = access.apps.get_mut(app.name()) {
+                *known = granted;
             }
         }
         Ok(access)
     }
 
-    /// Adds the command types that the presentation offers to this caller.
-    pub(crate) async fn with_types(mut self, suite: &Suite) -> Result<Self, Error> {
+    /// Asks the token endpoint for each write scope of an application whose scopes are unknown. If it rejects all of them,
+    /// the credential has no scopes that permit a write.
+    pub(crate) async fn with_probes(mut self, suite: &Suite) -> Result<Self, Error> {
+        let unknown = |app: &App| matches!(self.apps.get(app.name()), Some((_, None)));
+        for app in App::all().filter(unknown).collect::<Vec<_>>() {
+            let writes =
+                catalog::all().filter(|it| it.is_write() && it.operation.application == app);
+            let scopes: BTreeSet<_> = writes.flat_map(|it| it.operation.scopes).collect();
+            let mut is_rejected_always = !self.is_partial;
+            for scope in scopes {
+                let narrowed = suite.with_scopes(app, [scope])?;
+                let token = with_client!(app, &narrowed, |client| {
+                    timeout(PATIENCE, client.prewarm()).await
+                });
+                is_rejected_always &= matches!(token, Ok(Err(error)) if is_rejected(&error));
+            }
+            if let Some((_, granted)) = self.apps.get_mut(app.name())
+                && is_rejected_always
+            {
+                *granted = Some(Vec::new());
+            }
+        }
+        Ok(self)
+    }
+
+    /// Adds the command types that the presentation offers to this caller. Without the presentation, there are none.
+    pub(crate) async fn with_types(mut self, suite: &Suite) -> Self {
+        if let Err(error) = self.add_types(suite).await {
+            note(&error);
+            self.is_partial = true;
+        }
+        self
+    }
+
+    async fn add_types(&mut self, suite: &Suite) -> Result<(), Error> {
         let presentation = catalog::all().find(|it| it.operation.id == "getPresentation");
         if let Some(entry) = presentation.filter(|it| self.permits(it, false)) {
             let crm = sdk_crm::Client::new(suite)?;
             let shown = crm.raw_call(entry.operation).send().await?.to_value()?;
             let actions = shown["actions"].as_array().into_iter().flatten();
-            let types = actions.filter_map(|it| it[TYPE].as_str());
+            // Other operations have types, too, with other scopes.
+            let submit = catalog::all().find(|it| it.operation.id == TYPED);
+            let scopes = submit.map_or(&[][..], |it| it.operation.scopes);
+            let is_own = |it: &&Value| scopes.iter().any(|scope| it["requiredScope"] == *scope);
+            let types = actions.filter(is_own).filter_map(|it| it[TYPE].as_str());
             self.types = types.map(str::to_owned).collect();
         }
-        Ok(self)
+        Ok(())
+    }
+
+    /// Returns the time after which the approver should look again.
+    pub(crate) fn valid_for(&self) -> Duration {
+        Duration::from_secs(if self.is_partial { 60 } else { 3600 })
     }
 
     /// Whether the scopes are known to suffice. `undocumented` also permits operations whose scope is undocumented.

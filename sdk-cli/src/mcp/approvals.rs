@@ -20,7 +20,7 @@ use crate::table;
 
 /// How long `approve` waits for the result.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The lifetime of an approval, and the time between two looks at the approver's scopes.
+/// The lifetime of an approval.
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[derive(Subcommand)]
@@ -87,7 +87,7 @@ impl Desk<'_> {
             let digest: String = proposal.digest.chars().take(digits).collect();
             rows.push(json!({
                 "digest": digest, "status": progress.status, "operation": operation,
-                "ageSeconds": (now() - proposal.created) / 1000, "by": proposal.decided_by, "note": progress.note,
+                "ageSeconds": now().saturating_sub(proposal.created) / 1000, "by": proposal.decided_by, "note": progress.note,
             }));
         }
         let columns = ["digest", "status", "operation", "ageSeconds", "note"];
@@ -206,7 +206,7 @@ impl Desk<'_> {
 
     /// Sends approved writes until Ctrl-C or SIGTERM, and registers every hour.
     async fn send(&self) -> Result<ExitCode, Failure> {
-        self.register().await?;
+        let mut next = self.register().await?.valid_for();
         self.warn()?;
         let mut stop = Stop::listen()?;
         note("Sending approved writes. Press Ctrl-C to stop after the writes in flight.");
@@ -215,9 +215,10 @@ impl Desk<'_> {
                 if let Err(failure) = self.store.purge().await {
                     note(failure);
                 }
-                sleep(HOUR).await;
-                if let Err(failure) = self.register().await {
-                    note(failure);
+                sleep(next).await;
+                match self.register().await {
+                    Ok(access) => next = access.valid_for(),
+                    Err(failure) => note(failure),
                 }
             }
         };

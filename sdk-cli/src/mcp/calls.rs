@@ -1,6 +1,6 @@
 //! Calls of tools: checks the arguments, runs reads, and turns writes into proposals.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sdk_core::{IdempotencyKey, PreparedCommand, RawCall, RawJson, Suite};
 use serde_json::{Map, Value};
@@ -127,9 +127,10 @@ impl Arguments {
         entry: &Entry,
         most: usize,
     ) -> Result<(String, Option<String>), Failure> {
-        let mut note = None;
+        let (began, mut cut) = (Instant::now(), None);
         loop {
-            let receipt = self.call(suite, entry)?.deadline(DEADLINE).send().await?;
+            let left = DEADLINE.saturating_sub(began.elapsed());
+            let receipt = self.call(suite, entry)?.deadline(left).send().await?;
             let bytes = receipt.bytes();
             if bytes.len() <= most {
                 let body = std::str::from_utf8(bytes);
@@ -141,11 +142,23 @@ impl Arguments {
                 } else {
                     body.to_owned()
                 };
-                return Ok((body, note));
+                let more = if entry.operation.cursor {
+                    "For more, call the tool again with the cursor from nextCursor."
+                } else {
+                    "For other items, search for a longer string."
+                };
+                let note = |items| {
+                    format!(
+                        "The page was cut to {items} items, because more exceed {most} bytes. {more}"
+                    )
+                };
+                return Ok((body, cut.map(note)));
             }
             let items = receipt.to_value().ok();
             let items = items.and_then(|it| Some(it["items"].as_array()?.len()));
             let parameter = entry.parameters().find(|it| it.name == "limit");
+            // A server that ignores the limit would never send fewer items.
+            let items = items.filter(|it| cut.is_none_or(|cut| *it <= cut));
             let (Some(items @ 2..), Some(parameter)) = (items, parameter) else {
                 let message = format!(
                     "the response has {} bytes, more than the limit of {most}; request less, or raise --max-result",
@@ -155,9 +168,7 @@ impl Arguments {
             };
             // Items differ in size, so the next page may still be too large.
             let fewer = (items * most / bytes.len()).clamp(1, items - 1);
-            note = Some(format!(
-                "The page was cut to {fewer} items, because {items} items exceed {most} bytes. Call the tool again with the cursor from nextCursor for more."
-            ));
+            cut = Some(fewer);
             self.parameters.retain(|(it, _)| it.name != parameter.name);
             self.parameters.push((parameter, fewer.to_string()));
         }

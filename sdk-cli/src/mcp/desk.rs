@@ -51,7 +51,7 @@ impl<'a> Desk<'a> {
         }
         let apps: Vec<App> = App::all().collect();
         let access = Access::of(self.context, &self.suite, &apps).await?;
-        let mut access = access.with_types(&self.suite).await?;
+        let mut access = access.with_types(&self.suite).await;
         access.has_secret = self.has_secret;
         access::register(&self.store, APPROVER, &self.client, &access)?;
         Ok(access)

@@ -84,10 +84,12 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
     }
     // A server in this process can't receive the writes that another process approves.
     args.selection.read_only |= context.is_demo();
+    let entries = args.selection.entries()?;
     let suite = context.suite()?;
     let store = Approvals::open(path(&context, args.store)?).await?;
     let apps: Vec<App> = App::all().collect();
     let own = Access::of(&context, &suite, &apps).await?;
+    let own = own.with_probes(&suite).await?;
     let client = context.variables().get("SUITE_CLIENT_ID");
     access::register(&store, AGENT, client.map_or("", String::as_str), &own)?;
     let (protection, is_protected) = access::protection(&store)?;
@@ -98,7 +100,7 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
     }
     let server = Server::new(Shared {
         suite,
-        entries: args.selection.entries()?,
+        entries,
         undocumented_scopes: args.selection.undocumented_scopes,
         store,
         lifetime: Duration::from_secs(args.expiry * 60),

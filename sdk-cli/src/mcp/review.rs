@@ -134,7 +134,10 @@ impl Reviewed {
             ("body", command.body().to_owned()),
             ("key", key),
             ("status", self.progress.status.to_owned()),
-            ("age", format!("{} s", (now() - proposal.created) / 1000)),
+            (
+                "age",
+                format!("{} s", now().saturating_sub(proposal.created) / 1000),
+            ),
             ("digest", proposal.digest.clone()),
         ];
         facts.extend((!self.warnings.is_empty()).then(|| ("warnings", self.warnings.join("; "))));

@@ -188,7 +188,9 @@ impl Server {
                 let is_new = known
                     .replace(progress.status)
                     .is_some_and(|it| it != progress.status);
-                if (is_new && !notify().await) || progress.is_final() {
+                // A person can approve a parked write again.
+                let is_over = progress.is_final() && progress.status != "parked";
+                if (is_new && !notify().await) || is_over {
                     return;
                 }
             }
@@ -333,7 +335,11 @@ impl ServerHandler for Server {
                 server.watch(&uri, notify).await;
             });
         }
-        context.cancelled().await;
+        // Without an open watch, there is nothing more to notify, and the client shouldn't wait for its end.
+        tokio::select! {
+            () = context.cancelled() => {}
+            () = async { while watches.join_next().await.is_some() {} } => {}
+        }
         Ok(())
     }
 }
