@@ -1,7 +1,12 @@
 //! `suite mcp`: an agent proposes writes, and a person approves them.
 
+mod approvals;
+mod attacks;
+mod decisions;
+mod kills;
 mod protocol;
 mod scopes;
+mod tampered;
 mod tools;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
