@@ -300,7 +300,9 @@ fn no_output_and_no_file_has_a_secret_or_a_token() {
     let rejecting = Peer::start(script([]).tokens_always(peer::json(400, &token_error)));
     let mut rejected = at_peer(&rejecting, &folder, "mcp");
     rejected.env("SUITE_CLIENT_SECRET", &secrets[0]);
-    let (status, messages) = Agent::start(rejected, MODERN).end();
+    let mut rejected = Agent::start(rejected, MODERN);
+    rejected.names();
+    let (status, messages) = rejected.end();
     assert_eq!(status, Some(0));
     assert_says(&messages, &["invalid_client"]);
     outputs.push(messages);
@@ -337,7 +339,12 @@ async fn doctor_reports_approvals_that_nothing_protects() {
         let mut agent = stage.agent_command("");
         // No scope of the contract permits only reads of the Calendar.
         agent.env_remove("SUITE_CALENDAR_URL");
-        assert_eq!(Agent::start(agent, MODERN).end().0, Some(0));
+        let mut agent = Agent::start(agent, MODERN);
+        agent.names();
+        let count = "SELECT count(*) FROM suite_party";
+        let parties = || stage.database().query_row(count, [], |it| it.get(0));
+        until(|| parties() == Ok(2)).await;
+        assert_eq!(agent.end().0, Some(0));
         let report = output(&mut stage.command("doctor --output json"));
         let report: Value = serde_json::from_slice(&report.stdout).unwrap();
         let findings = report["findings"].as_array().unwrap();
