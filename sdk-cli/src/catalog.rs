@@ -121,6 +121,7 @@ impl Entry {
         self.operation.safety.is_command() && !self.operation.secret_response
     }
 
+    #[cfg(feature = "mcp")]
     pub(crate) fn resolved(&self, schema: &'static Value) -> &'static Value {
         resolved(self.document, schema)
     }

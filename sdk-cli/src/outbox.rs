@@ -1,6 +1,7 @@
 //! `suite outbox`: operates the stored commands of a service.
 
 use std::fmt::Display;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Subcommand;
@@ -112,10 +113,13 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     if !found.is_file() {
         return Err(problem(&"it is not a file"));
     }
-    // This worker would send writes that no person approved.
-    if matches!(args.action, Action::Run) && has_proposals(store)? {
-        let message =
-            "the outbox has the writes of agents; `suite mcp approvals run` checks and sends them";
+    let reads = matches!(
+        args.action,
+        Action::Status | Action::List { .. } | Action::Show { .. }
+    );
+    // The worker would send writes that no person approved.
+    if !reads && has_proposals(Path::new(store))? {
+        let message = "the outbox has the writes of agents; use `suite mcp approvals`";
         return Err(Failure::usage(message));
     }
     act(
@@ -126,7 +130,8 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
     .await
 }
 
-fn has_proposals(store: &str) -> Result<bool, Error> {
+/// Whether a SQLite file is the store of the approvals of `suite mcp`.
+pub(crate) fn has_proposals(store: &Path) -> Result<bool, Error> {
     let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
     let database = rusqlite::Connection::open_with_flags(store, flags)?;
     let found = "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'suite_proposal'";

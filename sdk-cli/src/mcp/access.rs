@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use sdk_core::{App, Error, Suite, TokenError, TokenErrorKind};
+use sdk_core::{App, Error, Suite, TokenError, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -37,9 +37,9 @@ pub(crate) struct Access {
     types: BTreeSet<String>,
     /// Whether the approver signs approvals with a secret.
     pub(crate) has_secret: bool,
-    /// Whether a token or the presentation was unavailable.
+    /// Whether each token and the presentation were available.
     #[serde(skip)]
-    is_partial: bool,
+    pub(crate) is_complete: bool,
 }
 
 impl Access {
@@ -47,7 +47,10 @@ impl Access {
     /// is known.
     pub(crate) async fn of(context: &Context, suite: &Suite, apps: &[App]) -> Result<Self, Error> {
         let mut tasks = JoinSet::new();
-        let mut access = Self::default();
+        let mut access = Self {
+            is_complete: true,
+            ..Self::default()
+        };
         for app in apps.iter().copied().filter(|it| context.has(*it)) {
             with_client!(app, suite, |client| {
                 let origin = client.origin().to_owned();
@@ -59,47 +62,40 @@ impl Access {
             });
         }
         while let Some(Ok((app, found))) = tasks.join_next().await {
-            let granted = match found {
-                Ok(Ok(missing)) => missing.granted,
-                // A credential that gets no token has no scopes.
-                Ok(Err(error)) if is_rejected(&error) => Some(Vec::new()),
-                Ok(Err(error)) => {
-                    note(format_args!("{app}: {error}"));
-                    access.is_partial = true;
-                    None
+            match (found, access.apps.get_mut(app.name())) {
+                (Ok(Ok(missing)), Some((_, granted))) => *granted = missing.granted,
+                (found, _) => {
+                    match found {
+                        Ok(Err(error)) => note(format_args!("{app}: {error}")),
+                        _ => note(format_args!("{app}: no token within {PATIENCE:?}")),
+                    }
+                    access.is_complete = false;
                 }
-                Err(_) => {
-                    note(format_args!("{app}: no token within {PATIENCE:?}"));
-                    access.is_partial = true;
-                    None
-                }
-            };
-            if let Some((_, known)) = access.apps.get_mut(app.name()) {
-                *known = granted;
             }
         }
         Ok(access)
     }
 
     /// Asks the token endpoint for each write scope of an application whose scopes are unknown. If it rejects all of them,
-    /// the credential has no scopes that permit a write.
+    /// the credential has none of them.
     pub(crate) async fn with_probes(mut self, suite: &Suite) -> Result<Self, Error> {
+        if !self.is_complete {
+            return Ok(self);
+        }
         let unknown = |app: &App| matches!(self.apps.get(app.name()), Some((_, None)));
         for app in App::all().filter(unknown).collect::<Vec<_>>() {
             let writes =
                 catalog::all().filter(|it| it.is_write() && it.operation.application == app);
             let scopes: BTreeSet<_> = writes.flat_map(|it| it.operation.scopes).collect();
-            let mut is_rejected_always = !self.is_partial;
+            let mut are_rejected = true;
             for scope in scopes {
                 let narrowed = suite.with_scopes(app, [scope])?;
                 let token = with_client!(app, &narrowed, |client| {
                     timeout(PATIENCE, client.prewarm()).await
                 });
-                is_rejected_always &= matches!(token, Ok(Err(error)) if is_rejected(&error));
+                are_rejected &= matches!(token, Ok(Err(error)) if is_invalid_scope(&error));
             }
-            if let Some((_, granted)) = self.apps.get_mut(app.name())
-                && is_rejected_always
-            {
+            if let Some((_, granted)) = self.apps.get_mut(app.name()).filter(|_| are_rejected) {
                 *granted = Some(Vec::new());
             }
         }
@@ -110,7 +106,7 @@ impl Access {
     pub(crate) async fn with_types(mut self, suite: &Suite) -> Self {
         if let Err(error) = self.add_types(suite).await {
             note(&error);
-            self.is_partial = true;
+            self.is_complete = false;
         }
         self
     }
@@ -133,7 +129,7 @@ impl Access {
 
     /// Returns the time after which the approver should look again.
     pub(crate) fn valid_for(&self) -> Duration {
-        Duration::from_secs(if self.is_partial { 60 } else { 3600 })
+        Duration::from_secs(if self.is_complete { 3600 } else { 60 })
     }
 
     /// Whether the scopes are known to suffice. `undocumented` also permits operations whose scope is undocumented.
@@ -163,12 +159,12 @@ impl Access {
         let Some(types) = self.types(entry) else {
             return Ok(());
         };
-        let found = body[TYPE].as_str().unwrap_or_default();
+        let found = body[TYPE].as_str().unwrap_or("nothing");
         if types.contains(found) {
             return Ok(());
         }
         let all: Vec<_> = types.iter().map(String::as_str).collect();
-        let found = sdk_core::one_line(found);
+        let found = one_line(found);
         let rule = format!("body.{TYPE} must be one of {}: got {found}", all.join(", "));
         Err(Failure::usage(rule))
     }
@@ -178,40 +174,30 @@ impl Access {
         self.apps.get(app).map(|(origin, _)| origin.as_str())
     }
 
-    /// Returns why the credential may be able to write, if it isn't known to permit only reads.
+    /// Returns why the credential may be able to write, if it isn't known to permit only documented reads.
     fn may_write(&self) -> Option<String> {
-        // The types of commands don't matter here, only the scopes.
-        let all_types = Self {
-            types: BTreeSet::from([String::new()]),
-            ..self.clone()
+        let reads = catalog::all().filter(|it| !it.is_write());
+        let reads: BTreeSet<&str> = reads.flat_map(|it| it.operation.scopes).copied().collect();
+        let problem = |(app, (_, granted)): (&String, &(String, Option<Vec<String>>))| {
+            let Some(granted) = granted else {
+                return Some(format!("the agent's scopes for {app} are unknown"));
+            };
+            let other = granted.iter().find(|it| !reads.contains(it.as_str()))?;
+            Some(format!("the agent has the scope {}", one_line(other)))
         };
-        let writes = |it: &Entry| it.is_write() && all_types.permits(it, false);
-        if let Some(entry) = catalog::all().find(writes) {
-            return Some(format!("the agent's credential permits {}", entry.name()));
-        }
-        let mut unknown = self
-            .apps
-            .iter()
-            .filter(|(_, (_, granted))| granted.is_none());
-        let (app, _) = unknown.next()?;
-        Some(format!(
-            "the token endpoint doesn't list the agent's scopes for {app}"
-        ))
+        self.apps.iter().find_map(problem)
     }
 }
 
-/// Whether the token endpoint rejected the credential for the application.
-fn is_rejected(error: &Error) -> bool {
+/// Whether the token endpoint rejected the requested scope (RFC 6749, section 5.2).
+fn is_invalid_scope(error: &Error) -> bool {
     let cause = std::error::Error::source(error);
     let token = cause.and_then(|it| it.downcast_ref::<TokenError>());
-    token.is_some_and(|it| it.kind() == TokenErrorKind::Refused)
+    token.is_some_and(|it| it.code() == Some("invalid_scope"))
 }
 
 /// Returns the client ID and the permissions of the agent or the approver, if it has registered.
-pub(crate) fn registered(
-    store: &Approvals,
-    role: &str,
-) -> Result<Option<(String, Access)>, Failure> {
+pub(crate) fn registered(store: &Approvals, role: &str) -> Result<Option<Party>, Failure> {
     let party = store.party(role)?;
     Ok(party.and_then(|(client, facts)| Some((client, serde_json::from_str(&facts).ok()?))))
 }
@@ -226,10 +212,12 @@ pub(crate) fn register(
     store.register(role, client, &facts)
 }
 
-/// Returns how the right to approve is protected, as both users registered it, and whether it is protected at all.
-pub(crate) fn protection(store: &Approvals) -> Result<(String, bool), Failure> {
-    let (agent, approver) = (registered(store, AGENT)?, registered(store, APPROVER)?);
-    let has_secret = approver.as_ref().is_some_and(|(_, it)| it.has_secret);
+/// The permissions of an agent or an approver with this client ID.
+pub(crate) type Party = (String, Access);
+
+/// Returns how the right to approve is protected, and whether it is protected at all.
+pub(crate) fn protection(agent: Option<&Party>, approver: Option<&Party>) -> (String, bool) {
+    let has_secret = approver.is_some_and(|(_, it)| it.has_secret);
     let problem = match (agent, approver) {
         (Some((agent, _)), Some((approver, _))) if agent == approver => {
             Some("the agent has the approver's credential".to_owned())
@@ -238,7 +226,7 @@ pub(crate) fn protection(store: &Approvals) -> Result<(String, bool), Failure> {
         (None, _) => Some("no agent has used the store yet".to_owned()),
         (_, None) => Some("no approver has used the store yet".to_owned()),
     };
-    Ok(match (problem, has_secret) {
+    match (problem, has_secret) {
         (None, true) => ("two credentials and an approval secret".to_owned(), true),
         (None, false) => ("two credentials".to_owned(), true),
         (Some(_), true) => ("an approval secret".to_owned(), true),
@@ -246,5 +234,11 @@ pub(crate) fn protection(store: &Approvals) -> Result<(String, bool), Failure> {
             format!("none, because {problem}; use two credentials or SUITE_APPROVAL_SECRET"),
             false,
         ),
-    })
+    }
+}
+
+/// Returns the protection of a store, by the agent and the approver that registered last.
+pub(crate) fn registered_protection(store: &Approvals) -> Result<(String, bool), Failure> {
+    let (agent, approver) = (registered(store, AGENT)?, registered(store, APPROVER)?);
+    Ok(protection(agent.as_ref(), approver.as_ref()))
 }

@@ -8,11 +8,13 @@ use sdk_core::PreparedCommand;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
+use super::access::Access;
 use super::deliver::{deliver, sign};
 use super::desk::Desk;
 use super::review::Reviewed;
 use super::store::{Approval, Approvals, length, now};
 use crate::call::{confirm, is_at_terminal};
+use crate::catalog::with_client;
 use crate::context::Context;
 use crate::output::{self, Exit, Failure, Format, note, note_always};
 use crate::stop::Stop;
@@ -87,7 +89,7 @@ impl Desk<'_> {
             let digest: String = proposal.digest.chars().take(digits).collect();
             rows.push(json!({
                 "digest": digest, "status": progress.status, "operation": operation,
-                "ageSeconds": now().saturating_sub(proposal.created) / 1000, "by": proposal.decided_by, "note": progress.note,
+                "ageSeconds": now().saturating_sub(proposal.created).max(0) / 1000, "by": proposal.decided_by, "note": progress.note,
             }));
         }
         let columns = ["digest", "status", "operation", "ageSeconds", "note"];
@@ -111,24 +113,29 @@ impl Desk<'_> {
         let status = reviewed.progress.status;
         if !matches!(status, "pending" | "parked") {
             let message = format!("the proposal is {status}, so it can't be approved");
-            let hint = "`suite mcp approvals run` sends approved writes";
-            return Err(Failure::new(Exit::Failed, "not_pending", message).with_hint(hint));
+            let failure = Failure::new(Exit::Failed, "not_pending", message);
+            return Err(match status {
+                "approved" => failure.with_hint("`suite mcp approvals run` sends approved writes"),
+                _ => failure,
+            });
         }
-        let access = self.register().await?;
         let Reviewed {
             command,
             entry,
             proposal,
             ..
         } = &reviewed;
-        if !access.permits(entry, true) {
-            let needed = entry.operation.scopes.join(" or ");
+        let app = entry.operation.application;
+        // Without a token, the scopes are unknown, and the credential may be wrong.
+        with_client!(app, &self.suite, |client| client.prewarm().await?);
+        let access = Access::of(self.context, &self.suite, &[app]).await?;
+        let access = access.with_types(&self.suite).await;
+        let body: Value = serde_json::from_str(command.body()).unwrap_or_default();
+        if !access.permits(entry, true) || access.check_type(entry, &body).is_err() {
             let message =
-                format!("the approver's credential is not known to have a scope for it: {needed}");
+                "the approver's credential is not known to have the scope or the command type";
             return Err(Failure::new(Exit::Setup, "permission_denied", message));
         }
-        let body: Value = serde_json::from_str(command.body()).unwrap_or_default();
-        access.check_type(entry, &body)?;
         reviewed.lines(self).iter().for_each(note_always);
         if at_terminal {
             confirm("Approve and send it?")?;
@@ -206,7 +213,8 @@ impl Desk<'_> {
 
     /// Sends approved writes until Ctrl-C or SIGTERM, and registers every hour.
     async fn send(&self) -> Result<ExitCode, Failure> {
-        let mut next = self.register().await?.valid_for();
+        let access = self.register().await?;
+        let mut next = access.valid_for();
         self.warn()?;
         let mut stop = Stop::listen()?;
         note("Sending approved writes. Press Ctrl-C to stop after the writes in flight.");
@@ -240,12 +248,14 @@ impl Desk<'_> {
             return Err(Failure::new(Exit::Failed, "not_pending", message));
         }
         if let (Some(id), "parked") = (progress.outbox_id, progress.status) {
-            self.store.outbox.drop(id, by, "rejected").await?;
+            // The agent needs the note, because the write may have been applied.
+            let why = format!("rejected; {}", progress.note.unwrap_or_default());
+            self.store.outbox.drop(id, by, &why).await?;
         }
         note(if progress.status == "approved" {
             "Rejected. An attempt in flight may still be applied."
         } else {
-            "Rejected. It will not be sent."
+            "Rejected. It will not be sent again."
         });
         Ok(ExitCode::SUCCESS)
     }

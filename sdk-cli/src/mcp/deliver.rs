@@ -6,7 +6,7 @@ use sdk_core::{App, PreparedCommand};
 use sdk_outbox::{StoredCommand, Worker};
 
 use super::desk::Desk;
-use super::store::{Approvals, DAY, length, now};
+use super::store::{Approvals, now};
 use crate::catalog::{operations, with_client};
 use crate::output::Failure;
 
@@ -63,11 +63,12 @@ impl Check {
         if !signature.is_some_and(|it| hmac_sha256::HMAC::verify(signed, &self.key, &it)) {
             return Err("the approval has no valid signature".to_owned());
         }
-        // A write that may have been sent is resent for a day, unless the suite could apply it a second time.
-        let was_sent = stored.first_sent.is_some() && command.is_replayable();
-        let grace = if was_sent { length(DAY) } else { 0 };
-        if proposal.expires.saturating_add(grace) < now() {
-            return Err("the approval has expired; approve it again".to_owned());
+        if proposal.expires < now() {
+            let expired = "the approval has expired; approve it again";
+            return Err(match stored.first_sent {
+                None => expired.to_owned(),
+                Some(_) => format!("{expired}, unless an earlier attempt was applied"),
+            });
         }
         Ok(())
     }

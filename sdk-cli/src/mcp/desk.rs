@@ -24,10 +24,20 @@ pub(crate) struct Desk<'a> {
 
 impl<'a> Desk<'a> {
     pub(crate) fn new(context: &'a Context, store: Approvals) -> Result<Self, Failure> {
+        let problem = |message: String| Failure::new(Exit::Setup, "configuration", message);
         let secret = context.secret(APPROVAL_SECRET)?;
-        if secret.as_ref().is_some_and(|it| it.len() < 16) {
-            let message = format!("{APPROVAL_SECRET} must have at least 16 bytes");
-            return Err(Failure::new(Exit::Setup, "configuration", message));
+        let shared = context.variables().get("SUITE_CLIENT_SECRET");
+        if secret
+            .as_ref()
+            .is_some_and(|it| it.trim().len() < 16 || Some(it) == shared)
+        {
+            let rule = "must have at least 16 bytes and differ from the client secret";
+            return Err(problem(format!("{APPROVAL_SECRET} {rule}")));
+        }
+        let known = access::registered(&store, APPROVER)?;
+        if known.is_some_and(|(_, it)| it.has_secret) && secret.is_none() {
+            let rule = "is not set, but the approver of this store has a secret";
+            return Err(problem(format!("{APPROVAL_SECRET} {rule}")));
         }
         let variable = |name: &str| context.variables().get(name).cloned().unwrap_or_default();
         Ok(Self {
@@ -42,24 +52,22 @@ impl<'a> Desk<'a> {
 
     /// Records the approver's client ID, scopes and command types, by which the agent's process offers writes.
     pub(crate) async fn register(&self) -> Result<Access, Failure> {
-        let known = access::registered(&self.store, APPROVER)?;
-        if known.is_some_and(|(_, it)| it.has_secret) && !self.has_secret {
-            let message = format!(
-                "the approver of this store has a secret, but {APPROVAL_SECRET} is not set"
-            );
-            return Err(Failure::new(Exit::Setup, "configuration", message));
-        }
         let apps: Vec<App> = App::all().collect();
         let access = Access::of(self.context, &self.suite, &apps).await?;
         let mut access = access.with_types(&self.suite).await;
         access.has_secret = self.has_secret;
-        access::register(&self.store, APPROVER, &self.client, &access)?;
+        let is_known = access::registered(&self.store, APPROVER)?
+            .is_some_and(|(client, _)| client == self.client);
+        // A temporary failure must not withdraw the tools that the agent has.
+        if access.is_complete || !is_known {
+            access::register(&self.store, APPROVER, &self.client, &access)?;
+        }
         Ok(access)
     }
 
     /// Warns if approvals are not protected.
     pub(crate) fn warn(&self) -> Result<(), Failure> {
-        let (protection, is_protected) = access::protection(&self.store)?;
+        let (protection, is_protected) = access::registered_protection(&self.store)?;
         if !is_protected {
             note_always(format_args!(
                 "warning: protection of approvals: {protection}"

@@ -67,7 +67,8 @@ pub(crate) async fn run(context: Context, args: Args) -> Result<ExitCode, Failur
                     "--demo has no approvals, because its server ends with the process",
                 ));
             }
-            let store = Approvals::open(path(&context, args.store)?).await?;
+            let creates = matches!(action, approvals::Action::Run);
+            let store = Approvals::open(path(&context, args.store)?, creates).await?;
             approvals::run(&context, store, action).await
         }
         None => serve(context, args).await,
@@ -86,13 +87,14 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
     args.selection.read_only |= context.is_demo();
     let entries = args.selection.entries()?;
     let suite = context.suite()?;
-    let store = Approvals::open(path(&context, args.store)?).await?;
+    let store = Approvals::open(path(&context, args.store)?, true).await?;
     let apps: Vec<App> = App::all().collect();
     let own = Access::of(&context, &suite, &apps).await?;
     let own = own.with_probes(&suite).await?;
     let client = context.variables().get("SUITE_CLIENT_ID");
-    access::register(&store, AGENT, client.map_or("", String::as_str), &own)?;
-    let (protection, is_protected) = access::protection(&store)?;
+    let client = client.cloned().unwrap_or_default();
+    access::register(&store, AGENT, &client, &own)?;
+    let (protection, is_protected) = access::registered_protection(&store)?;
     if !(is_protected || args.selection.read_only) {
         note_always(format_args!(
             "warning: protection of approvals: {protection}"
@@ -100,6 +102,7 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
     }
     let server = Server::new(Shared {
         suite,
+        own: (client, own),
         entries,
         undocumented_scopes: args.selection.undocumented_scopes,
         store,
@@ -119,6 +122,10 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
         let service = match server.serve(stdio_pipes()).await {
             // The client may only have tested whether the program starts.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
+            Err(ServerInitializeError::ExpectedInitializeRequest(_)) => {
+                let rule = "the first message must be `initialize` or a request of 2026-07-28";
+                return Err(problem(&rule));
+            }
             service => service.map_err(|error| problem(&error))?,
         };
         let ended = service.waiting().await;
@@ -138,8 +145,8 @@ pub(crate) async fn protection(context: &Context) -> Result<Option<(String, bool
     if !path.exists() {
         return Ok(None);
     }
-    let store = Approvals::open(path).await?;
-    access::protection(&store).map(Some)
+    let store = Approvals::open(path, false).await?;
+    access::registered_protection(&store).map(Some)
 }
 
 /// Returns the path of the store, by default in the state folder of the user.
@@ -152,13 +159,13 @@ fn path(context: &Context, option: Option<PathBuf>) -> Result<PathBuf, Failure> 
         return Ok(path);
     }
     let folder = |name: &str| {
-        std::env::var_os(name)
-            .filter(|it| !it.is_empty())
-            .map(PathBuf::from)
+        let path = std::env::var_os(name).map(PathBuf::from);
+        path.filter(|it| it.is_absolute())
     };
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
     let state = state.ok_or_else(|| {
-        Failure::usage("--store is missing, and neither XDG_STATE_HOME nor HOME is set")
+        let message = "set SUITE_APPROVALS or --store, because HOME is not set";
+        Failure::new(Exit::Setup, "configuration", message)
     })?;
     let installation = if context.is_demo() {
         "demo"

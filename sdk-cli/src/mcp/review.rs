@@ -67,7 +67,7 @@ impl Desk<'_> {
             let warning = "it is parked, and may have been applied: see the note in the list, and look it up before you approve it again";
             warnings.push(warning.to_owned());
         }
-        let (protection, is_protected) = access::protection(&self.store)?;
+        let (protection, is_protected) = access::registered_protection(&self.store)?;
         if !is_protected {
             warnings.push(format!("protection of approvals: {protection}"));
         }
@@ -136,7 +136,7 @@ impl Reviewed {
             ("status", self.progress.status.to_owned()),
             (
                 "age",
-                format!("{} s", now().saturating_sub(proposal.created) / 1000),
+                format!("{} s", now().saturating_sub(proposal.created).max(0) / 1000),
             ),
             ("digest", proposal.digest.clone()),
         ];
@@ -146,16 +146,26 @@ impl Reviewed {
         facts
     }
 
+    /// Returns the facts as lines that fit on a terminal with 80 columns. A long value continues behind a bar. Otherwise,
+    /// the terminal would wrap it, and an agent could write wrapped lines that look like facts.
     pub(crate) fn lines(&self, desk: &Desk<'_>) -> Vec<String> {
-        let facts = self.facts(desk).into_iter();
-        // An agent could otherwise write lines that look like facts.
-        let line = |(name, value): (&str, String)| {
-            let value = output::escaped(&value)
-                .replace('\n', "\\u000a")
-                .replace('\t', "\\u0009");
-            format!("{name:<13} {value}")
-        };
-        facts.map(line).collect()
+        let mut lines = Vec::new();
+        for (name, value) in self.facts(desk) {
+            let (mut line, mut width) = (format!("{name:<13} "), 0);
+            for letter in value.chars() {
+                let shown = shown(letter);
+                // Some letters are two columns wide.
+                let columns = if shown.is_ascii() { shown.len() } else { 2 };
+                if width + columns > 64 {
+                    lines.push(std::mem::replace(&mut line, format!("{:>13} ", '|')));
+                    width = 0;
+                }
+                line += &shown;
+                width += columns;
+            }
+            lines.push(line);
+        }
+        lines
     }
 
     pub(crate) fn json(&self, desk: &Desk<'_>) -> Value {
@@ -163,4 +173,15 @@ impl Reviewed {
         let facts = facts.map(|(name, value)| (name.to_owned(), value.into()));
         facts.collect::<serde_json::Map<_, _>>().into()
     }
+}
+
+/// Returns a character as a person can see it. Letters and ASCII are unchanged, and everything else is escaped.
+fn shown(letter: char) -> String {
+    let is_visible = letter.is_ascii_graphic() || letter == ' ' || letter.is_alphanumeric();
+    let text = letter.to_string();
+    if is_visible && !output::is_hidden(letter) {
+        return text;
+    }
+    let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
+    units.collect::<Vec<_>>().concat()
 }

@@ -16,7 +16,7 @@ use sdk_core::{App, Suite};
 use serde_json::{Map, Value, json};
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::access::{self, APPROVER, Access};
+use super::access::{self, APPROVER, Access, Party};
 use super::calls::Arguments;
 use super::store::{Approvals, Proposal};
 use super::tools;
@@ -35,6 +35,8 @@ pub(crate) struct Server(Arc<Shared>);
 pub(crate) struct Shared {
     pub(crate) context: Context,
     pub(crate) suite: Suite,
+    /// The client ID and the permissions of the agent when it started.
+    pub(crate) own: Party,
     pub(crate) entries: Vec<Entry>,
     pub(crate) undocumented_scopes: bool,
     pub(crate) store: Approvals,
@@ -50,8 +52,14 @@ impl Server {
     }
 
     /// Returns the approver and the approver's permissions, if an approver uses the store.
-    fn approver(&self) -> Result<Option<(String, Access)>, Failure> {
+    fn approver(&self) -> Result<Option<Party>, Failure> {
         access::registered(&self.0.store, APPROVER)
+    }
+
+    /// Returns how the right to approve this agent's writes is protected.
+    fn protection(&self) -> Result<String, Failure> {
+        let approver = self.approver()?;
+        Ok(access::protection(Some(&self.0.own), approver.as_ref()).0)
     }
 
     /// Returns the offered operations of these applications, each with the permissions of the credential that would send
@@ -156,9 +164,8 @@ impl Server {
                 "See the note. If it had no effect, correct it and propose it again. Otherwise, a person must check it first."
             }
             "expired" => "Nothing was sent. Propose it again to ask again.",
-            _ => "It will not be sent.",
+            _ => "It will not be sent again.",
         };
-        let (protection, _) = access::protection(store)?;
         let status = json!({
             "status": progress.status,
             "digest": digest,
@@ -168,7 +175,7 @@ impl Server {
             "replayed": replayed,
             "note": progress.note,
             "next": next,
-            "protection": protection,
+            "protection": self.protection()?,
         });
         let result = result.filter(|_| progress.status == "done");
         Ok([Some(status.to_string()), result].into_iter().flatten())
@@ -210,8 +217,7 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_subscribe()
             .build();
-        let protection =
-            access::protection(&self.0.store).map_or_else(|it| it.to_string(), |(it, _)| it);
+        let protection = self.protection().unwrap_or_else(|it| it.to_string());
         let writes = match self.approver() {
             Ok(Some(_)) => {
                 "Writes are stored as proposals and sent only after a person approves them."
@@ -280,9 +286,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let digest = request.uri.strip_prefix(URI).unwrap_or_default();
-        let status = self.status(digest).await;
-        let status = status.map_err(|it| ErrorData::resource_not_found(it.to_string(), None))?;
+        let status = self.read_status(&request.uri).await?.into_iter();
         let contents = status.map(|it| ResourceContents::text(it, request.uri.clone()));
         Ok(ReadResourceResult::new(contents.collect()).into())
     }
@@ -292,6 +296,7 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        self.read_status(&request.uri).await?;
         let (server, peer, uri) = (self.clone(), context.peer, request.uri.clone());
         let task = tokio::spawn(async move {
             let notify = async || {
@@ -345,6 +350,13 @@ impl ServerHandler for Server {
 }
 
 impl Server {
+    /// Returns the content of the resource of a proposal.
+    async fn read_status(&self, uri: &str) -> Result<Vec<String>, ErrorData> {
+        let status = self.status(uri.strip_prefix(URI).unwrap_or_default()).await;
+        let status = status.map_err(|it| ErrorData::resource_not_found(it.to_string(), None))?;
+        Ok(status.collect())
+    }
+
     /// Ends a subscription, and replaces it with the other task, if any.
     fn unwatch(&self, uri: &str, other: Option<AbortHandle>) {
         let mut all = self

@@ -3,6 +3,7 @@
 //! The agent's process and the approver's process share the file, so its rows prove nothing. The approver's process
 //! therefore compares each command with its digest and its signature right before it sends the command.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -12,12 +13,11 @@ use sdk_core::PreparedCommand;
 use sdk_outbox::sqlite::{self, Outbox};
 use sdk_outbox::{Entry, State};
 
+use crate::outbox::has_proposals;
 use crate::output::{Exit, Failure};
 
 /// The most proposals that may wait for a person, so that an agent can't flood the person.
 const MOST_PENDING: i64 = 20;
-/// How long a write that may have been sent is resent after its approval has expired.
-pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The time after which rows that need no one are deleted, because they contain customer data.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -93,8 +93,22 @@ pub(crate) struct Approvals {
 }
 
 impl Approvals {
-    /// Opens the store, and creates it if it doesn't exist. Only the owner can read a new file.
-    pub(crate) async fn open(path: PathBuf) -> Result<Self, Failure> {
+    /// Opens the store. If `creates` is true and it doesn't exist, this creates a file that only its owner can read.
+    pub(crate) async fn open(path: PathBuf, creates: bool) -> Result<Self, Failure> {
+        let problem = |error: &dyn Display| {
+            let message = format!("the store of approvals {}: {error}", path.display());
+            Failure::new(Exit::Setup, "configuration", message)
+        };
+        let length = std::fs::metadata(&path).map_or(0, |it| it.len());
+        if length == 0 && !creates {
+            return Err(problem(
+                &"it does not exist; `suite mcp approvals run` creates it",
+            ));
+        }
+        // Another program's database must stay as it is.
+        if length > 0 && !has_proposals(&path).map_err(|error| problem(&error))? {
+            return Err(problem(&"it is another file"));
+        }
         if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder)?;
         }
