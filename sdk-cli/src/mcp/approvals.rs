@@ -109,6 +109,7 @@ impl Desk<'_> {
                 "without a terminal, an approval needs all 64 digits of the digest",
             ));
         }
+        self.check_secret()?;
         let reviewed = self.review(&self.find(digits)?).await?;
         let status = reviewed.progress.status;
         if !matches!(status, "pending" | "parked") {
@@ -131,11 +132,14 @@ impl Desk<'_> {
         let access = Access::of(self.context, &self.suite, &[app]).await?;
         let access = access.with_types(&self.suite).await;
         let body: Value = serde_json::from_str(command.body()).unwrap_or_default();
-        if !access.permits(entry, true) || access.check_type(entry, &body).is_err() {
-            let message =
-                "the approver's credential is not known to have the scope or the command type";
-            return Err(Failure::new(Exit::Setup, "permission_denied", message));
+        let denied = |message: String| Failure::new(Exit::Setup, "permission_denied", message);
+        if !access.permits(entry, true) {
+            let scopes = entry.operation.scopes.join(" or ");
+            let rule = "the approver's credential is not known to permit it";
+            return Err(denied(format!("{rule}; it needs {scopes}")));
         }
+        let checked = access.check_type(entry, &body);
+        checked.map_err(|failure| denied(failure.to_string()))?;
         reviewed.lines(self).iter().for_each(note_always);
         if at_terminal {
             confirm("Approve and send it?")?;
@@ -213,6 +217,7 @@ impl Desk<'_> {
 
     /// Sends approved writes until Ctrl-C or SIGTERM, and registers every hour.
     async fn send(&self) -> Result<ExitCode, Failure> {
+        self.check_secret()?;
         let access = self.register().await?;
         let mut next = access.valid_for();
         self.warn()?;

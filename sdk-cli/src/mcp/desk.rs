@@ -34,11 +34,6 @@ impl<'a> Desk<'a> {
             let rule = "must have at least 16 bytes and differ from the client secret";
             return Err(problem(format!("{APPROVAL_SECRET} {rule}")));
         }
-        let known = access::registered(&store, APPROVER)?;
-        if known.is_some_and(|(_, it)| it.has_secret) && secret.is_none() {
-            let rule = "is not set, but the approver of this store has a secret";
-            return Err(problem(format!("{APPROVAL_SECRET} {rule}")));
-        }
         let variable = |name: &str| context.variables().get(name).cloned().unwrap_or_default();
         Ok(Self {
             context,
@@ -48,6 +43,17 @@ impl<'a> Desk<'a> {
             has_secret: secret.is_some(),
             key: secret.unwrap_or_else(|| variable("SUITE_CLIENT_SECRET")),
         })
+    }
+
+    /// Fails if this process would sign without the secret that the approver of the store has.
+    pub(crate) fn check_secret(&self) -> Result<(), Failure> {
+        let known = access::registered(&self.store, APPROVER)?;
+        if known.is_some_and(|(_, it)| it.has_secret) && !self.has_secret {
+            let rule = "is not set, but the approver of this store has a secret";
+            let message = format!("{APPROVAL_SECRET} {rule}");
+            return Err(Failure::new(Exit::Setup, "configuration", message));
+        }
+        Ok(())
     }
 
     /// Records the approver's client ID, scopes and command types, by which the agent's process offers writes.

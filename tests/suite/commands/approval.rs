@@ -27,7 +27,8 @@ fn second(form: &Value, origin: &str, client: &str) -> String {
     input.extend(["replayShown", "withoutToken"].map(|it| u8::from(flag(it) == Some(true))));
     input.push(flag("replayExact").map_or(2, u8::from));
     let digest = Sha256::digest(&input);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digest: Vec<_> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    digest.concat()
 }
 
 /// Prepares each command operation of the contract, without and with options.

@@ -31,6 +31,11 @@ pub(super) fn statuses(stage: &Stage) -> (Vec<String>, Option<i32>) {
     (rows.iter().map(status).collect(), list.status.code())
 }
 
+/// Joins the lines of long values, which continue behind a bar.
+pub(super) fn joined(table: &str) -> String {
+    table.replace("\n            | ", "")
+}
+
 pub(super) fn show(stage: &Stage, digest: &str) -> Value {
     serde_json::from_str(&printed(&stage.approvals(&format!("show {digest}")))).unwrap()
 }
@@ -135,6 +140,8 @@ async fn a_person_sees_each_fact_in_order_and_the_words_of_the_agent_last() {
         ("agentSays", "it is urgent"),
     ];
     let table = printed(&stage.approvals(&format!("show {proposed} --output table")));
+    assert!(table.lines().all(|it| it.chars().count() < 80), "{table}");
+    let table = joined(&table);
     let mut lines = table.lines().map(|it| it.split_once(' ').unwrap());
     for (name, value) in facts {
         let line = lines.find(|(found, _)| *found == name).expect(&table);

@@ -8,7 +8,7 @@ use sdk_reference_server::Operation;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::approvals::{not_approved, propose, show, started, statuses};
+use super::approvals::{joined, not_approved, propose, show, started, statuses};
 use super::{EVENT, Stage, event};
 use crate::programs::call::{failure, printed};
 use crate::support::{assert_says, until};
@@ -162,7 +162,7 @@ async fn without_protection_the_agent_can_forge_approvals_and_each_output_warns(
     for line in ["list".to_owned(), format!("show {digest} --output table")] {
         let shown = stage.approvals(&line);
         let shown = [shown.stdout, shown.stderr].concat();
-        assert_says(&String::from_utf8(shown).unwrap(), &[warning]);
+        assert_says(&joined(&String::from_utf8(shown).unwrap()), &[warning]);
     }
     // The agent knows the approver's client secret, which signs approvals.
     forge(
@@ -177,7 +177,8 @@ async fn without_protection_the_agent_can_forge_approvals_and_each_output_warns(
     let other = propose(&mut stage.agent(""), "Retro");
     let approved = stage.approvals(&format!("approve {other}"));
     printed(&approved);
-    assert_says(&String::from_utf8(approved.stderr).unwrap(), &[warning]);
+    let messages = String::from_utf8(approved.stderr).unwrap();
+    assert_says(&joined(&messages), &[warning]);
 }
 
 #[tokio::test]

@@ -139,7 +139,7 @@ async fn approval_fails_without_the_scope_and_for_a_type_that_is_no_longer_offer
         &["calendar:event:write"],
     );
     assert_says(
-        &not_approved(&stage, &task, 2),
+        &not_approved(&stage, &task, 3),
         &["person.create", "got task.create"],
     );
     for write in [Operation::SubmitEventCommand, Operation::SubmitCommand] {

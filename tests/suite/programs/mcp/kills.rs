@@ -36,11 +36,17 @@ const OTHER: Operation = Operation::CreateFinancialCounterparty;
 
 /// Starts a process of the approver, and waits until it has stopped at this moment with all writes in flight.
 async fn stopped(stage: &Stage, line: &str, at: At, write: Operation, in_flight: i64) -> Child {
+    // `run` starts with a token of each application, and `approve` with the token that it needs.
+    let (tokens_at_start, requests) = if line == "run" {
+        (4, in_flight)
+    } else {
+        (1, 1)
+    };
     let tokens = stage.server.fault(Operation::ExchangeToken);
     if at == At::Token {
-        // The process starts with a token of each application. Its first request needs another one.
-        tokens.clone().skip(4).times(1).stall();
-        stage.server.fault(write).times(1).revoke_token();
+        tokens.clone().skip(tokens_at_start).times(1).stall();
+        let requests = stage.server.fault(write).times(requests.unsigned_abs());
+        requests.revoke_token();
     }
     let mut command = stage.command(&format!("mcp approvals {line}"));
     let command = command.stdin(Stdio::null()).stdout(Stdio::null());

@@ -12,7 +12,6 @@ use sha2::{Digest as _, Sha256};
 
 use super::Stage;
 use super::attacks::{HOUR, SECRET, forge, now, run, settle};
-use crate::programs::call::printed;
 use crate::programs::output;
 use crate::support::{Clients as _, builder_for};
 
@@ -277,7 +276,7 @@ async fn recording() -> Stage {
         server,
         ..Stage::new().await
     };
-    printed(&stage.approvals("list"));
+    stage.register();
     stage
 }
 
