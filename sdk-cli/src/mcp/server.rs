@@ -357,15 +357,15 @@ impl Server {
         Ok(status.collect())
     }
 
-    /// Ends a subscription, and replaces it with the other task, if any.
-    fn unwatch(&self, uri: &str, other: Option<AbortHandle>) {
+    /// Ends a subscription, and replaces it with this task, if any.
+    fn unwatch(&self, uri: &str, task: Option<AbortHandle>) {
         let mut all = self
             .0
             .subscriptions
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let old = match other {
-            Some(other) => all.insert(uri.to_owned(), other),
+        let old = match task {
+            Some(task) => all.insert(uri.to_owned(), task),
             None => all.remove(uri),
         };
         if let Some(old) = old {

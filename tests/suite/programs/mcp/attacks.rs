@@ -221,7 +221,7 @@ async fn a_keyed_write_whose_row_is_copied_or_reset_is_still_applied_once() {
 async fn of_64_approvals_at_the_same_time_one_sends() {
     let (stage, mut agent) = started().await;
     let digest = propose(&mut agent, "Kick-off");
-    // All processes read the pending proposal before the first one approves it.
+    // All processes read the pending proposal before any of them approves it.
     let slow = stage.server.fault(Operation::ExchangeToken);
     slow.delay(Duration::from_secs(2));
     let approve = || {

@@ -1,4 +1,4 @@
-//! Killed processes and lost replies: each keyed write is applied once, and each other write at most once.
+//! Killed processes and lost responses: each keyed write is applied once, and each other write at most once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Child, Stdio};
@@ -16,11 +16,11 @@ use crate::support::{assert_says, until};
 /// The moment at which a process is killed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum At {
-    /// The server has rejected the worker's token, and the worker waits for another one.
+    /// The server has rejected the worker's token, and the worker waits for a new token.
     Token,
     /// The server has received the request, and doesn't apply it.
     Received,
-    /// The server has applied the write, and hasn't replied.
+    /// The server has applied the write, and hasn't sent the response.
     Applied,
 }
 
