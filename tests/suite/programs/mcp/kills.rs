@@ -62,7 +62,7 @@ async fn stopped(stage: &Stage, line: &str, at: At, write: Operation, in_flight:
 }
 
 /// Proposes writes, kills the process of the approver that sends them, and lets `approvals run` finish. The writes have
-/// the titles 0, 1 and so on. This is also the number of replies that are lost after the kill.
+/// the titles 0, 1 and so on. This is also the number of responses that are lost after the kill.
 async fn killed(by: By, at: At, write: Operation, writes: i64) -> Stage {
     let stage = Stage::new().await;
     stage.register();
