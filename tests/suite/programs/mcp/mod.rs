@@ -5,6 +5,7 @@ mod attacks;
 mod decisions;
 mod kills;
 mod protocol;
+mod review;
 mod scopes;
 mod tampered;
 mod tools;
