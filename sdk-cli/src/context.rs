@@ -9,7 +9,7 @@ use sdk_core::{App, Suite, SuiteBuilder};
 #[cfg(feature = "serve")]
 use sdk_reference_server::ReferenceServer;
 
-use crate::output::{self, Exit, Failure, Format};
+use crate::output::{self, Failure, Format};
 
 /// The variables of an installation, without their prefix.
 pub(crate) type Variables = BTreeMap<String, String>;
@@ -176,7 +176,7 @@ fn variables(prefix: &str) -> Result<Variables, Failure> {
         };
         let Ok(value) = value.into_string() else {
             let message = format!("{prefix}{name} is not UTF-8");
-            return Err(Failure::new(Exit::Setup, "configuration", message));
+            return Err(Failure::setup(message));
         };
         if !value.is_empty() {
             found.insert(name.to_owned(), value);
@@ -197,7 +197,7 @@ fn secret(found: &mut Variables, prefix: &str, name: &str) -> Result<Option<Stri
     };
     if own.is_some() {
         let message = format!("{prefix}{name} and {prefix}{name}_FILE are both set");
-        return Err(Failure::new(Exit::Setup, "configuration", message));
+        return Err(Failure::setup(message));
     }
     let mut secret = String::new();
     let read = std::fs::File::open(&file)
@@ -205,7 +205,7 @@ fn secret(found: &mut Variables, prefix: &str, name: &str) -> Result<Option<Stri
     // The message omits the path, because the variable may contain the secret by mistake.
     let problem = |problem: &dyn Display| {
         let message = format!("the file in {prefix}{name}_FILE cannot be used: {problem}");
-        Failure::new(Exit::Setup, "configuration", message)
+        Failure::setup(message)
     };
     read.map_err(|error| problem(&error))?;
     if secret.len() as u64 > MAX_SECRET {

@@ -73,6 +73,11 @@ impl Failure {
         Self::new(Exit::Usage, "usage", message)
     }
 
+    /// Returns the failure for an invalid variable, credential or store.
+    pub(crate) fn setup(message: impl Display) -> Self {
+        Self::new(Exit::Setup, "configuration", message)
+    }
+
     pub(crate) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

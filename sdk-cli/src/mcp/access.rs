@@ -37,9 +37,9 @@ pub(crate) struct Access {
     types: BTreeSet<String>,
     /// Whether the approver signs approvals with a secret.
     pub(crate) has_secret: bool,
-    /// Whether each token and the presentation were available.
+    /// The reasons why a token or the presentation was not available.
     #[serde(skip)]
-    pub(crate) is_complete: bool,
+    pub(crate) problems: Vec<String>,
 }
 
 impl Access {
@@ -47,10 +47,7 @@ impl Access {
     /// is known.
     pub(crate) async fn of(context: &Context, suite: &Suite, apps: &[App]) -> Result<Self, Error> {
         let mut tasks = JoinSet::new();
-        let mut access = Self {
-            is_complete: true,
-            ..Self::default()
-        };
+        let mut access = Self::default();
         for app in apps.iter().copied().filter(|it| context.has(*it)) {
             with_client!(app, suite, |client| {
                 let origin = client.origin().to_owned();
@@ -62,16 +59,15 @@ impl Access {
             });
         }
         while let Some(Ok((app, found))) = tasks.join_next().await {
-            match (found, access.apps.get_mut(app.name())) {
-                (Ok(Ok(missing)), Some((_, granted))) => *granted = missing.granted,
-                (found, _) => {
-                    match found {
-                        Ok(Err(error)) => note(format_args!("{app}: {error}")),
-                        _ => note(format_args!("{app}: no token within {PATIENCE:?}")),
-                    }
-                    access.is_complete = false;
+            let problem = match (found, access.apps.get_mut(app.name())) {
+                (Ok(Ok(missing)), Some((_, granted))) => {
+                    *granted = missing.granted;
+                    continue;
                 }
-            }
+                (Ok(Err(error)), _) => error.to_string(),
+                _ => format!("no token within {PATIENCE:?}"),
+            };
+            access.problems.push(format!("{app}: {problem}"));
         }
         Ok(access)
     }
@@ -79,7 +75,7 @@ impl Access {
     /// Asks the token endpoint for each write scope of an application whose scopes are unknown. If it rejects all of them,
     /// the credential has none of them.
     pub(crate) async fn with_probes(mut self, suite: &Suite) -> Result<Self, Error> {
-        if !self.is_complete {
+        if !self.problems.is_empty() {
             return Ok(self);
         }
         let unknown = |app: &App| matches!(self.apps.get(app.name()), Some((_, None)));
@@ -105,15 +101,14 @@ impl Access {
     /// Adds the command types that the presentation offers to this caller. Without the presentation, there are none.
     pub(crate) async fn with_types(mut self, suite: &Suite) -> Self {
         if let Err(error) = self.add_types(suite).await {
-            note(&error);
-            self.is_complete = false;
+            self.problems.push(error.to_string());
         }
         self
     }
 
     async fn add_types(&mut self, suite: &Suite) -> Result<(), Error> {
         let presentation = catalog::all().find(|it| it.operation.id == "getPresentation");
-        if let Some(entry) = presentation.filter(|it| self.permits(it, false)) {
+        if let Some(entry) = presentation.filter(|it| self.denial(it, false).is_none()) {
             let crm = sdk_crm::Client::new(suite)?;
             let shown = crm.raw_call(entry.operation).send().await?.to_value()?;
             let actions = shown["actions"].as_array().into_iter().flatten();
@@ -127,25 +122,35 @@ impl Access {
         Ok(())
     }
 
-    /// Returns the time after which the approver should look again.
-    pub(crate) fn valid_for(&self) -> Duration {
-        Duration::from_secs(if self.is_complete { 3600 } else { 60 })
+    pub(crate) fn note_problems(&self) {
+        self.problems.iter().for_each(note);
     }
 
-    /// Whether the scopes are known to suffice. `undocumented` also permits operations whose scope is undocumented.
-    pub(crate) fn permits(&self, entry: &Entry, undocumented: bool) -> bool {
+    /// Returns the time after which the approver should register again.
+    pub(crate) fn valid_for(&self) -> Duration {
+        Duration::from_secs(if self.problems.is_empty() { 3600 } else { 60 })
+    }
+
+    /// Returns why the scopes aren't known to suffice. `undocumented` permits operations whose scope is undocumented.
+    pub(crate) fn denial(&self, entry: &Entry, undocumented: bool) -> Option<&'static str> {
         let operation = entry.operation;
         let Some((_, granted)) = self.apps.get(operation.application.name()) else {
-            return false;
+            return Some("its application has no URL");
         };
+        if operation.id == TYPED && self.types.is_empty() {
+            return Some("the presentation offers no command type, or is not available");
+        }
         match (operation.authenticated, operation.scopes, granted) {
-            _ if operation.id == TYPED && self.types.is_empty() => false,
-            (false, ..) => true,
-            (true, [], _) => undocumented,
-            (true, scopes, Some(granted)) => scopes
-                .iter()
-                .any(|scope| granted.iter().any(|it| it == scope)),
-            (true, _, None) => false,
+            (false, ..) => None,
+            (true, [], _) => (!undocumented).then_some("its scope is undocumented"),
+            (true, _, None) => Some("the granted scopes are unknown"),
+            // One of the scopes is sufficient.
+            (true, scopes, Some(granted)) => {
+                let is_granted = scopes
+                    .iter()
+                    .any(|scope| granted.iter().any(|it| it == scope));
+                (!is_granted).then_some("its scope is not granted")
+            }
         }
     }
 

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
 use super::access::Access;
+use super::approver::Approver;
 use super::deliver::{deliver, sign};
-use super::desk::Desk;
 use super::review::Reviewed;
-use super::store::{Approval, Approvals, length, now};
+use super::store::{Approval, Approvals, Status, length, now};
 use crate::call::{confirm, is_at_terminal};
 use crate::catalog::with_client;
 use crate::context::Context;
@@ -34,7 +34,7 @@ pub(crate) enum Action {
         /// The digest, or its first digits
         digest: String,
     },
-    /// Approve a proposal or a parked write, send it, and print the result
+    /// Approve a proposal or a parked write, send all approved writes, and print the result of this write
     Approve {
         /// The digest, with all 64 digits. On a terminal, its first digits suffice
         digest: String,
@@ -42,7 +42,7 @@ pub(crate) enum Action {
         #[arg(long, value_name = "NAME")]
         by: Option<String>,
     },
-    /// Reject a proposal, also one that is approved or parked, so that it is not sent again
+    /// Reject a proposal, even if it is approved or parked, so that it is not sent again
     Reject {
         /// The digest, or its first digits
         digest: String,
@@ -59,36 +59,36 @@ pub(crate) async fn run(
     store: Approvals,
     action: Action,
 ) -> Result<ExitCode, Failure> {
-    let desk = Desk::new(context, store)?;
+    let approver = Approver::new(context, store)?;
     match action {
-        Action::List => desk.list().await,
+        Action::List => approver.list().await,
         Action::Show { digest } => {
-            let reviewed = desk.review(&desk.find(&digest)?).await?;
+            let reviewed = approver.review(&approver.find(&digest)?).await?;
             match context.format() {
-                Format::Table => reviewed.lines(&desk).iter().for_each(output::put),
-                _ => output::put(output::shown(&reviewed.json(&desk).to_string())),
+                Format::Table => reviewed.lines(&approver).iter().for_each(output::put),
+                _ => output::put(output::shown(&reviewed.json(&approver).to_string())),
             }
             Ok(ExitCode::SUCCESS)
         }
-        Action::Approve { digest, by } => desk.approve(&digest, &person(by)).await,
-        Action::Reject { digest, by } => desk.reject(&digest, &person(by)).await,
-        Action::Run => desk.send().await,
+        Action::Approve { digest, by } => approver.approve(&digest, &person(by)).await,
+        Action::Reject { digest, by } => approver.reject(&digest, &person(by)).await,
+        Action::Run => approver.send().await,
     }
 }
 
-impl Desk<'_> {
+impl Approver<'_> {
     async fn list(&self) -> Result<ExitCode, Failure> {
         let (mut rows, mut waits) = (Vec::new(), false);
         for proposal in self.store.list()? {
             let progress = self.store.progress(&proposal).await?;
-            waits |= matches!(progress.status, "pending" | "parked");
+            waits |= matches!(progress.status, Status::Pending | Status::Parked);
             let command: Option<PreparedCommand> = serde_json::from_str(&proposal.command).ok();
             let operation = command.map(|it| format!("{}.{}", it.application(), it.operation()));
             let is_table = self.context.format() == Format::Table;
             let digits = if is_table { 16 } else { usize::MAX };
             let digest: String = proposal.digest.chars().take(digits).collect();
             rows.push(json!({
-                "digest": digest, "status": progress.status, "operation": operation,
+                "digest": digest, "status": progress.status.as_str(), "operation": operation,
                 "ageSeconds": now().saturating_sub(proposal.created).max(0) / 1000, "by": proposal.decided_by, "note": progress.note,
             }));
         }
@@ -112,13 +112,8 @@ impl Desk<'_> {
         self.check_secret()?;
         let reviewed = self.review(&self.find(digits)?).await?;
         let status = reviewed.progress.status;
-        if !matches!(status, "pending" | "parked") {
-            let message = format!("the proposal is {status}, so it can't be approved");
-            let failure = Failure::new(Exit::Failed, "not_pending", message);
-            return Err(match status {
-                "approved" => failure.with_hint("`suite mcp approvals run` sends approved writes"),
-                _ => failure,
-            });
+        if !matches!(status, Status::Pending | Status::Parked) {
+            return Err(not_pending(status, "approved"));
         }
         let Reviewed {
             command,
@@ -133,10 +128,11 @@ impl Desk<'_> {
         let access = access.with_types(&self.suite).await;
         let body: Value = serde_json::from_str(command.body()).unwrap_or_default();
         let denied = |message: String| Failure::new(Exit::Setup, "permission_denied", message);
-        if !access.permits(entry, true) {
+        if let Some(why) = access.denial(entry, true) {
             let scopes = entry.operation.scopes.join(" or ");
-            let rule = "the approver's credential is not known to permit it";
-            return Err(denied(format!("{rule}; it needs {scopes}")));
+            let message = format!("the approver's credential can't send it: {why}: {scopes}");
+            access.note_problems();
+            return Err(denied(message));
         }
         let checked = access.check_type(entry, &body);
         checked.map_err(|failure| denied(failure.to_string()))?;
@@ -145,7 +141,7 @@ impl Desk<'_> {
             confirm("Approve and send it?")?;
         }
         let digest = &proposal.digest;
-        let parked = reviewed.progress.outbox_id.filter(|_| status == "parked");
+        let parked = proposal.outbox_id.filter(|_| status == Status::Parked);
         let expires = now() + length(HOUR);
         let approval = Approval {
             by,
@@ -155,26 +151,24 @@ impl Desk<'_> {
         };
         let label = self.context.installation().unwrap_or_default();
         if !self.store.approve(digest, command, label, &approval)? {
-            let message = "the proposal is no longer pending, so it was not approved again";
-            return Err(Failure::new(Exit::Failed, "not_pending", message));
+            return Err(not_pending(Status::Approved, "approved again"));
         }
         if let Some(id) = parked {
             self.store.outbox.drop(id, by, "approved again").await?;
         }
         note("Approved. Sending it.");
-        self.send_one(digest).await
+        self.send_until_settled(digest).await
     }
 
-    /// Sends approved writes until this write is done or needs a person, and prints its result.
-    async fn send_one(&self, digest: &str) -> Result<ExitCode, Failure> {
-        let is_settled = async || {
-            let Some(proposal) = self.store.find(digest)? else {
-                return Ok::<_, Failure>(true);
-            };
-            Ok(self.store.progress(&proposal).await?.is_final())
+    /// Sends all approved writes until this write is done or needs a person, and prints its result.
+    async fn send_until_settled(&self, digest: &str) -> Result<ExitCode, Failure> {
+        let is_approved = async || {
+            let proposal = self.find(digest)?;
+            let progress = self.store.progress(&proposal).await?;
+            Ok::<_, Failure>(progress.status == Status::Approved)
         };
         let settled = async {
-            while let Ok(false) = is_settled().await {
+            while let Ok(true) = is_approved().await {
                 sleep(Duration::from_millis(100)).await;
             }
         };
@@ -187,7 +181,7 @@ impl Desk<'_> {
         let progress = self.store.progress(&proposal).await?;
         let detail = progress.note.unwrap_or_default();
         match progress.status {
-            "done" => {
+            Status::Done => {
                 let status = proposal.http_status.unwrap_or_default();
                 let is_replay = proposal.replayed == Some(true);
                 let replay = if is_replay {
@@ -203,14 +197,14 @@ impl Desk<'_> {
                 }
                 Ok(ExitCode::SUCCESS)
             }
-            "approved" => {
-                let message = format!("its result is not known yet: {detail}");
+            Status::Approved => {
+                let message = format!("its result is not known yet {detail}");
                 let hint = "`suite mcp approvals run` continues to send it";
-                Err(Failure::new(Exit::Later, "approved", message).with_hint(hint))
+                Err(Failure::new(Exit::Later, "approved", message.trim_end()).with_hint(hint))
             }
             status => {
-                let message = format!("the write is {status}: {detail}");
-                Err(Failure::new(Exit::Person, "parked", message))
+                let message = format!("the write is {}: {detail}", status.as_str());
+                Err(Failure::new(Exit::Person, status.as_str(), message))
             }
         }
     }
@@ -246,23 +240,31 @@ impl Desk<'_> {
         let proposal = self.find(digits)?;
         let progress = self.store.progress(&proposal).await?;
         if !self.store.reject(&proposal.digest, by)? {
-            let message = format!(
-                "the proposal is {}, so it can't be rejected",
-                progress.status
-            );
-            return Err(Failure::new(Exit::Failed, "not_pending", message));
+            return Err(not_pending(progress.status, "rejected"));
         }
-        if let (Some(id), "parked") = (progress.outbox_id, progress.status) {
+        if let (Some(id), Status::Parked) = (proposal.outbox_id, progress.status) {
             // The agent needs the note, because the write may have been applied.
             let why = format!("rejected; {}", progress.note.unwrap_or_default());
             self.store.outbox.drop(id, by, &why).await?;
         }
-        note(if progress.status == "approved" {
+        note(if progress.status == Status::Approved {
             "Rejected. An attempt in flight may still be applied."
         } else {
             "Rejected. It will not be sent again."
         });
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn not_pending(status: Status, decision: &str) -> Failure {
+    let message = format!(
+        "the proposal is {}, so it can't be {decision}",
+        status.as_str()
+    );
+    let failure = Failure::new(Exit::Failed, "not_pending", message);
+    match status {
+        Status::Approved => failure.with_hint("`suite mcp approvals run` sends approved writes"),
+        _ => failure,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use sdk_core::{IdempotencyKey, PreparedCommand, RawCall, RawJson, Suite};
+use sdk_core::{IdempotencyKey, PreparedCommand, RawCall, RawJson, Safety, Suite};
 use serde_json::{Map, Value};
 
 use crate::catalog::{self, Entry, Parameter};
@@ -127,6 +127,10 @@ impl Arguments {
         entry: &Entry,
         most: usize,
     ) -> Result<(String, Option<String>), Failure> {
+        // The agent's process sends nothing but reads.
+        if entry.operation.safety != Safety::Read {
+            return Err(Failure::usage("only a read can run immediately"));
+        }
         let (began, mut cut) = (Instant::now(), None);
         loop {
             let left = DEADLINE.saturating_sub(began.elapsed());
@@ -176,7 +180,7 @@ impl Arguments {
 }
 
 fn is_keyed(entry: &Entry) -> bool {
-    entry.operation.safety == sdk_core::Safety::Keyed
+    entry.operation.safety == Safety::Keyed
 }
 
 /// Returns the key of a proposed write.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use sdk_core::{App, PreparedCommand};
 use sdk_outbox::{StoredCommand, Worker};
 
-use super::desk::Desk;
+use super::approver::Approver;
 use super::store::{Approvals, now};
 use crate::catalog::{operations, with_client};
 use crate::output::Failure;
@@ -21,19 +21,19 @@ struct Check {
 
 /// Sends approved writes until the future completes, then waits for the writes in flight.
 pub(crate) async fn deliver(
-    desk: &Desk<'_>,
+    approver: &Approver<'_>,
     until: impl Future<Output = ()>,
 ) -> Result<(), Failure> {
     let mut check = Check {
-        store: desk.store.clone(),
-        client: desk.client.clone(),
-        key: desk.key.clone(),
+        store: approver.store.clone(),
+        client: approver.client.clone(),
+        key: approver.key.clone(),
         origins: BTreeMap::new(),
     };
-    let mut worker = Worker::new(desk.store.outbox.clone());
+    let mut worker = Worker::new(approver.store.outbox.clone());
     let apps = App::all().filter(|app| !operations(*app).is_empty());
-    for app in apps.filter(|app| desk.context.has(*app)) {
-        worker = with_client!(app, &desk.suite, |client| {
+    for app in apps.filter(|app| approver.context.has(*app)) {
+        worker = with_client!(app, &approver.suite, |client| {
             let origin = client.origin().to_owned();
             check.origins.insert(app.name().to_owned(), origin);
             worker.sender(client)

@@ -5,9 +5,9 @@
 
 mod access;
 mod approvals;
+mod approver;
 mod calls;
 mod deliver;
-mod desk;
 mod review;
 mod server;
 mod store;
@@ -28,13 +28,13 @@ use crate::context::Context;
 use crate::output::{Exit, Failure, note_always};
 use crate::stop::Stop;
 use access::{AGENT, Access};
-use desk::APPROVAL_SECRET;
+use approver::APPROVAL_SECRET;
 use server::{Server, Shared};
 use store::Approvals;
 use tools::Selection;
 
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = false)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     /// The SQLite file of the proposals, by default `approvals.sqlite` in the installation's state folder [variable:
     /// SUITE_APPROVALS]
@@ -81,7 +81,7 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
     if let Some(name) = names.into_iter().find(|it| it.contains(APPROVAL_SECRET)) {
         let message =
             format!("{name} is set, but the agent's process must not have the approver's secret");
-        return Err(Failure::new(Exit::Setup, "configuration", message));
+        return Err(Failure::setup(message));
     }
     // A server in this process can't receive the writes that another process approves.
     args.selection.read_only |= context.is_demo();
@@ -91,6 +91,7 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
     let apps: Vec<App> = App::all().collect();
     let own = Access::of(&context, &suite, &apps).await?;
     let own = own.with_probes(&suite).await?;
+    own.note_problems();
     let client = context.variables().get("SUITE_CLIENT_ID");
     let client = client.cloned().unwrap_or_default();
     access::register(&store, AGENT, &client, &own)?;
@@ -165,7 +166,7 @@ fn path(context: &Context, option: Option<PathBuf>) -> Result<PathBuf, Failure> 
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
     let state = state.ok_or_else(|| {
         let message = "set SUITE_APPROVALS or --store, because HOME is not set";
-        Failure::new(Exit::Setup, "configuration", message)
+        Failure::setup(message)
     })?;
     let installation = if context.is_demo() {
         "demo"

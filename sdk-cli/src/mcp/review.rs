@@ -4,9 +4,9 @@ use sdk_core::{IdempotencyKey, PreparedCommand, Safety};
 use serde_json::Value;
 
 use super::access;
+use super::approver::Approver;
 use super::calls;
-use super::desk::Desk;
-use super::store::{Progress, Proposal, now};
+use super::store::{Progress, Proposal, Status, now};
 use crate::catalog::{self, Entry, with_client};
 use crate::output::{self, Exit, Failure};
 
@@ -20,7 +20,7 @@ pub(crate) struct Reviewed {
     warnings: Vec<String>,
 }
 
-impl Desk<'_> {
+impl Approver<'_> {
     /// Checks a proposal. Nothing in the row is trusted.
     pub(crate) async fn review(&self, proposal: &Proposal) -> Result<Reviewed, Failure> {
         let tampered = |why: &str| {
@@ -63,8 +63,8 @@ impl Desk<'_> {
         entry.check_body(&body)?;
         let progress = self.store.progress(proposal).await?;
         let mut warnings = self.same_writes(&command, &origin).await?;
-        if progress.status == "parked" {
-            let warning = "it is parked, and may have been applied: see the note in the list, and look it up before you approve it again";
+        if progress.status == Status::Parked {
+            let warning = "it is parked; if the note does not say that it had no effect, look it up before you approve it again";
             warnings.push(warning.to_owned());
         }
         let (protection, is_protected) = access::registered_protection(&self.store)?;
@@ -97,7 +97,8 @@ impl Desk<'_> {
             if let Some(other) = other.filter(|it| *it != digest(command)) {
                 let status = self.store.progress(&proposal).await?.status;
                 warnings.push(format!(
-                    "the same write was proposed before: {other} is {status}"
+                    "the same write was proposed before: {other} is {}",
+                    status.as_str()
                 ));
             }
         }
@@ -107,7 +108,7 @@ impl Desk<'_> {
 
 impl Reviewed {
     /// Returns the facts in the order in which a person reads them, the agent's words last.
-    fn facts(&self, desk: &Desk<'_>) -> Vec<(&'static str, String)> {
+    fn facts(&self, approver: &Approver<'_>) -> Vec<(&'static str, String)> {
         let Self {
             command, proposal, ..
         } = self;
@@ -124,22 +125,24 @@ impl Reviewed {
             .unwrap_or((command.path(), ""));
         let operation = self.entry.operation;
         let mut facts = vec![
-            ("installation", desk.context.name().to_owned()),
+            ("installation", approver.context.name().to_owned()),
             ("origin", self.origin.clone()),
-            ("clientId", desk.client.clone()),
+            ("clientId", approver.client.clone()),
             ("operation", format!("{operation}: {}", operation.summary)),
             ("method", command.method().to_owned()),
             ("path", path.to_owned()),
             ("query", query.to_owned()),
             ("body", command.body().to_owned()),
             ("key", key),
-            ("status", self.progress.status.to_owned()),
+            ("status", self.progress.status.as_str().to_owned()),
             (
                 "age",
                 format!("{} s", now().saturating_sub(proposal.created).max(0) / 1000),
             ),
             ("digest", proposal.digest.clone()),
         ];
+        let note = self.progress.note.as_ref();
+        facts.extend(note.map(|it| ("note", it.clone())));
         facts.extend((!self.warnings.is_empty()).then(|| ("warnings", self.warnings.join("; "))));
         let intent = proposal.intent.as_ref();
         facts.extend(intent.map(|it| ("agentSays", it.clone())));
@@ -148,9 +151,9 @@ impl Reviewed {
 
     /// Returns the facts as lines that fit on a terminal with 80 columns. A long value continues behind a bar. Otherwise,
     /// the terminal would wrap it, and an agent could write wrapped lines that look like facts.
-    pub(crate) fn lines(&self, desk: &Desk<'_>) -> Vec<String> {
+    pub(crate) fn lines(&self, approver: &Approver<'_>) -> Vec<String> {
         let mut lines = Vec::new();
-        for (name, value) in self.facts(desk) {
+        for (name, value) in self.facts(approver) {
             let (mut line, mut width) = (format!("{name:<13} "), 0);
             for letter in value.chars() {
                 let shown = shown(letter);
@@ -168,8 +171,8 @@ impl Reviewed {
         lines
     }
 
-    pub(crate) fn json(&self, desk: &Desk<'_>) -> Value {
-        let facts = self.facts(desk).into_iter();
+    pub(crate) fn json(&self, approver: &Approver<'_>) -> Value {
+        let facts = self.facts(approver).into_iter();
         let facts = facts.map(|(name, value)| (name.to_owned(), value.into()));
         facts.collect::<serde_json::Map<_, _>>().into()
     }

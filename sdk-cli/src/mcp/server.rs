@@ -18,7 +18,7 @@ use tokio::task::{AbortHandle, JoinSet};
 
 use super::access::{self, APPROVER, Access, Party};
 use super::calls::Arguments;
-use super::store::{Approvals, Proposal};
+use super::store::{Approvals, Proposal, Status};
 use super::tools;
 use crate::catalog::Entry;
 use crate::context::Context;
@@ -27,6 +27,9 @@ use crate::output::{Exit, Failure};
 /// The time between two looks at the proposals to which a client has subscribed.
 const POLL: Duration = Duration::from_secs(1);
 const URI: &str = "suite://proposals/";
+
+/// The permissions of the credential that sends an operation, or the reason why the operation isn't offered.
+type Offer = Result<Access, String>;
 
 /// The server of one agent.
 #[derive(Clone)]
@@ -62,26 +65,33 @@ impl Server {
         Ok(access::protection(Some(&self.0.own), approver.as_ref()).0)
     }
 
-    /// Returns the offered operations of these applications, each with the permissions of the credential that would send
-    /// it.
-    async fn offered(&self, apps: &[App]) -> Result<Vec<(Entry, Access)>, Failure> {
+    /// Returns the selected operations of these applications, each with the permissions of the credential that would send
+    /// it, or with the reason why it isn't offered.
+    async fn checked(&self, apps: &[App]) -> Result<Vec<(Entry, Offer)>, Failure> {
         let approver = self.approver()?.map(|(_, access)| access);
         let own = Access::of(&self.0.context, &self.0.suite, apps).await?;
         let entries = self.0.entries.iter();
         let entries = entries.filter(|it| apps.contains(&it.operation.application));
-        let all = entries.filter_map(|entry| {
-            let access = if entry.is_write() {
-                // The agent's process prepares the write, for the same origin.
-                let app = entry.operation.application.name();
-                let is_same = |it: &&Access| it.origin(app) == own.origin(app);
-                approver.as_ref().filter(is_same)?
-            } else {
-                &own
+        let checked = entries.map(|entry| {
+            let app = entry.operation.application.name();
+            let access = match (entry.is_write(), &approver) {
+                (false, _) => Ok(&own),
+                (true, None) => Err("no person has run `suite mcp approvals run` on this store"),
+                // The agent's process prepares the write, for the approver's origin.
+                (true, Some(access)) if access.origin(app) != own.origin(app) => {
+                    Err("the agent and the approver have different URLs for its application")
+                }
+                (true, Some(access)) => Ok(access),
             };
-            let permits = access.permits(entry, self.0.undocumented_scopes);
-            permits.then(|| (*entry, access.clone()))
+            let offer = access.and_then(|access| {
+                let denial = access.denial(entry, self.0.undocumented_scopes);
+                denial.map_or(Ok(access.clone()), Err)
+            });
+            let problems = own.problems.join("; ");
+            let offer = offer.map_err(|why| format!("{why}. {problems}").trim().to_owned());
+            (*entry, offer)
         });
-        Ok(all.collect())
+        Ok(checked.collect())
     }
 
     async fn called(
@@ -93,24 +103,24 @@ impl Server {
             let digest = given.get("digest").and_then(Value::as_str);
             return Ok(success(self.status(digest.unwrap_or_default()).await?));
         }
-        let entry = self.0.entries.iter().find(|it| tools::name(it) == name);
-        let app = entry.map(|it| it.operation.application);
-        let offered = self.offered(app.as_slice()).await?;
-        let Some((entry, access)) = offered.into_iter().find(|(it, _)| tools::name(it) == name)
-        else {
+        let named = |it: &&Entry| tools::name(it) == name;
+        let entry = self.0.entries.iter().find(named).ok_or_else(|| {
             let name = sdk_core::one_line(name);
-            let message = format!(
-                "{name} is not offered: it is unknown, not selected, its scope is not granted, or it is a write and no approver has run `suite mcp approvals run`"
-            );
-            return Err(Failure::usage(message));
-        };
-        let mut arguments = Arguments::check(&entry, given)?;
+            Failure::usage(format!(
+                "{name} is not offered: it is unknown or not selected"
+            ))
+        })?;
+        let checked = self.checked(&[entry.operation.application]).await?;
+        let own = checked.into_iter().find(|(it, _)| named(&it));
+        let offer = own.map_or(Err("it is not selected".to_owned()), |(_, offer)| offer);
+        let access =
+            offer.map_err(|why| Failure::usage(format!("{name} is not offered: {why}")))?;
+        let mut arguments = Arguments::check(entry, given)?;
         if entry.is_write() {
-            return self.propose(&entry, &access, &arguments).await;
+            return self.propose(entry, &access, &arguments).await;
         }
-        let (body, note) = arguments
-            .read(&self.0.suite, &entry, self.0.max_result)
-            .await?;
+        let limit = self.0.max_result;
+        let (body, note) = arguments.read(&self.0.suite, entry, limit).await?;
         Ok(success([Some(body), note].into_iter().flatten()))
     }
 
@@ -122,7 +132,7 @@ impl Server {
     ) -> Result<CallToolResult, Failure> {
         access.check_type(entry, arguments.body.as_ref().unwrap_or(&Value::Null))?;
         let store = &self.0.store;
-        let missing = || Failure::new(Exit::Setup, "configuration", "no approver uses the store");
+        let missing = || Failure::setup("no approver uses the store");
         let (client, access) = self.approver()?.ok_or_else(missing)?;
         let app = entry.operation.application.name();
         let origin = access.origin(app).ok_or_else(missing)?;
@@ -153,21 +163,21 @@ impl Server {
             ..
         } = proposal;
         let next = match progress.status {
-            "pending" => {
+            Status::Pending => {
                 "Nothing was sent. Ask a person to run `suite mcp approvals approve` with this digest, then call approval_status."
             }
-            "approved" => {
+            Status::Approved => {
                 "A person approved it. It is being sent; call approval_status for its result."
             }
-            "done" => "It was applied once. Proposing it again does not repeat it.",
-            "parked" => {
+            Status::Done => "It was applied once. Proposing it again does not repeat it.",
+            Status::Parked => {
                 "See the note. If it had no effect, correct it and propose it again. Otherwise, a person must check it first."
             }
-            "expired" => "Nothing was sent. Propose it again to ask again.",
-            _ => "It will not be sent again.",
+            Status::Expired => "Nothing was sent. Propose it again to ask again.",
+            Status::Rejected => "It will not be sent again.",
         };
         let status = json!({
-            "status": progress.status,
+            "status": progress.status.as_str(),
             "digest": digest,
             "resource": format!("{URI}{digest}"),
             "expiresAt": jiff::Timestamp::from_millisecond(expires).ok().map(|it| it.to_string()),
@@ -177,7 +187,7 @@ impl Server {
             "next": next,
             "protection": self.protection()?,
         });
-        let result = result.filter(|_| progress.status == "done");
+        let result = result.filter(|_| progress.status == Status::Done);
         Ok([Some(status.to_string()), result].into_iter().flatten())
     }
 
@@ -196,7 +206,8 @@ impl Server {
                     .replace(progress.status)
                     .is_some_and(|it| it != progress.status);
                 // A person can approve a parked write again.
-                let is_over = progress.is_final() && progress.status != "parked";
+                let may_change = [Status::Pending, Status::Approved, Status::Parked];
+                let is_over = !may_change.contains(&progress.status);
                 if (is_new && !notify().await) || is_over {
                     return;
                 }
@@ -217,20 +228,11 @@ impl ServerHandler for Server {
             .enable_resources()
             .enable_resources_subscribe()
             .build();
-        let protection = self.protection().unwrap_or_else(|it| it.to_string());
-        let writes = match self.approver() {
-            Ok(Some(_)) => {
-                "Writes are stored as proposals and sent only after a person approves them."
-            }
-            _ => {
-                "Writes are not offered until a person runs `suite mcp approvals run` on the same store."
-            }
-        };
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("suite", env!("CARGO_PKG_VERSION")))
-            .with_instructions(format!(
-                "{writes} Never send a write in another way. Protection of approvals: {protection}."
-            ))
+            .with_instructions(
+                "Reads run immediately. Writes are stored as proposals and sent only after a person approves them. Never send a write in another way.",
+            )
     }
 
     async fn list_tools(
@@ -239,8 +241,12 @@ impl ServerHandler for Server {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let apps: Vec<App> = App::all().collect();
-        let offered = self.offered(&apps).await;
-        let offered = offered.map_err(|it| ErrorData::internal_error(it.to_string(), None))?;
+        let checked = self.checked(&apps).await;
+        let checked = checked.map_err(|it| ErrorData::internal_error(it.to_string(), None))?;
+        let offered = checked
+            .iter()
+            .filter_map(|(entry, offer)| Some((entry, offer.as_ref().ok()?)));
+        let offered: Vec<_> = offered.collect();
         let has_writes = offered.iter().any(|(entry, _)| entry.is_write());
         let tools = offered
             .iter()

@@ -1,24 +1,25 @@
 //! The store of proposed writes, in the same SQLite file as the outbox that sends the approved writes.
 //!
-//! The agent's process and the approver's process share the file, so its rows prove nothing. The approver's process
+//! The agent's process and the approver's process share the file, so the approver's process doesn't trust its rows. It
 //! therefore compares each command with its digest and its signature right before it sends the command.
 
 use std::fmt::Display;
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, TransactionBehavior, params};
 use sdk_core::PreparedCommand;
 use sdk_outbox::sqlite::{self, Outbox};
 use sdk_outbox::{Entry, State};
 
-use crate::outbox::has_proposals;
 use crate::output::{Exit, Failure};
+use crate::private;
 
-/// The most proposals that may wait for a person, so that an agent can't flood the person.
+/// The maximum number of proposals that wait for a person, so that an agent can't flood the person.
 const MOST_PENDING: i64 = 20;
-/// The time after which rows that need no one are deleted, because they contain customer data.
+/// How long decided and expired proposals are kept. They contain customer data.
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// `decision` is `approved` or `rejected`. `outbox_id` and `http_status` belong to an approved write.
@@ -44,6 +45,8 @@ const TABLES: &str = "
         facts  TEXT NOT NULL
     ) STRICT;
     PRAGMA user_version = 1;";
+/// The version of the tables. A later version adds its statements for earlier versions to `create_tables`.
+const VERSION: i64 = 1;
 
 const COLUMNS: &str = "digest, command, intent, created, expires, decision, decided_by, signature, outbox_id, http_status, replayed, result";
 
@@ -60,30 +63,44 @@ pub(crate) struct Proposal {
     pub(crate) decision: Option<String>,
     pub(crate) decided_by: Option<String>,
     pub(crate) signature: Option<Vec<u8>>,
-    outbox_id: Option<i64>,
+    /// The ID of the approved command in the outbox.
+    pub(crate) outbox_id: Option<i64>,
     pub(crate) http_status: Option<i64>,
     pub(crate) replayed: Option<bool>,
     pub(crate) result: Option<String>,
 }
 
-impl Proposal {
-    pub(crate) fn is_expired(&self) -> bool {
-        self.decision.is_none() && self.expires <= now()
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    Pending,
+    /// No person decided in time.
+    Expired,
+    /// The outbox's worker sends it.
+    Approved,
+    /// The suite applied it.
+    Done,
+    /// It was approved, and a person must check it.
+    Parked,
+    Rejected,
+}
+
+impl Status {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Expired => "expired",
+            Self::Approved => "approved",
+            Self::Done => "done",
+            Self::Parked => "parked",
+            Self::Rejected => "rejected",
+        }
     }
 }
 
-/// The progress of a proposal, with the details of a parked or dropped command.
+/// The status of a proposal, and the note of its command in the outbox.
 pub(crate) struct Progress {
-    pub(crate) status: &'static str,
-    pub(crate) outbox_id: Option<i64>,
+    pub(crate) status: Status,
     pub(crate) note: Option<String>,
-}
-
-impl Progress {
-    /// Whether the status changes only if a person acts.
-    pub(crate) fn is_final(&self) -> bool {
-        !matches!(self.status, "pending" | "approved")
-    }
 }
 
 #[derive(Clone)]
@@ -96,44 +113,46 @@ impl Approvals {
     /// Opens the store. If `creates` is true and it doesn't exist, this creates a file that only its owner can read.
     pub(crate) async fn open(path: PathBuf, creates: bool) -> Result<Self, Failure> {
         let problem = |error: &dyn Display| {
-            let message = format!("the store of approvals {}: {error}", path.display());
-            Failure::new(Exit::Setup, "configuration", message)
+            Failure::setup(format!(
+                "the store of approvals {}: {error}",
+                path.display()
+            ))
         };
-        let length = std::fs::metadata(&path).map_or(0, |it| it.len());
-        if length == 0 && !creates {
+        let name = path.to_string_lossy();
+        if name == ":memory:" || name.starts_with("file:") {
+            return Err(problem(&"it must be the path of a file"));
+        }
+        let size = std::fs::metadata(&path).map_or(0, |it| it.len());
+        if size == 0 && !creates {
             return Err(problem(
                 &"it does not exist; `suite mcp approvals run` creates it",
             ));
         }
         // Another program's database must stay as it is.
-        if length > 0 && !has_proposals(&path).map_err(|error| problem(&error))? {
-            return Err(problem(&"it is another file"));
+        if size > 0 && !is_own_or_empty(&path).map_err(|error| problem(&error))? {
+            return Err(problem(&"it is not a store of approvals"));
         }
         if let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder)?;
+            std::fs::create_dir_all(folder).map_err(|error| problem(&error))?;
         }
-        let outbox = Outbox::open(&path).await?.on_receipt(|work, stored, receipt| {
+        match private::create(&path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(problem(&error)),
+            _ => {}
+        }
+        // These tables come first, because a file with only the outbox's tables belongs to another program.
+        create_tables(&path).map_err(|error| problem(&error))?;
+        let outbox = open_outbox(&path).await.map_err(|error| problem(&error))?;
+        let outbox = outbox.on_receipt(|work, stored, receipt| {
             let record = "UPDATE suite_proposal SET http_status = ?2, replayed = ?3, result = ?4 WHERE digest = ?1";
             let status = i64::from(receipt.http_status);
             work.execute(record, params![stored.reference, status, receipt.replayed, receipt.body])
                 .map(drop)
         });
-        let store = Self { path, outbox };
-        let database = store.connect()?;
-        let version: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        if version > 1 {
-            let message = "a later release of this program created the store of approvals";
-            return Err(Failure::new(Exit::Setup, "configuration", message));
-        }
-        database.execute_batch(TABLES)?;
-        Ok(store)
+        Ok(Self { path, outbox })
     }
 
     fn connect(&self) -> rusqlite::Result<Connection> {
-        let database = Connection::open(&self.path)?;
-        database.busy_timeout(Duration::from_secs(10))?;
-        database.execute_batch("PRAGMA synchronous = FULL")?;
-        Ok(database)
+        connect(&self.path)
     }
 
     /// Stores a proposal, unless the store has it. An expired proposal becomes pending again.
@@ -186,24 +205,21 @@ impl Approvals {
     }
 
     pub(crate) async fn progress(&self, proposal: &Proposal) -> Result<Progress, Failure> {
-        let outbox_id = proposal.outbox_id;
-        let stored = match outbox_id {
+        let stored = match proposal.outbox_id {
             Some(id) => self.outbox.find(id).await?,
             None => None,
         };
         let decision = proposal.decision.as_deref();
         let status = match (decision, stored.as_ref().map(|it| it.state)) {
-            (None, _) if proposal.is_expired() => "expired",
-            (None, _) => "pending",
-            (Some(_), Some(State::Done)) => "done",
-            (Some("approved"), Some(State::Parked)) => "parked",
-            (Some("approved"), Some(State::Dropped) | None) => "dropped",
-            (Some("approved"), Some(_)) => "approved",
-            (Some(_), _) => "rejected",
+            (None, _) if proposal.expires <= now() => Status::Expired,
+            (None, _) => Status::Pending,
+            (Some(_), Some(State::Done)) => Status::Done,
+            (Some("approved"), Some(State::Parked)) => Status::Parked,
+            (Some("approved"), Some(state)) if state != State::Dropped => Status::Approved,
+            (Some(_), _) => Status::Rejected,
         };
         Ok(Progress {
             status,
-            outbox_id,
             note: stored.and_then(|it| it.late.or(it.note)),
         })
     }
@@ -251,8 +267,18 @@ impl Approvals {
         Ok(rejected == 1)
     }
 
-    /// Deletes proposals that were decided or expired more than 30 days ago.
+    /// Deletes proposals that were decided or expired more than 30 days ago, except parked ones.
     pub(crate) async fn purge(&self) -> Result<(), Failure> {
+        // The outbox keeps parked commands, also those that were rejected or approved again since.
+        let approved = |it: &Proposal| it.decision.as_deref() == Some("approved");
+        let proposals = self.list()?;
+        for parked in self.outbox.list(State::Parked).await? {
+            let is_own = |it: &Proposal| it.outbox_id == Some(parked.id) && approved(it);
+            if !proposals.iter().any(is_own) {
+                let why = "no longer approved";
+                self.outbox.drop(parked.id, "suite", why).await?;
+            }
+        }
         self.outbox.purge(RETENTION).await?;
         let purge = "DELETE FROM suite_proposal WHERE coalesce(decided, expires) < ?1
             AND (outbox_id IS NULL OR outbox_id NOT IN (SELECT id FROM sdk_outbox))";
@@ -276,6 +302,44 @@ impl Approvals {
             .query_row(party, [role], |row| Ok((row.get(0)?, row.get(1)?)));
         Ok(party.optional()?)
     }
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let database = Connection::open(path)?;
+    database.busy_timeout(Duration::from_secs(10))?;
+    database.execute_batch("PRAGMA synchronous = FULL")?;
+    Ok(database)
+}
+
+fn is_own_or_empty(path: &Path) -> rusqlite::Result<bool> {
+    let database = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let own = "SELECT count(*) = 0 OR sum(name = 'suite_proposal') > 0 FROM sqlite_master";
+    database.query_row(own, [], |row| row.get(0))
+}
+
+fn create_tables(path: &Path) -> Result<(), Failure> {
+    let mut database = connect(path)?;
+    let work = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    match work.query_row("PRAGMA user_version", [], |row| row.get(0))? {
+        0 => work.execute_batch(TABLES)?,
+        VERSION => {}
+        _ => return Err(Failure::setup("a later release of this program created it")),
+    }
+    work.commit()?;
+    Ok(())
+}
+
+/// Opens the outbox, and tries again while another process creates it.
+async fn open_outbox(path: &Path) -> Result<Outbox, sdk_outbox::Error> {
+    for _ in 0..50 {
+        match Outbox::open(path).await {
+            Err(error) if error.is_transient() => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            opened => return opened,
+        }
+    }
+    Outbox::open(path).await
 }
 
 /// A person's approval.

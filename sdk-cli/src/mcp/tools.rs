@@ -19,7 +19,7 @@ pub(crate) struct Selection {
     /// Offer only these applications and groups, such as `crm,calendar.events`
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     toolsets: Vec<String>,
-    /// Offer only these tools, such as `crm_people_list`, in addition to those of --toolsets
+    /// Offer these tools, such as `crm_people_list`, and with --toolsets also those of the sets
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<String>,
     /// Offer no writes
@@ -30,7 +30,7 @@ pub(crate) struct Selection {
     pub(crate) undocumented_scopes: bool,
 }
 
-/// Returns the name of an operation's tool, which may contain no dots.
+/// Returns the name of an operation's tool. Some clients allow no dots in names.
 pub(crate) fn name(entry: &Entry) -> String {
     let it = entry.operation;
     format!("{}_{}_{}", it.application, it.group, it.name)
@@ -98,7 +98,7 @@ pub(crate) fn tool(entry: &Entry, access: &Access) -> Tool {
     if entry.is_write() {
         about += " Stores a proposal for a person to approve; nothing is sent before.";
         if operation.safety == sdk_core::Safety::Keyed {
-            let about = "Omit it. Set it only to repeat an identical earlier write on purpose, to the reason, which the person sees";
+            let about = "Omit it, unless you repeat an identical write on purpose. Then give the reason; the person sees it";
             properties.insert(
                 "intent".to_owned(),
                 json!({"type": "string", "maxLength": 500, "description": about}),
@@ -123,7 +123,7 @@ pub(crate) fn tool(entry: &Entry, access: &Access) -> Tool {
 pub(crate) fn status() -> Tool {
     let digest = json!({"type": "string", "pattern": "^[0-9a-f]{64}$"});
     let input = json!({"type": "object", "properties": {"digest": digest}, "required": ["digest"], "additionalProperties": false});
-    let about = "The status of a proposed write: pending, approved, done (with its result), rejected, expired, parked or dropped.";
+    let about = "The status of a proposed write: pending, approved, done (with its result), rejected, expired or parked.";
     let hints = ToolAnnotations::new().read_only(true);
     Tool::new(STATUS, about, object(input)).with_annotations(hints)
 }

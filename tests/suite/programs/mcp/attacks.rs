@@ -243,7 +243,7 @@ async fn of_64_approvals_at_the_same_time_one_sends() {
             failed["message"]
                 .as_str()
                 .unwrap()
-                .contains("no longer pending"),
+                .contains("approved again"),
         );
     }
     assert_eq!(approved, 1);

@@ -14,7 +14,7 @@ use super::{Agent, EVENT, MODERN, Stage, at_peer, event, register, token_with};
 use crate::peer::{self, Peer, always};
 use crate::programs::call::{failure, printed};
 use crate::programs::{Folder, output};
-use crate::support::assert_says;
+use crate::support::{assert_says, is_long};
 
 const WRITE: Operation = Operation::SubmitEventCommand;
 const OTHER: Operation = Operation::CreateFinancialCounterparty;
@@ -327,4 +327,27 @@ fn a_first_message_without_a_request_ends_the_process_with_one_line() {
         assert!(!line.contains("JsonRpc"), "{line}");
     }
     assert_eq!(start().end().0, Some(0));
+}
+
+#[tokio::test]
+async fn an_agent_and_an_approver_can_create_the_store_at_the_same_time() {
+    for _ in 0..if is_long() { 50 } else { 4 } {
+        let stage = Stage::new().await;
+        let agents: Vec<_> = (0..4).map(|_| stage.agent("")).collect();
+        stage.register();
+        for agent in agents {
+            let (status, messages) = agent.end();
+            assert_eq!(status, Some(0), "{messages}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_store_whose_creation_was_interrupted_is_completed() {
+    let stage = Stage::new().await;
+    // SQLite writes the header before the first table.
+    let header = stage.database().execute_batch("PRAGMA journal_mode = WAL");
+    header.unwrap();
+    stage.register();
+    assert_eq!(statuses(&stage), (Vec::new(), Some(0)));
 }

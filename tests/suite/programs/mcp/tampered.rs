@@ -13,12 +13,13 @@ use sha2::{Digest as _, Sha256};
 use super::Stage;
 use super::attacks::{HOUR, SECRET, forge, now, run, settle};
 use crate::programs::output;
-use crate::support::{Clients as _, builder_for};
+use crate::support::{Clients as _, builder_for, is_long};
 
 /// Returns the number of cases of tests with random cases.
 fn cases() -> usize {
     let cases = std::env::var("SUITE_MCP_CASES").ok();
-    cases.map_or(150, |it| it.parse().unwrap())
+    let default = if is_long() { 10_000 } else { 150 };
+    cases.map_or(default, |it| it.parse().unwrap())
 }
 
 /// Returns the seed of random cases. A failed test names it.

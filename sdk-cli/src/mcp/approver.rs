@@ -11,7 +11,7 @@ use crate::output::{Exit, Failure, note_always};
 pub(crate) const APPROVAL_SECRET: &str = "SUITE_APPROVAL_SECRET";
 
 /// The approver's credential, secret and store.
-pub(crate) struct Desk<'a> {
+pub(crate) struct Approver<'a> {
     pub(crate) context: &'a Context,
     pub(crate) store: Approvals,
     pub(crate) suite: Suite,
@@ -22,14 +22,15 @@ pub(crate) struct Desk<'a> {
     has_secret: bool,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> Approver<'a> {
     pub(crate) fn new(context: &'a Context, store: Approvals) -> Result<Self, Failure> {
-        let problem = |message: String| Failure::new(Exit::Setup, "configuration", message);
+        let problem = |message: String| Failure::setup(message);
         let secret = context.secret(APPROVAL_SECRET)?;
         let shared = context.variables().get("SUITE_CLIENT_SECRET");
+        let shared = shared.map(|it| it.trim());
         if secret
             .as_ref()
-            .is_some_and(|it| it.trim().len() < 16 || Some(it) == shared)
+            .is_some_and(|it| it.trim().len() < 16 || Some(it.trim()) == shared)
         {
             let rule = "must have at least 16 bytes and differ from the client secret";
             return Err(problem(format!("{APPROVAL_SECRET} {rule}")));
@@ -51,7 +52,7 @@ impl<'a> Desk<'a> {
         if known.is_some_and(|(_, it)| it.has_secret) && !self.has_secret {
             let rule = "is not set, but the approver of this store has a secret";
             let message = format!("{APPROVAL_SECRET} {rule}");
-            return Err(Failure::new(Exit::Setup, "configuration", message));
+            return Err(Failure::setup(message));
         }
         Ok(())
     }
@@ -61,11 +62,12 @@ impl<'a> Desk<'a> {
         let apps: Vec<App> = App::all().collect();
         let access = Access::of(self.context, &self.suite, &apps).await?;
         let mut access = access.with_types(&self.suite).await;
+        access.note_problems();
         access.has_secret = self.has_secret;
         let is_known = access::registered(&self.store, APPROVER)?
             .is_some_and(|(client, _)| client == self.client);
         // A temporary failure must not withdraw the tools that the agent has.
-        if access.is_complete || !is_known {
+        if access.problems.is_empty() || !is_known {
             access::register(&self.store, APPROVER, &self.client, &access)?;
         }
         Ok(access)
