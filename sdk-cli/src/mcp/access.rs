@@ -19,10 +19,10 @@ use crate::output::{Failure, note};
 pub(crate) const AGENT: &str = "agent";
 pub(crate) const APPROVER: &str = "approver";
 
-/// How long the program waits for a token, because clients give up soon.
+/// How long the program waits for a token. Many clients give up on a start or a list after 30 seconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The ID of the operation with a type in its body, which decides on the required scope.
+/// The ID of the operation whose body has a type. The type determines the required scope.
 pub(crate) const TYPED: &str = "submitCommand";
 /// The field of its body with the type (assumption A77).
 pub(crate) const TYPE: &str = "commandType";

@@ -24,7 +24,6 @@ pub(crate) struct Approver<'a> {
 
 impl<'a> Approver<'a> {
     pub(crate) fn new(context: &'a Context, store: Approvals) -> Result<Self, Failure> {
-        let problem = |message: String| Failure::setup(message);
         let secret = context.secret(APPROVAL_SECRET)?;
         let shared = context.variables().get("SUITE_CLIENT_SECRET");
         let shared = shared.map(|it| it.trim());
@@ -33,7 +32,7 @@ impl<'a> Approver<'a> {
             .is_some_and(|it| it.trim().len() < 16 || Some(it.trim()) == shared)
         {
             let rule = "must have at least 16 bytes and differ from the client secret";
-            return Err(problem(format!("{APPROVAL_SECRET} {rule}")));
+            return Err(Failure::setup(format!("{APPROVAL_SECRET} {rule}")));
         }
         let variable = |name: &str| context.variables().get(name).cloned().unwrap_or_default();
         Ok(Self {

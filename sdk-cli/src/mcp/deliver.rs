@@ -10,7 +10,7 @@ use super::store::{Approvals, now};
 use crate::catalog::{operations, with_client};
 use crate::output::Failure;
 
-/// The facts by which the worker checks a command. The row of the proposal is compared with them.
+/// The approver's own facts. The worker compares each command and the row of its proposal with them.
 #[derive(Clone)]
 struct Check {
     store: Approvals,

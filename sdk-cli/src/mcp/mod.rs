@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// How long a proposal waits for a person, in minutes
     #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=24 * 60))]
     expiry: u64,
-    /// The longest result of a read, in bytes
+    /// The maximum size of a read's result, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 64 << 10, value_parser = clap::value_parser!(u64).range(1024..))]
     max_result: u64,
     #[command(subcommand)]

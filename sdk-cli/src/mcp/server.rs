@@ -24,7 +24,7 @@ use crate::catalog::Entry;
 use crate::context::Context;
 use crate::output::{Exit, Failure};
 
-/// The time between two looks at the proposals to which a client has subscribed.
+/// How often the server checks subscribed proposals.
 const POLL: Duration = Duration::from_secs(1);
 const URI: &str = "suite://proposals/";
 

@@ -151,10 +151,6 @@ impl Approvals {
         Ok(Self { path, outbox })
     }
 
-    fn connect(&self) -> rusqlite::Result<Connection> {
-        connect(&self.path)
-    }
-
     /// Stores a proposal, unless the store has it. An expired proposal becomes pending again.
     pub(crate) fn propose(
         &self,
@@ -164,7 +160,7 @@ impl Approvals {
         lifetime: Duration,
     ) -> Result<(), Failure> {
         let command = serde_json::to_string(command).map_err(std::io::Error::from)?;
-        let mut database = self.connect()?;
+        let mut database = connect(&self.path)?;
         let work = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let (now, expires) = (now(), now().saturating_add(length(lifetime)));
         let known =
@@ -189,8 +185,7 @@ impl Approvals {
 
     pub(crate) fn find(&self, digest: &str) -> Result<Option<Proposal>, Failure> {
         let find = format!("SELECT {COLUMNS} FROM suite_proposal WHERE digest = ?1");
-        Ok(self
-            .connect()?
+        Ok(connect(&self.path)?
             .query_row(&find, [digest], |row| Ok(proposal(row)))
             .optional()?)
     }
@@ -198,7 +193,7 @@ impl Approvals {
     /// Returns all proposals, the oldest first.
     pub(crate) fn list(&self) -> Result<Vec<Proposal>, Failure> {
         let list = format!("SELECT {COLUMNS} FROM suite_proposal ORDER BY created, digest");
-        let database = self.connect()?;
+        let database = connect(&self.path)?;
         let mut list = database.prepare(&list)?;
         let list = list.query_map([], |row| Ok(proposal(row)))?;
         Ok(list.collect::<Result<_, _>>()?)
@@ -233,7 +228,7 @@ impl Approvals {
         installation: &str,
         approval: &Approval<'_>,
     ) -> Result<bool, Failure> {
-        let mut database = self.connect()?;
+        let mut database = connect(&self.path)?;
         let work = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // The command that the person saw, and not the row, which may have changed since.
         let entry = Entry::new(command)
@@ -261,9 +256,7 @@ impl Approvals {
         let reject =
             "UPDATE suite_proposal SET decision = 'rejected', decided = ?2, decided_by = ?3
             WHERE digest = ?1 AND (decision IS NULL OR decision = 'approved' AND http_status IS NULL)";
-        let rejected = self
-            .connect()?
-            .execute(reject, params![digest, now(), by])?;
+        let rejected = connect(&self.path)?.execute(reject, params![digest, now(), by])?;
         Ok(rejected == 1)
     }
 
@@ -275,31 +268,30 @@ impl Approvals {
         for parked in self.outbox.list(State::Parked).await? {
             let is_own = |it: &Proposal| it.outbox_id == Some(parked.id) && approved(it);
             if !proposals.iter().any(is_own) {
-                let why = "no longer approved";
-                self.outbox.drop(parked.id, "suite", why).await?;
+                // The agent needs the note, because the write may have been applied.
+                let why = format!("no longer approved; {}", parked.note.unwrap_or_default());
+                self.outbox.drop(parked.id, "suite", &why).await?;
             }
         }
         self.outbox.purge(RETENTION).await?;
         let purge = "DELETE FROM suite_proposal WHERE coalesce(decided, expires) < ?1
             AND (outbox_id IS NULL OR outbox_id NOT IN (SELECT id FROM sdk_outbox))";
-        self.connect()?
-            .execute(purge, [now() - length(RETENTION)])?;
+        connect(&self.path)?.execute(purge, [now() - length(RETENTION)])?;
         Ok(())
     }
 
     /// Records who uses the store as the agent or as the approver.
     pub(crate) fn register(&self, role: &str, client: &str, facts: &str) -> Result<(), Failure> {
         let register = "INSERT INTO suite_party VALUES (?1, ?2, ?3) ON CONFLICT (role) DO UPDATE SET client = ?2, facts = ?3";
-        self.connect()?.execute(register, [role, client, facts])?;
+        connect(&self.path)?.execute(register, [role, client, facts])?;
         Ok(())
     }
 
     /// Returns the client ID and the facts of a role.
     pub(crate) fn party(&self, role: &str) -> Result<Option<(String, String)>, Failure> {
         let party = "SELECT client, facts FROM suite_party WHERE role = ?1";
-        let party = self
-            .connect()?
-            .query_row(party, [role], |row| Ok((row.get(0)?, row.get(1)?)));
+        let party =
+            connect(&self.path)?.query_row(party, [role], |row| Ok((row.get(0)?, row.get(1)?)));
         Ok(party.optional()?)
     }
 }
