@@ -134,17 +134,7 @@ pub(crate) async fn run(settings: Settings, matches: &ArgMatches) -> Result<Exit
         return token(context, &suite, body).await;
     }
 
-    let mut call = catalog::raw_call(&suite, entry.operation.application, entry.operation)?;
-    for (parameter, value) in values {
-        call = if parameter.in_path {
-            call.path(parameter.name, value)
-        } else {
-            call.query(parameter.name, value)
-        };
-    }
-    if let Some(body) = body {
-        call = call.body(body);
-    }
+    let mut call = entry.call(&suite, &values, body)?;
     if !entry.is_write() {
         let mut stop = Stop::listen()?;
         let Some(receipt) = stop.or(call.send()).await else {

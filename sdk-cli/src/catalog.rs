@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use sdk_core::{App, Error, Operation, RawCall, RawTarget, Suite, one_line};
+use sdk_core::{App, Error, Operation, RawCall, RawJson, RawTarget, Suite, one_line};
 use serde_json::{Map, Value, json};
 
 use crate::output::Failure;
@@ -114,6 +114,27 @@ impl Entry {
         } else {
             own
         }
+    }
+
+    /// Returns the call of this operation with checked parameters and a checked body.
+    pub(crate) fn call(
+        &self,
+        suite: &Suite,
+        values: &[(Parameter, String)],
+        body: Option<RawJson>,
+    ) -> Result<RawCall, Error> {
+        let mut call = raw_call(suite, self.operation.application, self.operation)?;
+        for (parameter, value) in values {
+            call = if parameter.in_path {
+                call.path(parameter.name, value)
+            } else {
+                call.query(parameter.name, value)
+            };
+        }
+        Ok(match body {
+            Some(body) => call.body(body),
+            None => call,
+        })
     }
 
     pub(crate) fn is_write(&self) -> bool {

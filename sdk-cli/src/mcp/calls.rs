@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use sdk_core::{IdempotencyKey, PreparedCommand, RawCall, RawJson, Safety, Suite};
 use serde_json::{Map, Value};
 
-use crate::catalog::{self, Entry, Parameter};
+use crate::catalog::{Entry, Parameter};
 use crate::output::{Exit, Failure};
 
 /// The longest body of a proposal, in bytes, because a person reads it.
@@ -82,18 +82,8 @@ impl Arguments {
     }
 
     fn call(&self, suite: &Suite, entry: &Entry) -> Result<RawCall, Failure> {
-        let mut call = catalog::raw_call(suite, entry.operation.application, entry.operation)?;
-        for (parameter, value) in &self.parameters {
-            call = if parameter.in_path {
-                call.path(parameter.name, value)
-            } else {
-                call.query(parameter.name, value)
-            };
-        }
-        Ok(match &self.body {
-            Some(body) => call.body(RawJson::from(body.clone())),
-            None => call,
-        })
+        let body = self.body.clone().map(RawJson::from);
+        Ok(entry.call(suite, &self.parameters, body)?)
     }
 
     /// Prepares a write. Its key depends only on the write, its sender and the intent, so that the same write has the
