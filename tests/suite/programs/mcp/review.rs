@@ -192,7 +192,7 @@ async fn another_programs_file_is_not_a_store_and_stays_as_it_is() {
     let stage = Stage::new().await;
     let folder = &stage.folder;
     let service = rusqlite::Connection::open(folder.file("service.sqlite")).unwrap();
-    let tables = "PRAGMA user_version = 7; CREATE TABLE sdk_outbox (id INTEGER PRIMARY KEY)";
+    let tables = "CREATE TABLE sdk_outbox (id INTEGER PRIMARY KEY)";
     service.execute_batch(tables).unwrap();
     drop(service);
     fs::write(folder.file("notes.txt"), "The agent's notes.").unwrap();
