@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use sdk_core::{App, Error, Suite, TokenError, one_line};
+use sdk_core::{App, Error, Suite, TokenError, TokenErrorKind, one_line};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::task::JoinSet;
@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::store::Approvals;
 use crate::catalog::{self, Entry, with_client};
 use crate::context::Context;
-use crate::output::{Failure, note};
+use crate::output::{Exit, Failure, note};
 
 pub(crate) const AGENT: &str = "agent";
 pub(crate) const APPROVER: &str = "approver";
@@ -40,6 +40,11 @@ pub(crate) struct Access {
     /// The reasons why a token or the presentation was not available.
     #[serde(skip)]
     pub(crate) problems: Vec<String>,
+    /// The applications whose token or presentation may be available later.
+    #[serde(skip)]
+    unavailable: BTreeSet<&'static str>,
+    #[serde(skip)]
+    has_token: bool,
 }
 
 impl Access {
@@ -62,10 +67,19 @@ impl Access {
             let problem = match (found, access.apps.get_mut(app.name())) {
                 (Ok(Ok(missing)), Some((_, granted))) => {
                     *granted = missing.granted;
+                    access.has_token = true;
                     continue;
                 }
-                (Ok(Err(error)), _) => error.to_string(),
-                _ => format!("no token within {PATIENCE:?}"),
+                (Ok(Err(error)), _) => {
+                    if token_error(&error).is_none_or(|it| it.kind() != TokenErrorKind::Refused) {
+                        access.unavailable.insert(app.name());
+                    }
+                    error.to_string()
+                }
+                _ => {
+                    access.unavailable.insert(app.name());
+                    format!("no token within {PATIENCE:?}")
+                }
             };
             access.problems.push(format!("{app}: {problem}"));
         }
@@ -73,9 +87,13 @@ impl Access {
     }
 
     /// Asks the token endpoint for each write scope of an application whose scopes are unknown. If it rejects all of them,
-    /// the credential has none of them.
+    /// the credential has none of them. An endpoint that also rejects a granted scope proves nothing.
     pub(crate) async fn with_probes(mut self, suite: &Suite) -> Result<Self, Error> {
-        if !self.problems.is_empty() {
+        let granted = |app: App| Some((app, self.apps.get(app.name())?.1.as_ref()?.first()?));
+        let Some((app, scope)) = App::all().find_map(granted) else {
+            return Ok(self);
+        };
+        if probe(suite, app, scope).await?.is_some() || !self.problems.is_empty() {
             return Ok(self);
         }
         let unknown = |app: &App| matches!(self.apps.get(app.name()), Some((_, None)));
@@ -85,11 +103,8 @@ impl Access {
             let scopes: BTreeSet<_> = writes.flat_map(|it| it.operation.scopes).collect();
             let mut are_rejected = true;
             for scope in scopes {
-                let narrowed = suite.with_scopes(app, [scope])?;
-                let token = with_client!(app, &narrowed, |client| {
-                    timeout(PATIENCE, client.prewarm()).await
-                });
-                are_rejected &= matches!(token, Ok(Err(error)) if is_invalid_scope(&error));
+                let code = probe(suite, app, scope).await?;
+                are_rejected &= code.as_deref() == Some("invalid_scope");
             }
             if let Some((_, granted)) = self.apps.get_mut(app.name()).filter(|_| are_rejected) {
                 *granted = Some(Vec::new());
@@ -101,6 +116,7 @@ impl Access {
     /// Adds the command types that the presentation offers to this caller. Without the presentation, there are none.
     pub(crate) async fn with_types(mut self, suite: &Suite) -> Self {
         if let Err(error) = self.add_types(suite).await {
+            self.unavailable.insert(App::Crm.name());
             self.problems.push(error.to_string());
         }
         self
@@ -120,6 +136,30 @@ impl Access {
             self.types = types.map(str::to_owned).collect();
         }
         Ok(())
+    }
+
+    /// Takes over the known permissions for applications that are unavailable now.
+    pub(crate) fn with_known(mut self, known: &Self) -> Self {
+        for app in &self.unavailable {
+            if let Some(access) = known.apps.get(*app) {
+                self.apps.insert((*app).to_owned(), access.clone());
+            }
+            if *app == App::Crm.name() {
+                self.types.clone_from(&known.types);
+            }
+        }
+        self
+    }
+
+    /// Returns a failure if no token is available for any application.
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        let problems = self.problems.join("; ");
+        let failure = if self.unavailable.is_empty() {
+            Failure::setup(problems)
+        } else {
+            Failure::new(Exit::Later, "token_unavailable", problems)
+        };
+        (!self.has_token).then_some(failure)
     }
 
     pub(crate) fn note_problems(&self) {
@@ -194,11 +234,24 @@ impl Access {
     }
 }
 
-/// Whether the token endpoint rejected the requested scope (RFC 6749, section 5.2).
-fn is_invalid_scope(error: &Error) -> bool {
-    let cause = std::error::Error::source(error);
-    let token = cause.and_then(|it| it.downcast_ref::<TokenError>());
-    token.is_some_and(|it| it.code() == Some("invalid_scope"))
+/// Requests a token with only this scope, and returns the code of the failure.
+async fn probe(suite: &Suite, app: App, scope: &str) -> Result<Option<String>, Error> {
+    let narrowed = suite.with_scopes(app, [scope])?;
+    let token = with_client!(app, &narrowed, |client| {
+        timeout(PATIENCE, client.prewarm()).await
+    });
+    Ok(match token {
+        Ok(Ok(())) => None,
+        Ok(Err(error)) => {
+            let code = token_error(&error).and_then(TokenError::code);
+            Some(code.unwrap_or_default().to_owned())
+        }
+        Err(_) => Some("timeout".to_owned()),
+    })
+}
+
+fn token_error(error: &Error) -> Option<&TokenError> {
+    std::error::Error::source(error)?.downcast_ref()
 }
 
 /// Returns the client ID and the permissions of the agent or the approver, if it has registered.

@@ -151,10 +151,15 @@ impl Approver<'_> {
         };
         let label = self.context.installation().unwrap_or_default();
         if !self.store.approve(digest, command, label, &approval)? {
-            return Err(not_pending(Status::Approved, "approved again"));
+            // Another person decided meanwhile, or the proposal expired.
+            let status = self.store.progress(&self.find(digest)?).await?.status;
+            return Err(not_pending(status, "approved again"));
         }
-        if let Some(id) = parked {
-            self.store.outbox.drop(id, by, "approved again").await?;
+        // The write is approved, so this can't fail any more. The entry is parked and no longer linked.
+        if let Some(id) = parked
+            && let Err(error) = self.store.outbox.drop(id, by, "approved again").await
+        {
+            note(error);
         }
         note("Approved. Sending it.");
         self.send_until_settled(digest).await
@@ -213,6 +218,9 @@ impl Approver<'_> {
     async fn send(&self) -> Result<ExitCode, Failure> {
         self.check_secret()?;
         let access = self.register().await?;
+        if let Some(failure) = access.failure() {
+            return Err(failure);
+        }
         let mut next = access.valid_for();
         self.warn()?;
         let mut stop = Stop::listen()?;

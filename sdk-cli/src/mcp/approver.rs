@@ -63,12 +63,14 @@ impl<'a> Approver<'a> {
         let mut access = access.with_types(&self.suite).await;
         access.note_problems();
         access.has_secret = self.has_secret;
-        let is_known = access::registered(&self.store, APPROVER)?
-            .is_some_and(|(client, _)| client == self.client);
         // A temporary failure must not withdraw the tools that the agent has.
-        if access.problems.is_empty() || !is_known {
-            access::register(&self.store, APPROVER, &self.client, &access)?;
-        }
+        let known = access::registered(&self.store, APPROVER)?;
+        let own = known.filter(|(client, _)| *client == self.client);
+        let stored = match own {
+            Some((_, known)) => access.clone().with_known(&known),
+            None => access.clone(),
+        };
+        access::register(&self.store, APPROVER, &self.client, &stored)?;
         Ok(access)
     }
 

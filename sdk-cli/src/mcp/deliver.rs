@@ -41,34 +41,45 @@ pub(crate) async fn deliver(
     }
     let worker = worker.before_send(move |stored, command| {
         let check = check.clone();
-        async move { check.check(&stored, &command) }
+        async move {
+            let checked = check.check(&stored, &command);
+            checked.map_err(|why| match (stored.first_sent, &stored.note) {
+                (None, _) => why.to_owned(),
+                // A person and the agent must know about the earlier attempt.
+                (Some(_), note) => {
+                    let note = note.as_deref().unwrap_or("no note");
+                    format!("{why}; an earlier attempt may have been applied: {note}")
+                }
+            })
+        }
     });
     Ok(worker.run(until).await?)
 }
 
 impl Check {
-    fn check(&self, stored: &StoredCommand, command: &PreparedCommand) -> Result<(), String> {
+    fn check(&self, stored: &StoredCommand, command: &PreparedCommand) -> Result<(), &'static str> {
         let origin = self.origins.get(command.application());
         let origin = origin.ok_or("its application has no address")?;
         let digest = command.approval_digest(origin, &self.client);
         if stored.reference.as_ref() != Some(&digest) {
-            return Err("its digest differs from the approved digest".to_owned());
+            return Err("its digest differs from the approved digest");
         }
-        let proposal = self.store.find(&digest).map_err(|it| it.to_string())?;
-        let proposal = proposal.filter(|it| it.decision.as_deref() == Some("approved"));
-        let proposal = proposal.ok_or("no person approved it")?;
+        let proposal = self
+            .store
+            .find(&digest)
+            .map_err(|_| "the store is not readable")?;
+        let proposal = proposal.ok_or("its proposal is missing")?;
+        if proposal.decision.as_deref() != Some("approved") {
+            return Err("a person rejected it, or did not approve it");
+        }
         let signature = proposal.signature.as_deref();
         let signature = signature.and_then(|it| <[u8; 32]>::try_from(it).ok());
         let signed = signed(&digest, proposal.expires);
         if !signature.is_some_and(|it| hmac_sha256::HMAC::verify(signed, &self.key, &it)) {
-            return Err("the approval has no valid signature".to_owned());
+            return Err("the approval has no valid signature");
         }
         if proposal.expires < now() {
-            let expired = "the approval has expired; approve it again";
-            return Err(match stored.first_sent {
-                None => expired.to_owned(),
-                Some(_) => format!("{expired}, unless an earlier attempt was applied"),
-            });
+            return Err("the approval has expired");
         }
         Ok(())
     }

@@ -34,22 +34,28 @@ use store::Approvals;
 use tools::Selection;
 
 #[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     /// The SQLite file of the proposals, by default `approvals.sqlite` in the installation's state folder [variable:
     /// SUITE_APPROVALS]
     #[arg(long, value_name = "FILE", global = true)]
     store: Option<PathBuf>,
     #[command(flatten)]
-    selection: Selection,
-    /// How long a proposal waits for a person, in minutes
-    #[arg(long, value_name = "MINUTES", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=24 * 60))]
-    expiry: u64,
-    /// The maximum size of a read's result, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 64 << 10, value_parser = clap::value_parser!(u64).range(1024..))]
-    max_result: u64,
+    options: Options,
     #[command(subcommand)]
     action: Option<Action>,
+}
+
+/// The options of the server.
+#[derive(clap::Args, Default, PartialEq)]
+struct Options {
+    #[command(flatten)]
+    selection: Selection,
+    /// How long a proposal waits for a person, in minutes [default: 60]
+    #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=24 * 60))]
+    expiry: Option<u64>,
+    /// The maximum size of a read's result, in bytes [default: 65536]
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..))]
+    max_result: Option<u64>,
 }
 
 #[derive(Subcommand)]
@@ -62,6 +68,11 @@ enum Action {
 pub(crate) async fn run(context: Context, args: Args) -> Result<ExitCode, Failure> {
     match args.action {
         Some(Action::Approvals(action)) => {
+            if args.options != Options::default() {
+                return Err(Failure::usage(
+                    "the options of the server have no effect on approvals",
+                ));
+            }
             if context.is_demo() {
                 return Err(Failure::usage(
                     "--demo has no approvals, because its server ends with the process",
@@ -71,12 +82,16 @@ pub(crate) async fn run(context: Context, args: Args) -> Result<ExitCode, Failur
             let store = Approvals::open(path(&context, args.store)?, creates).await?;
             approvals::run(&context, store, action).await
         }
-        None => serve(context, args).await,
+        None => serve(context, args.store, args.options).await,
     }
 }
 
 /// Serves one agent until its client closes standard input.
-async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
+async fn serve(
+    context: Context,
+    store: Option<PathBuf>,
+    options: Options,
+) -> Result<ExitCode, Failure> {
     let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
     if let Some(name) = names.into_iter().find(|it| it.contains(APPROVAL_SECRET)) {
         let message =
@@ -84,10 +99,11 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
         return Err(Failure::setup(message));
     }
     // A server in this process can't receive the writes that another process approves.
-    args.selection.read_only |= context.is_demo();
-    let entries = args.selection.entries()?;
+    let mut selection = options.selection;
+    selection.read_only |= context.is_demo();
+    let entries = selection.entries()?;
     let suite = context.suite()?;
-    let store = Approvals::open(path(&context, args.store)?, true).await?;
+    let store = Approvals::open(path(&context, store)?, true).await?;
     let apps: Vec<App> = App::all().collect();
     let own = Access::of(&context, &suite, &apps).await?;
     let own = own.with_probes(&suite).await?;
@@ -96,7 +112,7 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
     let client = client.cloned().unwrap_or_default();
     access::register(&store, AGENT, &client, &own)?;
     let (protection, is_protected) = access::registered_protection(&store)?;
-    if !(is_protected || args.selection.read_only) {
+    if !(is_protected || selection.read_only) {
         note_always(format_args!(
             "warning: protection of approvals: {protection}"
         ));
@@ -105,10 +121,10 @@ async fn serve(context: Context, mut args: Args) -> Result<ExitCode, Failure> {
         suite,
         own: (client, own),
         entries,
-        undocumented_scopes: args.selection.undocumented_scopes,
+        undocumented_scopes: selection.undocumented_scopes,
         store,
-        lifetime: Duration::from_secs(args.expiry * 60),
-        max_result: usize::try_from(args.max_result).unwrap_or(usize::MAX),
+        lifetime: Duration::from_secs(options.expiry.unwrap_or(60) * 60),
+        max_result: usize::try_from(options.max_result.unwrap_or(64 << 10)).unwrap_or(usize::MAX),
         subscriptions: std::sync::Mutex::default(),
         context,
     });

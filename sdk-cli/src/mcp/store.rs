@@ -236,7 +236,7 @@ impl Approvals {
             .reference(digest);
         let id = sqlite::enqueue(&work, &entry)?;
         let approve = "UPDATE suite_proposal SET decision = 'approved', decided = ?2, decided_by = ?3, signature = ?4, expires = ?5,
-            outbox_id = ?6 WHERE digest = ?1 AND (decision IS NULL AND expires > ?2 OR outbox_id = ?7)";
+            outbox_id = ?6 WHERE digest = ?1 AND (decision IS NULL AND expires > ?2 OR decision = 'approved' AND outbox_id = ?7)";
         let Approval {
             by,
             signature,

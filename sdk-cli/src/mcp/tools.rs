@@ -14,7 +14,7 @@ use crate::output::Failure;
 pub(crate) const STATUS: &str = "approval_status";
 
 /// Selects tools.
-#[derive(clap::Args, Clone, Default)]
+#[derive(clap::Args, Default, PartialEq)]
 pub(crate) struct Selection {
     /// Offer only these applications and groups, such as `crm,calendar.events`
     #[arg(long, value_name = "LIST", value_delimiter = ',')]

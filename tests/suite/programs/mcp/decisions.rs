@@ -2,17 +2,20 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use sdk_reference_server::{ClientSpec, Operation};
 use serde_json::json;
 
-use super::approvals::{RECORD, approve, digest, not_approved, propose, show, started, statuses};
-use super::attacks::{forge, settle};
-use super::{Agent, EVENT, MODERN, Stage, event};
+use super::approvals::{
+    RECORD, UNKEYED, approve, digest, not_approved, propose, show, started, statuses,
+};
+use super::attacks::{forge, run, settle};
+use super::{Agent, EVENT, MODERN, Stage, event, register};
 use crate::programs::call::{failure, printed};
 use crate::programs::output;
-use crate::support::assert_says;
+use crate::support::{assert_says, until};
 
 fn set(stage: &Stage, digest: &str, assignment: &str) {
     let set = format!("UPDATE suite_proposal SET {assignment} WHERE digest = ?1");
@@ -163,7 +166,7 @@ async fn an_approval_that_expires_before_the_write_is_sent_is_parked_until_the_n
     assert_eq!(statuses(&stage), (vec!["parked".to_owned()], Some(4)));
     assert_eq!(stage.server.attempts(Operation::SubmitEventCommand), 0);
     let listed = String::from_utf8(stage.approvals("list").stdout).unwrap();
-    assert_says(&listed, &["the approval has expired; approve it again"]);
+    assert_says(&listed, &["the approval has expired"]);
     let shown = show(&stage, &proposed);
     assert_says(shown["warnings"].as_str().unwrap(), &["it is parked"]);
     approve(&stage, &proposed);
@@ -254,4 +257,61 @@ async fn another_installation_has_its_own_variables() {
     let mut with_secret = command("mcp");
     let failed = output(with_secret.env("ACME_SUITE_APPROVAL_SECRET", "x".repeat(16)));
     failure(&failed, 3);
+}
+
+#[tokio::test]
+async fn a_rejection_during_a_second_approval_wins() {
+    let stage = Stage::new().await;
+    stage.register();
+    let mut agent = stage.agent("--undocumented-scopes");
+    let proposed = digest(&agent.propose(UNKEYED, json!({"body": {"displayName": "Amber"}})));
+    let other = Operation::CreateFinancialCounterparty;
+    stage.server.fault(other).times(1).lose_reply();
+    not_approved(&stage, &proposed, 4);
+
+    // The second approval has read the parked write and waits for its token.
+    let slow = stage.server.fault(Operation::ExchangeToken);
+    let slow = slow.delay(Duration::from_secs(2));
+    let mut approve = stage.command(&format!("mcp approvals approve {proposed}"));
+    let approve = approve.stdin(Stdio::null()).stderr(Stdio::piped());
+    let approve = approve.spawn().unwrap();
+    until(|| slow.struck() == 1).await;
+    printed(&stage.approvals(&format!("reject {proposed}")));
+    let failed = failure(&approve.wait_with_output().unwrap(), 1);
+    let message = failed["message"].as_str().unwrap();
+    assert_says(message, &["is rejected"]);
+    slow.remove();
+    settle(&stage, run(&stage, None)).await;
+    assert_eq!(statuses(&stage), (vec!["rejected".to_owned()], Some(0)));
+    let counts = (stage.server.attempts(other), stage.server.commits(other));
+    assert_eq!(counts, (1, 1));
+}
+
+#[tokio::test]
+async fn an_application_without_a_token_keeps_no_revoked_scope() {
+    let stage = Stage::new().await;
+    stage.register();
+    let writes = [RECORD, "accounting_invoice_drafts_create"];
+    let is_offered = |it: &&str| stage.agent("").names().iter().any(|name| name == it);
+    assert!(writes.iter().all(|it| is_offered(it)));
+    let (id, secret) = (stage.server.client_id(), stage.server.client_secret());
+    let reader = ClientSpec::new(id, secret).scopes(["crm:today:read", "crm:people:read"]);
+    stage.server.add_client(reader);
+    let mut run = stage.command("mcp approvals run");
+    run.env("SUITE_ACCOUNTING_AUDIENCE", "https://wrong.example");
+    register(run);
+    assert!(!writes.iter().any(|it| is_offered(it)));
+}
+
+#[tokio::test]
+async fn options_of_the_program_may_precede_approvals_and_options_of_the_server_may_not() {
+    let (stage, _agent) = started().await;
+    let store = stage.store().display().to_string();
+    let list = |line: &str| output(&mut stage.command(line));
+    printed(&list(&format!("mcp --store {store} approvals list")));
+    printed(&list(&format!("mcp approvals list --store {store}")));
+    for option in ["--read-only", "--expiry 5", "--toolsets crm"] {
+        let failed = failure(&list(&format!("mcp {option} approvals list")), 2);
+        assert_says(failed["message"].as_str().unwrap(), &["no effect"]);
+    }
 }

@@ -142,6 +142,19 @@ async fn the_agents_credential_protects_only_if_its_scopes_are_known_to_be_reads
         let list = at_peer(&approver, &folder, "mcp approvals list");
         assert_protection(agent, list, expected);
     }
+
+    // An endpoint without the parameter `scope` rejects each scope, also granted scopes.
+    let token = json!({"access_token": "a", "token_type": "Bearer", "expires_in": 300});
+    let token = || peer::json(200, &token);
+    let rejected = peer::json(400, &json!({"error": "invalid_scope"}));
+    let tokens = [token_with("crm:people:read"), token(), token(), token()];
+    let script = always(peer::reply(404)).tokens(tokens);
+    let peer = Peer::start(script.tokens_always(rejected));
+    let mut agent = at_peer(&peer, &folder, "mcp");
+    agent.env("SUITE_CLIENT_ID", "agent");
+    let agent = Agent::start(agent, MODERN);
+    let list = at_peer(&approver, &folder, "mcp approvals list");
+    assert_protection(agent, list, unknown);
 }
 
 #[tokio::test]
@@ -228,7 +241,10 @@ async fn an_expired_approval_is_not_extended_by_the_time_of_an_attempt() {
     assert_eq!(stage.server.attempts(WRITE), 0);
     assert_eq!(statuses(&stage), (vec!["parked".to_owned()], Some(4)));
     let listed = String::from_utf8(stage.approvals("list").stdout).unwrap();
-    assert_says(&listed, &["has expired", "unless an earlier attempt was"]);
+    assert_says(
+        &listed,
+        &["has expired; an earlier attempt may have been applied"],
+    );
 }
 
 #[tokio::test]
