@@ -151,7 +151,7 @@ impl Approver<'_> {
         };
         let label = self.context.installation().unwrap_or_default();
         if !self.store.approve(digest, command, label, &approval)? {
-            // Another person decided meanwhile, or the proposal expired.
+            // Another person decided first, or the proposal expired.
             let status = self.store.progress(&self.find(digest)?).await?.status;
             return Err(not_pending(status, "approved again"));
         }

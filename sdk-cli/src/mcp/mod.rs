@@ -50,10 +50,10 @@ pub(crate) struct Args {
 struct Options {
     #[command(flatten)]
     selection: Selection,
-    /// How long a proposal waits for a person, in minutes [default: 60]
+    /// How long a proposal waits for a person, in minutes, 60 by default
     #[arg(long, value_name = "MINUTES", value_parser = clap::value_parser!(u64).range(1..=24 * 60))]
     expiry: Option<u64>,
-    /// The maximum size of a read's result, in bytes [default: 65536]
+    /// The maximum size of a read's result, in bytes, 65536 by default
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1024..))]
     max_result: Option<u64>,
 }

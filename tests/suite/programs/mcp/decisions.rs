@@ -293,14 +293,14 @@ async fn an_application_without_a_token_keeps_no_revoked_scope() {
     stage.register();
     let writes = [RECORD, "accounting_invoice_drafts_create"];
     let is_offered = |it: &&str| stage.agent("").names().iter().any(|name| name == it);
-    assert!(writes.iter().all(|it| is_offered(it)));
+    assert!(writes.iter().all(is_offered));
     let (id, secret) = (stage.server.client_id(), stage.server.client_secret());
     let reader = ClientSpec::new(id, secret).scopes(["crm:today:read", "crm:people:read"]);
     stage.server.add_client(reader);
     let mut run = stage.command("mcp approvals run");
     run.env("SUITE_ACCOUNTING_AUDIENCE", "https://wrong.example");
     register(run);
-    assert!(!writes.iter().any(|it| is_offered(it)));
+    assert!(!writes.iter().any(is_offered));
 }
 
 #[tokio::test]
