@@ -260,6 +260,7 @@ impl Approver<'_> {
         } else {
             "Rejected. It will not be sent again."
         });
+        self.warn()?;
         Ok(ExitCode::SUCCESS)
     }
 }
