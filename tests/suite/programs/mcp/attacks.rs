@@ -1,5 +1,6 @@
 //! Forged approvals, replaced rows, and approvers at the same time.
 
+use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::approvals::{joined, not_approved, propose, show, started, statuses};
-use super::{EVENT, Stage, event};
+use super::{EVENT, Running, Stage, event};
 use crate::programs::call::{failure, printed};
 use crate::support::{assert_says, until};
 
@@ -58,7 +59,7 @@ pub(super) async fn settle(stage: &Stage, mut run: Command) -> String {
     let is_acme = run.get_args().any(|it| it == "acme");
     let label = if is_acme { "acme" } else { "" };
     let run = run.stdout(Stdio::null()).stderr(Stdio::piped());
-    let run = run.spawn().unwrap();
+    let mut run = Running(run.spawn().unwrap());
     until(|| {
         stage
             .database()
@@ -86,11 +87,12 @@ pub(super) async fn settle(stage: &Stage, mut run: Command) -> String {
         until(|| count(&store, &left) != before).await;
         before = count(&store, &left);
     }
-    let stop = Command::new("kill").arg(run.id().to_string()).status();
+    let stop = Command::new("kill").arg(run.0.id().to_string()).status();
     assert!(stop.unwrap().success());
-    let ended = run.wait_with_output().unwrap();
-    let messages = String::from_utf8(ended.stderr).unwrap();
-    assert!(ended.status.success(), "{messages}");
+    let mut messages = String::new();
+    let mut stderr = run.0.stderr.take().unwrap();
+    stderr.read_to_string(&mut messages).unwrap();
+    assert!(run.0.wait().unwrap().success(), "{messages}");
     messages
 }
 

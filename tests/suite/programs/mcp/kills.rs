@@ -1,7 +1,7 @@
 //! Killed processes and lost responses: each keyed write is applied once, and each other write at most once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use sdk_reference_server::Operation;
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::approvals::{UNKEYED, digest, not_approved, propose, started, statuses};
 use super::attacks::{HOUR, count, forge, now, run, settle};
-use super::{EVENT, Stage, event};
+use super::{EVENT, Running, Stage, event};
 use crate::programs::call::printed;
 use crate::support::{assert_says, until};
 
@@ -35,7 +35,7 @@ const KEYED: Operation = Operation::SubmitEventCommand;
 const OTHER: Operation = Operation::CreateFinancialCounterparty;
 
 /// Starts a process of the approver, and waits until it has stopped at this moment with all writes in flight.
-async fn stopped(stage: &Stage, line: &str, at: At, write: Operation, in_flight: i64) -> Child {
+async fn stopped(stage: &Stage, line: &str, at: At, write: Operation, in_flight: i64) -> Running {
     // `run` starts with a token of each application, and `approve` with the token that it needs.
     let (tokens_at_start, requests) = if line == "run" {
         (4, in_flight)
@@ -50,7 +50,7 @@ async fn stopped(stage: &Stage, line: &str, at: At, write: Operation, in_flight:
     }
     let mut command = stage.command(&format!("mcp approvals {line}"));
     let command = command.stdin(Stdio::null()).stdout(Stdio::null());
-    let child = command.stderr(Stdio::null()).spawn().unwrap();
+    let child = Running(command.stderr(Stdio::null()).spawn().unwrap());
     let store = stage.database();
     until(|| {
         let attempts = stage.server.attempts(write);
@@ -101,10 +101,8 @@ async fn killed(by: By, at: At, write: Operation, writes: i64) -> (Stage, u64) {
             processes.push(stopped(&stage, &line, at, write, in_flight).await);
         }
     }
-    for mut process in processes {
-        process.kill().unwrap();
-        process.wait().unwrap();
-    }
+    // Kills them.
+    drop(processes);
     let attempts = stage.server.attempts(write);
     // The lease of a killed worker lasts 40 seconds.
     let end = "UPDATE sdk_outbox SET lease_until = 0 WHERE state = 3";

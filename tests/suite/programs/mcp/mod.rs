@@ -112,6 +112,16 @@ impl Stage {
     }
 }
 
+/// A process of the approver. It is killed if a test fails, because it would run until a signal.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Runs `suite mcp approvals run`, which registers the approver when it starts, and ends it.
 fn register(mut run: Command) {
     let mut run = run.stderr(Stdio::piped()).spawn().unwrap();
