@@ -131,7 +131,7 @@ pub(crate) async fn run(context: &Context, args: Args) -> Result<ExitCode, Failu
 }
 
 /// Whether a SQLite file is the store of the approvals of `suite mcp`.
-pub(crate) fn has_proposals(store: &Path) -> Result<bool, Error> {
+fn has_proposals(store: &Path) -> Result<bool, Error> {
     let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
     let database = rusqlite::Connection::open_with_flags(store, flags)?;
     let found = "SELECT count(*) > 0 FROM sqlite_master WHERE name = 'suite_proposal'";

@@ -113,7 +113,7 @@ async fn approvals(report: &mut Report, context: &Context) {
             format!("protection of approvals: {protection}"),
             "give the agent a credential with read scopes only",
         ),
-        Err(failure) => report.note(format!("the store of approvals is unreadable: {failure}")),
+        Err(failure) => report.note(failure.to_string()),
     }
 }
 

@@ -130,9 +130,10 @@ impl Approver<'_> {
         let denied = |message: String| Failure::new(Exit::Setup, "permission_denied", message);
         if let Some(why) = access.denial(entry, true) {
             let scopes = entry.operation.scopes.join(" or ");
-            let message = format!("the approver's credential can't send it: {why}: {scopes}");
             access.note_problems();
-            return Err(denied(message));
+            return Err(denied(format!(
+                "the approver's credential can't send it, because {why} ({scopes})"
+            )));
         }
         let checked = access.check_type(entry, &body);
         checked.map_err(|failure| denied(failure.to_string()))?;
@@ -153,7 +154,7 @@ impl Approver<'_> {
         if !self.store.approve(digest, command, label, &approval)? {
             // Another person decided first, or the proposal expired.
             let status = self.store.progress(&self.find(digest)?).await?.status;
-            return Err(not_pending(status, "approved again"));
+            return Err(not_pending(status, "approved now"));
         }
         // The write is approved, so this can't fail any more. The entry is parked and no longer linked.
         if let Some(id) = parked
@@ -203,9 +204,13 @@ impl Approver<'_> {
                 Ok(ExitCode::SUCCESS)
             }
             Status::Approved => {
-                let message = format!("its result is not known yet {detail}");
+                let message = if detail.is_empty() {
+                    "its result is not known yet".to_owned()
+                } else {
+                    format!("its result is not known yet: {detail}")
+                };
                 let hint = "`suite mcp approvals run` continues to send it";
-                Err(Failure::new(Exit::Later, "approved", message.trim_end()).with_hint(hint))
+                Err(Failure::new(Exit::Later, "approved", message).with_hint(hint))
             }
             status => {
                 let message = format!("the write is {}: {detail}", status.as_str());
